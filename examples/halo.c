@@ -131,32 +131,29 @@ static void fill(void)
 }
 
 /*
- * Counts the cells of a box that differ from the serial answer, and reports the
- * first. A box is given by its first and its past-the-end index in Z, Y and X.
+ * Counts the cells of a box that differ from the serial answer; a rank's first
+ * is reported. A box is its first and past-the-end index in Z, Y and X.
  */
-static long check(const char *what, int iter, int k0, int k1, int j0, int j1, int i0, int i1)
+static void check(long *wrong, const char *what, int k0, int k1, int j0, int j1, int i0, int i1)
 {
-	long wrong = 0;
-
 	for (int k = k0; k < k1; k++)
 		for (int j = j0; j < j1; j++)
 			for (int i = i0; i < i1; i++) {
 				double got = cur[at(k, j, i)];
 				double answer = want[whole_at(k, from[Y] + j, from[X] + i)];
 
-				if (memcmp(&got, &answer, sizeof got) != 0 && wrong++ == 0)
-					fprintf(stderr, "halo: iteration %d, %s: cell z=%d y=%d x=%d is %.17g, expected %.17g\n",
-						iter, what, k, from[Y] + j, from[X] + i, got, answer);
+				if (memcmp(&got, &answer, sizeof got) != 0 && (*wrong)++ == 0)
+					fprintf(stderr, "halo: %s: cell z=%d y=%d x=%d is %.17g, expected %.17g\n",
+						what, k, from[Y] + j, from[X] + i, got, answer);
 			}
-	return wrong;
 }
 
-static long check_halos(int iter, int k0, int k1)
+static void check_halos(long *wrong, int k0, int k1)
 {
-	return check("western halo", iter, k0, k1, 0, size[Y], -1, 0) +
-	       check("eastern halo", iter, k0, k1, 0, size[Y], size[X], size[X] + 1) +
-	       check("southern halo", iter, k0, k1, -1, 0, 0, size[X]) +
-	       check("northern halo", iter, k0, k1, size[Y], size[Y] + 1, 0, size[X]);
+	check(wrong, "western halo", k0, k1, 0, size[Y], -1, 0);
+	check(wrong, "eastern halo", k0, k1, 0, size[Y], size[X], size[X] + 1);
+	check(wrong, "southern halo", k0, k1, -1, 0, 0, size[X]);
+	check(wrong, "northern halo", k0, k1, size[Y], size[Y] + 1, 0, size[X]);
 }
 
 /* A sum, so that the order of cells and ranks does not matter. */
@@ -259,7 +256,7 @@ static int run(int k)
 		for (int d = 0; d < 4; d++)
 			MPI_Isend(cur, 1, edge[d], to[d], d, MPI_COMM_WORLD, &req[4 + d]);
 		MPI_Waitall(8, req, status);
-		wrong += check_halos(iter, k0, k1);
+		check_halos(&wrong, k0, k1);
 		step(k0, k1);
 #pragma omp barrier
 #pragma omp single
@@ -270,7 +267,7 @@ static int run(int k)
 			serial_step();
 		}
 	}
-	wrong += check("final grid", iterations, k0, k1, 0, size[Y], 0, size[X]);
+	check(&wrong, "final grid", k0, k1, 0, size[Y], 0, size[X]);
 
 	uint64_t sum = checksum(k0, k1), total;
 
