@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testsupport
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Require skips the test when one of the tools is not in PATH. Where CI=true
+// the test fails instead, so that CI cannot miss what it must run.
+func Require(t testing.TB, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err == nil {
+			continue
+		}
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is not installed, and CI must have it", tool)
+		}
+		t.Skipf("%s is not installed", tool)
+	}
+}
+
+// Root returns the repository's root folder.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// The tests of a package run in its folder, so the root is above it.
+var root = sync.OnceValues(func() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("find repository root: no go.mod above the working directory")
+		}
+		dir = parent
+	}
+})
+
+// Build runs make, once per test binary and one at a time among all of them,
+// and returns the repository's root folder, which then has bin/ and lib/.
+func Build(t testing.TB) string {
+	t.Helper()
+	Require(t, "make", "gcc")
+	dir, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := root()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "build"), 0o777); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "build", "lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	if out, err := exec.Command("make", "-s", "-C", dir, "all").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+var fixtures sync.Map // key -> func() error
+
+// CC compiles a C source, named relative to the test's folder, as
+// "compiler src flags... -o path", once per test binary, and returns the path.
+// tpslcc and its kin are the ones that Build makes; any other compiler must be
+// in PATH.
+func CC(t testing.TB, compiler, src string, flags ...string) string {
+	t.Helper()
+	dir := Root(t)
+	if strings.HasPrefix(compiler, "tpsl") {
+		compiler = filepath.Join(Build(t), "bin", compiler)
+	} else {
+		Require(t, compiler)
+	}
+	src, err := filepath.Abs(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := fmt.Sprintf("%q %q %q", compiler, src, flags)
+	name := strings.TrimSuffix(filepath.Base(src), filepath.Ext(src))
+	path := filepath.Join(dir, "build", "fixtures", fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12], name)
+	once, _ := fixtures.LoadOrStore(key, sync.OnceValue(func() error {
+		return compile(compiler, src, flags, path)
+	}))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// compile writes beside path first: another test binary may be running the
+// fixture of the same name.
+func compile(compiler, src string, flags []string, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	tmp := fmt.Sprintf("%s.%d", path, os.Getpid())
+	args := append(append([]string{src}, flags...), "-o", tmp)
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", compiler, strings.Join(args, " "), err, out)
+	}
+	return os.Rename(tmp, path)
+}

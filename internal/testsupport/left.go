@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testsupport
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience is how long something new may take to go. Jobs of other test
+// binaries come and go in /dev/shm meanwhile; what is left behind stays.
+var patience = 10 * time.Second
+
+// NothingLeft fails the test if, at its end, there is a file in /dev/shm, a
+// SysV shared memory segment, a child process or a file descriptor that was not
+// there when NothingLeft was called. Call it first: its clean-up then runs last.
+func NothingLeft(t testing.TB) {
+	t.Helper()
+	// Orphans become this process's children, so that they are seen. See
+	// prctl(2); it holds for the rest of the process's life.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatalf("become a subreaper: %v", err)
+	}
+	before := things()
+	t.Cleanup(func() {
+		t.Helper()
+		left := things()
+		for end := time.Now().Add(patience); ; {
+			now := things()
+			maps.DeleteFunc(left, func(thing string, _ bool) bool { return before[thing] || !now[thing] })
+			if len(left) == 0 {
+				return
+			}
+			if time.Now().After(end) {
+				t.Errorf("left behind:\n%s", strings.Join(slices.Sorted(maps.Keys(left)), "\n"))
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+}
+
+// things names all that NothingLeft watches.
+func things() map[string]bool {
+	found := map[string]bool{}
+	if files, err := os.ReadDir("/dev/shm"); err == nil {
+		for _, f := range files {
+			found["/dev/shm/"+f.Name()] = true
+		}
+	}
+	// key shmid perms size cpid lpid nattch ...: proc_sysvipc_shm(5)
+	if table, err := os.ReadFile("/proc/sysvipc/shm"); err == nil {
+		for line := range strings.Lines(string(table)) {
+			if f := strings.Fields(line); len(f) > 4 && f[0] != "key" {
+				found[fmt.Sprintf("SysV segment %s, made by process %s", f[1], f[4])] = true
+			}
+		}
+	}
+	for _, pid := range children(os.Getpid()) {
+		if reaped, _ := unix.Wait4(pid, nil, unix.WNOHANG, nil); reaped == pid {
+			continue // an orphan that has ended
+		}
+		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		found[fmt.Sprintf("process %d: %s", pid, bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))] = true
+	}
+	fds, _ := filepath.Glob("/proc/self/fd/*")
+	for _, fd := range fds {
+		// What cannot be read was this Glob's own; eventpoll and eventfd are
+		// the Go runtime's, made on first use.
+		target, err := os.Readlink(fd)
+		if err == nil && !strings.HasPrefix(target, "anon_inode:[event") {
+			found["descriptor "+filepath.Base(fd)+": "+target] = true
+		}
+	}
+	return found
+}
+
+// children returns the processes whose parent is pid.
+func children(pid int) []int {
+	var found []int
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		// pid (comm) state ppid ...: proc_pid_stat(5). comm may hold anything.
+		stat, _ := os.ReadFile(path)
+		_, rest, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+		f := bytes.Fields(rest)
+		if !ok || len(f) < 2 || string(f[1]) != strconv.Itoa(pid) {
+			continue
+		}
+		if child, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			found = append(found, child)
+		}
+	}
+	return found
+}

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testsupport
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// recorder is a test that may fail without failing the test that runs it.
+type recorder struct {
+	testing.TB
+	cleanups          []func()
+	skipped, complain string
+}
+
+// record runs f as a test of its own, clean-up included.
+func record(f func(t testing.TB)) *recorder {
+	r := &recorder{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			for _, c := range r.cleanups {
+				c()
+			}
+		}()
+		f(r)
+	}()
+	<-done
+	return r
+}
+
+func (r *recorder) Helper()                        {}
+func (r *recorder) Cleanup(f func())               { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Errorf(format string, a ...any) { r.complain += fmt.Sprintf(format, a...) }
+func (r *recorder) Fatalf(format string, a ...any) { r.Errorf(format, a...); runtime.Goexit() }
+func (r *recorder) Fatal(a ...any)                 { r.Fatalf("%s", fmt.Sprint(a...)) }
+func (r *recorder) Skipf(format string, a ...any) {
+	r.skipped += fmt.Sprintf(format, a...)
+	runtime.Goexit()
+}
+
+func TestRequire(t *testing.T) {
+	cases := map[string]struct{ ci, tool, skipped, complain string }{
+		"present":       {"true", "sh", "", ""},
+		"missing":       {"", "no-such-tool", "no-such-tool is not installed", ""},
+		"missing in CI": {"true", "no-such-tool", "", "no-such-tool is not installed, and CI must have it"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("CI", c.ci)
+			r := record(func(t testing.TB) { Require(t, c.tool) })
+			assert.Equal(t, c.skipped, r.skipped)
+			assert.Equal(t, c.complain, r.complain)
+		})
+	}
+}
+
+func TestCC(t *testing.T) {
+	Require(t, "gcc")
+	NothingLeft(t)
+	src := filepath.Join(t.TempDir(), "exit.c")
+	require.NoError(t, os.WriteFile(src, []byte("int main(void) { return CODE; }\n"), 0o666))
+
+	three := CC(t, "gcc", src, "-DCODE=3")
+	_, _, code := Run(t, time.Minute, nil, three)
+	assert.Equal(t, 3, code)
+	four := CC(t, "gcc", src, "-DCODE=4")
+	assert.NotEqual(t, three, four, "other flags, other program")
+	assert.Equal(t, three, CC(t, "gcc", src, "-DCODE=3"))
+
+	r := record(func(t testing.TB) { CC(t, "gcc", src, "-DCODE=undeclared") })
+	assert.Contains(t, r.complain, "undeclared")
+}
+
+func TestRun(t *testing.T) {
+	NothingLeft(t)
+	out, errOut, code := Run(t, time.Minute, []string{"WORD=hi"}, "sh", "-c", "echo $WORD; echo ho >&2; exit 7")
+	assert.Equal(t, "hi\n", out)
+	assert.Equal(t, "ho\n", errOut)
+	assert.Equal(t, 7, code)
+
+	_, _, code = Run(t, time.Minute, nil, "sh", "-c", "kill -TERM $$")
+	assert.Equal(t, 128+15, code)
+}
+
+func TestRunKillsAtTheLimit(t *testing.T) {
+	NothingLeft(t)
+	begin := time.Now()
+	r := record(func(t testing.TB) {
+		Run(t, 200*time.Millisecond, nil, "sh", "-c", "echo started; sleep 60 & setsid sleep 61 & wait")
+	})
+	assert.Contains(t, r.complain, "no end after 200ms\nstdout:\nstarted\n")
+	assert.Less(t, time.Since(begin), 30*time.Second)
+}
+
+func TestNothingLeftReports(t *testing.T) {
+	patience = 100 * time.Millisecond
+	t.Cleanup(func() { patience = 10 * time.Second })
+
+	file := fmt.Sprintf("/dev/shm/testsupport-%d", os.Getpid())
+	var segment int
+	var opened *os.File
+	sleeper := exec.Command("sleep", "60")
+	r := record(func(t testing.TB) {
+		NothingLeft(t)
+		var err error
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+		segment, err = unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
+		require.NoError(t, err)
+		opened, err = os.Open("/dev/null")
+		require.NoError(t, err)
+		require.NoError(t, sleeper.Start())
+	})
+	require.NoError(t, os.Remove(file))
+	_, err := unix.SysvShmCtl(segment, unix.IPC_RMID, nil)
+	require.NoError(t, err)
+	fd := opened.Fd()
+	require.NoError(t, opened.Close())
+	require.NoError(t, sleeper.Process.Kill())
+	_ = sleeper.Wait()
+
+	assert.Contains(t, r.complain, file)
+	assert.Contains(t, r.complain, fmt.Sprintf("SysV segment %d, made by process %d", segment, os.Getpid()))
+	assert.Contains(t, r.complain, fmt.Sprintf("process %d: sleep 60", sleeper.Process.Pid))
+	assert.Contains(t, r.complain, fmt.Sprintf("descriptor %d: /dev/null", fd))
+}
+
+func TestNothingLeftSeesOrphans(t *testing.T) {
+	patience = 100 * time.Millisecond
+	t.Cleanup(func() { patience = 10 * time.Second })
+
+	r := record(func(t testing.TB) {
+		NothingLeft(t)
+		Run(t, time.Minute, nil, "sh", "-c", "sleep 62 >/dev/null 2>&1 &")
+	})
+	assert.Contains(t, r.complain, "sleep 62")
+	for _, pid := range children(os.Getpid()) {
+		require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+		_, _ = unix.Wait4(pid, nil, 0, nil)
+	}
+}
