@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
 module github.com/tpsl/tpsl
 
 go 1.26.0

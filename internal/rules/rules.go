@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const module = "github.com/tpsl/tpsl/"
+
+// mayImport says which pieces a piece may depend on beside itself. hydra and
+// tpsl meet at a process boundary only; the siblings loader, pagetables,
+// endpoints, pmi and ib do not know one another, so loader knows nothing of MPI.
+var mayImport = map[string][]string{
+	"loader":      {"internal"},
+	"pagetables":  {"internal"},
+	"endpoints":   {"internal"},
+	"pmi":         {"internal"},
+	"ib":          {"internal"},
+	"tpsl":        {"loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"hydra":       {"pmi", "loader/image", "loader/search", "internal"},
+	"cmd/libtpsl": {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"cmd/mpiexec": {"hydra", "pmi", "loader/image", "loader/search", "internal"},
+	"cmd/tpslcc":  {"internal"},
+	"internal":    {},
+	"tests":       {"internal"},
+}
+
+// noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
+// depend on.
+var noCgo = []string{"hydra", "pmi", "cmd/mpiexec", "cmd/tpslcc"}
+
+// pkg is a package as go list -json prints it.
+type pkg struct {
+	ImportPath, Name, Doc string
+	Standard              bool
+	GoFiles, CgoFiles     []string
+	Deps                  []string // all packages it depends on, indirectly too
+}
+
+// within tells whether path, relative to the module, lies in folder.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// pieceOf returns the piece that a package of this module belongs to, or "".
+func pieceOf(path string) string {
+	for piece := range mayImport {
+		if within(path, piece) {
+			return piece
+		}
+	}
+	return ""
+}
+
+// checkImports returns a line for each dependency that mayImport and noCgo forbid.
+func checkImports(pkgs []pkg) []string {
+	byPath := map[string]pkg{}
+	for _, p := range pkgs {
+		byPath[p.ImportPath] = p
+	}
+	var broken []string
+	for _, p := range pkgs {
+		path, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			continue
+		}
+		piece := pieceOf(path)
+		if piece == "" {
+			broken = append(broken, path+": belongs to no piece; name it in mayImport")
+			continue
+		}
+		pure := slices.Contains(noCgo, piece)
+		if pure && len(p.CgoFiles) > 0 {
+			broken = append(broken, path+": must not need cgo")
+		}
+		allowed := append([]string{piece}, mayImport[piece]...)
+		for _, dep := range p.Deps {
+			rel, ours := strings.CutPrefix(dep, module)
+			if ours && !slices.ContainsFunc(allowed, func(a string) bool { return within(rel, a) }) {
+				broken = append(broken, path+": must not depend on "+rel)
+			}
+			if d := byPath[dep]; pure && !d.Standard && len(d.CgoFiles) > 0 {
+				broken = append(broken, path+": depends on "+rel+", which needs cgo")
+			}
+		}
+	}
+	return broken
+}
+
+// checkDocs returns a line for each package without documentation: a library's
+// stands in doc.go, a command's in any of its files.
+func checkDocs(pkgs []pkg) []string {
+	var broken []string
+	for _, p := range pkgs {
+		path, ours := strings.CutPrefix(p.ImportPath, module)
+		switch {
+		case !ours || len(p.GoFiles)+len(p.CgoFiles) == 0:
+		case p.Doc == "":
+			broken = append(broken, path+": has no package comment")
+		case p.Name != "main" && !slices.Contains(slices.Concat(p.GoFiles, p.CgoFiles), "doc.go"):
+			broken = append(broken, path+": has no doc.go")
+		}
+	}
+	return broken
+}
+
+var unsafeName = regexp.MustCompile(`_unsafe(_linux|_amd64|_test)*\.go$`)
+
+// checkUnsafe complains of a Go file that imports unsafe but whose name does
+// not say so. A file that imports "C" may: conversions from and to C pointers
+// are what cgo has it for.
+func checkUnsafe(name string, src []byte) (string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+	if err != nil {
+		return "", err
+	}
+	imports := map[string]bool{}
+	for _, i := range file.Imports {
+		imports[i.Path.Value] = true
+	}
+	if imports[`"unsafe"`] && !imports[`"C"`] && !unsafeName.MatchString(name) {
+		return name + `: imports "unsafe", so its name must end in _unsafe.go`, nil
+	}
+	return "", nil
+}
+
+// unlicensed are files that cannot carry a header: the licence itself, and
+// those that the go command writes.
+var unlicensed = regexp.MustCompile(`^LICENSE$|(^|/)go\.sum$|(^|/)testdata/`)
+
+// checkLicence complains of a text file without the two SPDX lines near its top.
+func checkLicence(name string, content []byte) string {
+	if unlicensed.MatchString(name) || bytes.IndexByte(content, 0) >= 0 {
+		return ""
+	}
+	lines := bytes.SplitN(content, []byte("\n"), 9)
+	top := string(bytes.Join(lines[:min(len(lines), 8)], []byte("\n")))
+	for _, tag := range []string{"SPDX-FileCopyrightText: The tpsl authors", "SPDX-License-Identifier: Apache-2.0"} {
+		if !strings.Contains(top, tag) {
+			return fmt.Sprintf("%s: has no %q at its top", name, tag)
+		}
+	}
+	return ""
+}
