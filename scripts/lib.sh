@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The tpsl authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+# What the scripts share: each sources it first, and is then in the repository's
+# root folder.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# To build, and to compile programs; then what the tests add.
+build_packages=(ca-certificates gcc libc6-dev libmpich-dev make)
+test_packages=(binutils g++ gdb gfortran git mpich procps)
+
+say() {
+	printf '\n== %s\n' "$*"
+}
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+as_root() {
+	if [[ $(id -u) == 0 ]]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+# install_packages NAME...: those of Debian's packages that are not installed.
+install_packages() {
+	local name missing=()
+	command -v apt-get >/dev/null || die "this is not Debian: install what these packages hold, then run make: $*"
+	for name; do
+		[[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+	done
+	[[ ${#missing[@]} == 0 ]] && return
+	say "install ${missing[*]}"
+	as_root apt-get update -q
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# A go command is new enough if it accepts go.mod; else it may fetch one that is.
+go_works() {
+	go list -m >/dev/null 2>&1 && return
+	export GOTOOLCHAIN=auto
+	go list -m >/dev/null 2>&1
+}
+
+# need_go puts a go command that can build this module in PATH.
+need_go() {
+	go_works && return
+	local list=/etc/apt/sources.list.d/tpsl-backports.list release
+	release=$(. /etc/os-release && echo "$VERSION_CODENAME-backports")
+	if ! apt-get indextargets --format '$(RELEASE)' | grep -qx "$release"; then
+		say "add $release to the package sources, for Go"
+		as_root tee "$list" <<<"deb $(apt-get indextargets --format '$(SITE)' | head -n 1) $release main"
+		as_root apt-get update -q
+	fi
+	say "install Go from $release"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends -t "$release" golang-go || true
+	go_works || die "$(sed -n 's/^go /needs Go /p' go.mod) or newer: install it from https://go.dev/dl and put it in PATH"
+}
