@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command mpiexec launches MPI jobs. It is also the proxy that it starts on each host.
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/proxy"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	if len(os.Args) == 2 && os.Args[1] == hydra.ProxyArg {
+		return proxy.Main()
+	}
+	opts, err := hydra.ParseOptions(os.Args[1:], os.Getenv)
+	if err != nil {
+		return fail(err)
+	}
+	switch opts.Action {
+	case hydra.ActionHelp:
+		fmt.Print(hydra.Usage(opts))
+		return 0
+	case hydra.ActionVersion:
+		fmt.Print(hydra.BuildDetails())
+		return 0
+	}
+	setting, err := currentSetting()
+	if err != nil {
+		return fail(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if opts.Verbose {
+		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	outcome := hydra.NewJob(hydra.NewPlan(opts, setting), hydra.Fork{}, opts.Timeout, log).Run()
+	if len(outcome.Lines) > 0 {
+		fmt.Fprintln(os.Stderr, strings.Join(outcome.Lines, "\n"))
+	}
+	return outcome.Code
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "mpiexec:", err)
+	return hydra.ExitLauncher
+}
+
+// currentSetting reads what a plan depends on.
+func currentSetting() (hydra.Setting, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return hydra.Setting{}, fmt.Errorf("read host name: %w", err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return hydra.Setting{}, fmt.Errorf("read current directory: %w", err)
+	}
+	var random [6]byte
+	_, _ = rand.Read(random[:]) // never fails
+	_, err = unix.IoctlGetTermios(1, unix.TCGETS)
+	return hydra.Setting{
+		Host:    host,
+		Dir:     dir,
+		Environ: os.Environ(),
+		KVSName: fmt.Sprintf("kvs_%d_%s", os.Getpid(), hex.EncodeToString(random[:])),
+		Prompt:  err == nil,
+	}, nil
+}

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package channel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Kind tells what a frame means.
+type Kind uint8
+
+// Frames from mpiexec to a proxy.
+const (
+	Launch     Kind = iota + 1 // body: JSON hydra.HostPlan
+	Stdin                      // body: bytes for rank 0
+	StdinEOF                   // rank 0's stdin ends
+	Signal                     // index: signal number for every rank's process group
+	Kill                       // end every rank now
+	BarrierOut                 // body: pmi entries
+	NameReply                  // body: JSON Name
+)
+
+// Frames from a proxy to mpiexec.
+const (
+	Started     Kind = iota + 32 // every set runs
+	Stdout                       // index: set; body: output
+	Stderr                       // index: set; body: output
+	StdinClosed                  // nobody reads rank 0's stdin any more
+	BarrierIn                    // index: count of ranks; body: pmi entries
+	NameRequest                  // body: JSON Name
+	Initialized                  // index: rank, the host's first to start a PMI session
+	Aborted                      // body: JSON Abort
+	Exited                       // body: JSON Exit
+	Failed                       // body: text; the host's ranks cannot run
+	Warned                       // body: text
+	Done                         // all ranks have ended and all output is sent
+)
+
+// Credit goes both ways. Index: the stream's kind (Stdin, Stdout, Stderr); body: bytes consumed, 4 bytes big-endian.
+const Credit Kind = 64
+
+// A Frame is one message.
+type Frame struct {
+	Kind  Kind
+	Index int
+	Body  []byte
+}
+
+const (
+	headerSize = 9
+	// MaxBody bounds a frame's body. The launch frame of a big job is the longest.
+	MaxBody = 64 << 20
+)
+
+// write sends the frame in one Write call.
+func (f Frame) write(w io.Writer) error {
+	b := make([]byte, headerSize, headerSize+len(f.Body))
+	b[0] = byte(f.Kind)
+	binary.BigEndian.PutUint32(b[1:], uint32(f.Index))
+	binary.BigEndian.PutUint32(b[5:], uint32(len(f.Body)))
+	_, err := w.Write(append(b, f.Body...))
+	return err
+}
+
+// read returns io.EOF if and only if the stream ends between frames.
+func read(r io.Reader) (Frame, error) {
+	var header [headerSize]byte
+	if _, err := io.ReadFull(r, header[:]); err != nil {
+		return Frame{}, err
+	}
+	f := Frame{Kind: Kind(header[0]), Index: int(binary.BigEndian.Uint32(header[1:]))}
+	size := binary.BigEndian.Uint32(header[5:])
+	if size > MaxBody {
+		return Frame{}, fmt.Errorf("read frame of kind %d: body of %d bytes exceeds %d", f.Kind, size, MaxBody)
+	}
+	f.Body = make([]byte, size)
+	if _, err := io.ReadFull(r, f.Body); err != nil {
+		return Frame{}, fmt.Errorf("read frame of kind %d: %w", f.Kind, io.ErrUnexpectedEOF)
+	}
+	return f, nil
+}

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package channel
+
+// An Exit tells how the process of a rank set ended.
+type Exit struct {
+	Set         int    // index in the host's sets
+	PID         int    // on its host
+	Status      uint32 // as wait(2) returns it
+	Initialized bool   // some rank of the set started a PMI session
+	Unfinalized []int  // ranks that started a PMI session and did not finalize it
+	FaultRank   int    // the rank whose thread crashed, or -1
+	Ended       bool   // the proxy was ending it: its status says nothing about the program
+	Running     bool   // the process still runs but its rank closed the PMI session without finalize
+}
+
+// An Abort is a rank's request to end the job.
+type Abort struct {
+	Rank, Code int
+	Text       string
+}
+
+// A Name is a request to the job's name service or the reply to it.
+type Name struct {
+	ID            int
+	Op            string // publish, lookup, unpublish
+	Service, Port string
+	Error         string
+}

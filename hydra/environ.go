@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"slices"
+	"strings"
+)
+
+// loginVariables is what -genvlist leaves besides its list: what a login on another host would set.
+var loginVariables = []string{"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+
+// identity lists the variables by which an outer launcher, or we ourselves, told a rank who it is. A rank must not see
+// another's: MPICH 5 refuses to start when it finds both PMI_ and PMIX_ variables.
+var identity = []string{
+	"PMI_*", "PMIX_*", "PRTE_LAUNCHED", "HYDI_CONTROL_FD", "HYDRA_USER_PROVIDED_BINDING",
+	"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
+	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX",
+	"OMPI_FILE_LOCATION", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*",
+	"TPSL_CPUS", "TPSL_CONTROL_FD", "TPSL_STDIO",
+}
+
+// userKnobs are PMI_ variables that users set for the client library, not an identity.
+var userKnobs = []string{"PMI_DEBUG", "PMI_TOTALVIEW", "PMI_VERSION", "PMI_SUBVERSION"}
+
+func isIdentity(name string) bool {
+	if slices.Contains(userKnobs, name) {
+		return false
+	}
+	return slices.ContainsFunc(identity, func(pattern string) bool {
+		prefix, isPrefix := strings.CutSuffix(pattern, "*")
+		return name == pattern || isPrefix && strings.HasPrefix(name, prefix)
+	})
+}
+
+// rankEnviron layers a segment's environment: inherited, then -genv, then -env. The proxy's own settings come last.
+func rankEnviron(inherited []string, opts Options, segment Segment) []string {
+	var env []string
+	for _, setting := range inherited {
+		name, _, _ := strings.Cut(setting, "=")
+		if isIdentity(name) || opts.Inherit != nil && !slices.Contains(opts.Inherit, name) && !slices.Contains(loginVariables, name) {
+			continue
+		}
+		env = append(env, setting)
+	}
+	return SetEnv(env, slices.Concat(opts.Env, segment.Env)...)
+}
+
+// SetEnv returns env with the NAME=VALUE settings, the last one of a name winning.
+func SetEnv(env []string, settings ...string) []string {
+	index := make(map[string]int, len(env)+len(settings))
+	merged := make([]string, 0, len(env)+len(settings))
+	for _, setting := range slices.Concat(env, settings) {
+		name, _, _ := strings.Cut(setting, "=")
+		if at, found := index[name]; found {
+			merged[at] = setting
+			continue
+		}
+		index[name] = len(merged)
+		merged = append(merged, setting)
+	}
+	return merged
+}
+
+// Getenv returns the value of name in env.
+func Getenv(env []string, name string) (string, bool) {
+	for _, setting := range env {
+		if n, value, _ := strings.Cut(setting, "="); n == name {
+			return value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+const (
+	// endLimit is how long the end of the job may take once it was ordered, output included.
+	endLimit = 10 * time.Second
+	// proxyLimit is how long a proxy may take to go after its channel was closed.
+	proxyLimit = 5 * time.Second
+	// sweepLimit bounds the wait for processes that outlived their proxy.
+	sweepLimit = 3 * time.Second
+)
+
+// A Job is a plan that runs.
+type Job struct {
+	plan    Plan
+	boot    Bootstrap
+	log     *slog.Logger
+	stderr  *merger
+	stdout  *merger
+	root    pmi.Root
+	timeout time.Duration
+
+	events  chan event
+	proxies []*proxyLink
+	open    int // proxies that are not done
+	outcome Outcome
+	ending  bool
+	expired <-chan time.Time // the end of the job takes too long
+	inSight bool             // a first SIGINT was forwarded
+	pmiUsed bool             // some rank has started a PMI session
+	idle    []exitInfo       // exits without PMI while none was known to be in use
+}
+
+// An event is something that the job's goroutine has to act on.
+type event struct {
+	link  *proxyLink
+	frame channel.Frame
+	err   error // the channel ended
+}
+
+// NewJob returns a job that boot will start. log takes the trace.
+func NewJob(plan Plan, boot Bootstrap, timeout time.Duration, log *slog.Logger) *Job {
+	j := &Job{plan: plan, boot: boot, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
+	j.stdout = newMerger(os.Stdout)
+	j.stderr = newMerger(os.Stderr)
+	return j
+}
+
+// Run runs the job to its end and leaves nothing of it behind.
+func (j *Job) Run() Outcome {
+	signals := catchSignals()
+	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec()); err != nil {
+		return Outcome{Code: ExitLauncher, Lines: []string{err.Error()}}
+	}
+	for _, host := range j.plan.Hosts {
+		if err := j.startProxy(host); err != nil {
+			j.outcome.fail(err.Error())
+			j.end()
+			break
+		}
+	}
+	j.loop(signals)
+	j.finish()
+	return j.outcome
+}
+
+// loop acts on what happens until every proxy is done or the job's end takes too long.
+func (j *Job) loop(signals <-chan os.Signal) {
+	var timeout <-chan time.Time
+	if j.timeout > 0 {
+		timeout = time.After(j.timeout)
+	}
+	flushed := make(chan struct{})
+	waiting := false
+	for {
+		if j.open == 0 && !waiting {
+			waiting = true
+			go j.flush(flushed)
+		}
+		select {
+		case e := <-j.events:
+			j.handle(e)
+		case sig := <-signals:
+			j.handleSignal(sig.(unix.Signal))
+		case <-j.stdout.broken:
+			j.outcome.brokenPipe()
+			j.stdout.broken = nil
+			j.end()
+		case <-timeout:
+			j.outcome.fail(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
+			j.end()
+		case <-j.expired:
+			return
+		case <-flushed:
+			return
+		}
+	}
+}
+
+// flush waits until all output is written.
+func (j *Job) flush(done chan<- struct{}) {
+	j.stdout.flush()
+	j.stderr.flush()
+	close(done)
+}
+
+// finish closes the channels, waits for the proxies and ends what is left of those that were killed.
+func (j *Job) finish() {
+	j.root.Close()
+	for _, link := range j.proxies {
+		link.stop()
+	}
+	reap := func() bool { return procs.Reap(func(int, unix.WaitStatus) {}) }
+	if !procs.Sweep(reap, sweepLimit) {
+		j.outcome.note("some processes of the job could not be killed")
+	}
+}
+
+// end orders the end of all ranks.
+func (j *Job) end() {
+	if j.ending {
+		return
+	}
+	j.ending = true
+	j.expired = time.After(endLimit)
+	for _, link := range j.proxies {
+		link.conn.Send(channel.Kill, 0, nil)
+	}
+}
+
+func (j *Job) handle(e event) {
+	if e.err != nil {
+		j.lost(e.link, e.err)
+		return
+	}
+	switch e.frame.Kind {
+	case channel.Started:
+		j.log.Debug("started", "host", e.link.plan.Host)
+	case channel.Initialized:
+		j.pmiUsed = true
+		j.endIfStuck()
+	case channel.Aborted:
+		j.aborted(e)
+	case channel.Exited:
+		j.exited(e)
+	case channel.Failed:
+		j.outcome.fail(string(e.frame.Body))
+		j.end()
+	case channel.Warned:
+		j.stderr.line("mpiexec: " + string(e.frame.Body))
+	case channel.Done:
+		e.link.done = true
+		j.open--
+	}
+}
+
+// lost handles the end of a channel. Only a proxy that was done may close it.
+func (j *Job) lost(link *proxyLink, err error) {
+	if link.done {
+		return
+	}
+	link.done = true
+	j.open--
+	why := link.stop()
+	if why == nil {
+		why = err
+	}
+	j.outcome.fail(fmt.Sprintf("proxy on %s died (%v); ranks %s are lost", link.plan.Host, why, link.ranks()))
+	j.end()
+}

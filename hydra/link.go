@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// A proxyLink is the job's end of one proxy.
+type proxyLink struct {
+	plan   HostPlan
+	conn   *channel.Conn
+	remote Remote
+	done   bool            // nothing more will come from it
+	stdin  *channel.Window // nil unless rank 0 is there
+	stop   func() error    // closes the channel and waits for the proxy's end
+}
+
+// startProxy starts the proxy of a host and reads its frames on a goroutine.
+func (j *Job) startProxy(host HostPlan) error {
+	remote, err := j.boot.Start(host)
+	if err != nil {
+		return err
+	}
+	link := &proxyLink{plan: host, conn: channel.New(remote.Out, remote.In), remote: remote}
+	link.stop = sync.OnceValue(link.close)
+	j.log.Debug("launch", "host", host.Host, "ranks", host.Ranks, "sets", len(host.Sets), "mapping", host.World.Mapping)
+	link.conn.SendJSON(channel.Launch, host)
+	for _, set := range host.Sets {
+		if set.Holds(0) {
+			link.stdin = channel.NewWindow(stdinWindow)
+			go feedStdin(link.conn, link.stdin)
+		}
+	}
+	j.proxies = append(j.proxies, link)
+	j.open++
+	go j.receive(link)
+	return nil
+}
+
+// receive serves what needs no decision of the job and passes the rest on as events.
+func (j *Job) receive(link *proxyLink) {
+	for {
+		frame, err := link.conn.Receive()
+		if err != nil {
+			j.events <- event{link: link, err: err}
+			return
+		}
+		switch frame.Kind {
+		case channel.Stdout:
+			j.stdout.write(link, frame)
+		case channel.Stderr:
+			j.stderr.write(link, frame)
+		case channel.Credit:
+			if stream, n := frame.CreditOf(); stream == channel.Stdin && link.stdin != nil {
+				link.stdin.Release(n)
+			}
+		case channel.StdinClosed:
+			if link.stdin != nil {
+				link.stdin.Close()
+			}
+		case channel.BarrierIn:
+			go j.barrier(link, frame)
+		case channel.NameRequest:
+			j.name(link, frame.Body)
+		default:
+			j.events <- event{link: link, frame: frame}
+		}
+	}
+}
+
+func (j *Job) barrier(link *proxyLink, frame channel.Frame) {
+	puts, err := pmi.ParseEntries(frame.Body)
+	if err != nil {
+		j.events <- event{link: link, err: err}
+		return
+	}
+	if union, err := j.root.Exchange(frame.Index, puts); err == nil {
+		link.conn.Send(channel.BarrierOut, 0, pmi.AppendEntries(nil, union))
+	}
+}
+
+func (j *Job) name(link *proxyLink, body []byte) {
+	var request channel.Name
+	err := json.Unmarshal(body, &request)
+	reply := channel.Name{ID: request.ID}
+	if err == nil {
+		switch request.Op {
+		case "publish":
+			err = j.root.Publish(request.Service, request.Port)
+		case "lookup":
+			reply.Port, err = j.root.Lookup(request.Service)
+		case "unpublish":
+			err = j.root.Unpublish(request.Service)
+		}
+	}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	link.conn.SendJSON(channel.NameReply, reply)
+}
+
+// close ends the channel and waits for the proxy; one that stays is killed.
+func (link *proxyLink) close() error {
+	link.conn.Close()
+	killer := time.AfterFunc(proxyLimit, link.remote.Kill)
+	defer killer.Stop()
+	return link.remote.Wait()
+}
+
+func (link *proxyLink) ranks() string {
+	var ranks []int
+	for _, set := range link.plan.Sets {
+		ranks = append(ranks, set.Ranks...)
+	}
+	return rankList(ranks)
+}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"os"
+	"sync"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+// A merger writes whole lines from many sources to one stream. A goroutine of its own writes; what waits is bounded by
+// the proxies' windows, which get credit for what was written.
+type merger struct {
+	out    *os.File
+	broken chan struct{} // closed when nobody reads the stream any more
+
+	mu      sync.Mutex
+	wake    *sync.Cond
+	queue   []piece
+	busy    bool
+	failed  bool
+	last    source // the source of an unfinished line
+	partial bool   // the stream stands inside a line
+}
+
+type source struct {
+	link *proxyLink
+	set  int
+}
+
+type piece struct {
+	source
+	kind channel.Kind
+	text []byte
+}
+
+func newMerger(out *os.File) *merger {
+	m := &merger{out: out, broken: make(chan struct{})}
+	m.wake = sync.NewCond(&m.mu)
+	go m.run()
+	return m
+}
+
+func (m *merger) write(link *proxyLink, frame channel.Frame) {
+	m.add(piece{source{link, frame.Index}, frame.Kind, frame.Body})
+}
+
+// line writes a line of mpiexec's own.
+func (m *merger) line(text string) { m.add(piece{text: []byte(text + "\n")}) }
+
+func (m *merger) add(p piece) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(m.queue, p)
+	m.wake.Broadcast()
+}
+
+// flush waits until everything is written.
+func (m *merger) flush() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.queue) > 0 || m.busy {
+		m.wake.Wait()
+	}
+}
+
+func (m *merger) run() {
+	for {
+		m.mu.Lock()
+		m.busy = false
+		m.wake.Broadcast()
+		for len(m.queue) == 0 {
+			m.wake.Wait()
+		}
+		pieces := m.queue
+		m.queue, m.busy = nil, true
+		m.mu.Unlock()
+		for _, p := range pieces {
+			m.put(p)
+		}
+	}
+}
+
+// put writes a piece. The unfinished line of another source is ended first, so that two never stand on one line.
+func (m *merger) put(p piece) {
+	if p.link != nil {
+		defer p.link.conn.SendCredit(p.kind, len(p.text))
+	}
+	if m.failed || len(p.text) == 0 {
+		return
+	}
+	text := p.text
+	if m.partial && m.last != p.source {
+		text = append([]byte{'\n'}, text...)
+	}
+	m.partial, m.last = text[len(text)-1] != '\n', p.source
+	if _, err := m.out.Write(text); err != nil {
+		m.failed = true
+		close(m.broken)
+	}
+}

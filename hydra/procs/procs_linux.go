@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package procs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// SetSubreaper makes this process the parent of its orphaned descendants (prctl(2), PR_SET_CHILD_SUBREAPER).
+func SetSubreaper() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become subreaper: %w", err)
+	}
+	return nil
+}
+
+// CloseOnExec keeps every open descriptor but 0, 1 and 2 from programs started later.
+func CloseOnExec() error {
+	err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
+	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	fds, err := os.ReadDir("/proc/self/fd") // before Linux 5.11
+	if err != nil {
+		return fmt.Errorf("list descriptors: %w", err)
+	}
+	for _, entry := range fds {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// Reap collects ended children without waiting and passes each to ended. It reports whether any child is left.
+func Reap(ended func(pid int, status unix.WaitStatus)) bool {
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return false // ECHILD
+		case pid == 0:
+			return true
+		default:
+			ended(pid, status)
+		}
+	}
+}
+
+// Sweep kills every descendant until none is left or the time is over. It reports whether none is left.
+// reap must collect ended children and report whether any is left.
+func Sweep(reap func() bool, limit time.Duration) bool {
+	deadline := time.Now().Add(limit)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		if !reap() {
+			return true
+		}
+		for _, pid := range descendants(os.Getpid()) {
+			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended meanwhile
+		}
+		if time.Now().After(deadline) {
+			return !reap()
+		}
+		time.Sleep(pause)
+	}
+}
+
+// descendants lists the processes below pid, zombies excluded.
+func descendants(pid int) []int {
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		child, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if parent, alive := parentOf(child); alive {
+			children[parent] = append(children[parent], child)
+		}
+	}
+	var found []int
+	for next := children[pid]; len(next) > 0; {
+		found = append(found, next[0])
+		next = append(next[1:], children[next[0]]...)
+	}
+	return found
+}
+
+// parentOf reads the state and parent fields of /proc/PID/stat (proc(5)), which follow the command in parentheses.
+func parentOf(pid int) (parent int, alive bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 2 {
+		return 0, false
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return parent, err == nil && fields[0] != "Z"
+}

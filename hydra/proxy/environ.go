@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tpsl/tpsl/hydra"
+)
+
+// environ adds to a program's environment what tells a set's process who it is (docs/environment.md).
+// cpus has the CPUs of each local rank, or is nil.
+func (p *proxy) environ(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) []string {
+	program := p.plan.Programs[set.Program]
+	var fds, local []int
+	for i := range set.Ranks {
+		fds = append(fds, firstSessionFD+i)
+		local = append(local, set.Local+i)
+	}
+	own := []string{
+		"GFORTRAN_UNBUFFERED_PRECONNECTED=y",
+		"MPIR_CVAR_CH3_INTERFACE_HOSTNAME=" + p.plan.Host,
+		"PMI_HOSTNAME=" + p.plan.Host,
+		"MPI_LOCALNRANKS=" + strconv.Itoa(p.plan.Ranks),
+		"MPI_LOCALRANKID=" + commaList(local),
+		"PMI_FD=" + commaList(fds),
+		"PMI_RANK=" + commaList(set.Ranks),
+		"PMI_SIZE=" + strconv.Itoa(p.plan.World.Size),
+	}
+	if cpus != nil {
+		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")
+	}
+	if _, found := hydra.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 {
+		own = append(own, "OMP_NUM_THREADS="+strconv.Itoa(len(set.Ranks)))
+	}
+	if len(set.Ranks) > 1 {
+		own = append(own, "TPSL_CONTROL_FD="+strconv.Itoa(controlFD(set)))
+		if list := p.slotCPUs(set, cpus, allowed); list != "" {
+			own = append(own, "TPSL_CPUS="+list)
+		}
+	}
+	return hydra.SetEnv(program.Env, own...)
+}
+
+// slotCPUs returns the CPU lists of a set's slots. Ranks that are not bound get one CPU each while there are enough,
+// unless the user has asked OpenMP to place threads.
+func (p *proxy) slotCPUs(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) string {
+	if cpus == nil {
+		env := p.plan.Programs[set.Program].Env
+		_, bind := hydra.Getenv(env, "OMP_PROC_BIND")
+		_, affinity := hydra.Getenv(env, "GOMP_CPU_AFFINITY")
+		if bind || affinity || len(allowed) < p.plan.Ranks {
+			return ""
+		}
+		for _, id := range spread(allowed) {
+			cpus = append(cpus, []int{id})
+		}
+	}
+	var lists []string
+	for _, slot := range cpus[set.Local : set.Local+len(set.Ranks)] {
+		lists = append(lists, hydra.CPUList(slot))
+	}
+	return strings.Join(lists, ";")
+}
+
+// union returns the CPUs of all of a set's ranks.
+func union(set hydra.RankSet, cpus [][]int) []int {
+	if cpus == nil {
+		return nil
+	}
+	all := slices.Concat(cpus[set.Local : set.Local+len(set.Ranks)]...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func commaList(numbers []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
+}

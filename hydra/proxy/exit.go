@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+const (
+	// settle is how long a dead process's PMI sessions and control pipe may take to tell what it last said.
+	settle = 200 * time.Millisecond
+	// exitDelay is how long a rank may live after closing its PMI session before that counts as its end.
+	exitDelay = 500 * time.Millisecond
+)
+
+// reportExit tells mpiexec how a process ended, once its connections have told what they know.
+func (p *proxy) reportExit(proc *process) {
+	defer p.running.Done()
+	select {
+	case <-proc.quiet:
+	case <-time.After(settle):
+	}
+	p.mu.Lock()
+	exit := channel.Exit{
+		Set:         proc.index,
+		PID:         proc.pid,
+		Status:      uint32(proc.status),
+		Initialized: len(proc.initialized) > 0,
+		Unfinalized: proc.unfinalized(),
+		FaultRank:   proc.faultRank,
+		Ended:       proc.killed,
+	}
+	p.mu.Unlock()
+	p.conn.SendJSON(channel.Exited, exit)
+}
+
+// Initialized implements pmi.Events.
+func (p *proxy) Initialized(rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc := p.processOf(rank)
+	proc.initialized = append(proc.initialized, rank)
+	if !p.announced {
+		p.announced = true
+		p.conn.Send(channel.Initialized, rank, nil)
+	}
+}
+
+// Finalized implements pmi.Events.
+func (p *proxy) Finalized(rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc := p.processOf(rank)
+	proc.finalized = append(proc.finalized, rank)
+}
+
+// Aborted implements pmi.Events.
+func (p *proxy) Aborted(rank, code int, text string) {
+	p.conn.SendJSON(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
+}
+
+// Disconnected implements pmi.Events. The end of the process normally follows and says more.
+func (p *proxy) Disconnected(rank int) {
+	p.mu.Lock()
+	proc := p.processOf(rank)
+	p.mu.Unlock()
+	go func() {
+		select {
+		case <-proc.ended:
+		case <-time.After(exitDelay):
+			p.conn.SendJSON(channel.Exited, channel.Exit{
+				Set: proc.index, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
+			})
+		}
+	}()
+}
+
+// Warned implements pmi.Events.
+func (p *proxy) Warned(rank int, text string) {
+	if rank >= 0 {
+		text = fmt.Sprintf("rank %d: %s", rank, text)
+	}
+	p.conn.Send(channel.Warned, 0, []byte(text))
+}
+
+// readControl reads the lines that a set's process writes about itself.
+func (p *proxy) readControl(proc *process, control *os.File) {
+	defer control.Close()
+	for lines := bufio.NewScanner(control); lines.Scan(); {
+		var rank, signal int
+		if n, _ := fmt.Sscanf(lines.Text(), "fault rank=%d signal=%d", &rank, &signal); n != 2 || !proc.set.Holds(rank) {
+			continue
+		}
+		p.mu.Lock()
+		if proc.faultRank < 0 {
+			proc.faultRank = rank
+		}
+		p.mu.Unlock()
+	}
+}

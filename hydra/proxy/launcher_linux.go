@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A launcher starts processes from one thread that lives as long as the proxy: PR_SET_PDEATHSIG fires when the thread
+// that forked ends, not the process (prctl(2)). The thread's CPU mask is the child's.
+type launcher struct {
+	requests chan func()
+}
+
+func newLauncher() launcher {
+	l := launcher{make(chan func())}
+	go func() {
+		runtime.LockOSThread()
+		for request := range l.requests { // never closed
+			request()
+		}
+	}()
+	return l
+}
+
+// start runs s with descriptors 0, 1, 2... as given.
+func (l launcher) start(s start, fds []int) (pid int, err error) {
+	done := make(chan struct{})
+	l.requests <- func() {
+		pid, err = forkExec(s, fds)
+		close(done)
+	}
+	<-done
+	return pid, err
+}
+
+// forkExec starts the process in a session of its own. A script without #! is run by sh, as execvp(3) does.
+func forkExec(s start, fds []int) (int, error) {
+	attr := &syscall.ProcAttr{
+		Dir: s.dir,
+		Env: s.env,
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	for _, fd := range fds {
+		attr.Files = append(attr.Files, uintptr(fd))
+	}
+	if s.cpus != nil {
+		restore, err := bindThread(s.cpus)
+		if err != nil {
+			return 0, err
+		}
+		defer restore()
+	}
+	pid, err := syscall.ForkExec(s.path, s.args, attr)
+	if errors.Is(err, syscall.ENOEXEC) {
+		args := append([]string{"/bin/sh", s.path}, s.args[1:]...)
+		pid, err = syscall.ForkExec(args[0], args, attr)
+	}
+	return pid, err
+}
+
+// bindThread sets the calling thread's CPU mask and returns a function that sets the old one again.
+// Preconditions: the goroutine is locked to its thread.
+func bindThread(cpus []int) (restore func(), err error) {
+	var before, wanted unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return nil, fmt.Errorf("read CPU mask: %w", err)
+	}
+	for _, cpu := range cpus {
+		wanted.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(0, &wanted); err != nil {
+		return nil, fmt.Errorf("bind to CPUs %v: %w", cpus, err)
+	}
+	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil // it was valid a moment ago
+}

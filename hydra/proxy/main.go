@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// farewell bounds how long a proxy that has nothing left to do waits for mpiexec.
+const farewell = 10 * time.Second
+
+// Main runs a proxy on the process's standard streams and returns its exit code.
+func Main() int {
+	in, out, err := takeStreams()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
+		return 1
+	}
+	conn := channel.New(in, out)
+	if err := serve(conn); err != nil {
+		conn.Send(channel.Failed, 0, []byte(err.Error()))
+	}
+	conn.Send(channel.Done, 0, nil)
+	conn.Close()
+	select {
+	case <-conn.Sent():
+	case <-time.After(farewell):
+	}
+	return 0
+}
+
+// takeStreams moves the channel away from descriptors 0 and 1, which ranks would otherwise see.
+func takeStreams() (in, out *os.File, err error) {
+	var fds [2]int
+	for i := range fds {
+		if fds[i], err = unix.FcntlInt(uintptr(i), unix.F_DUPFD_CLOEXEC, 3); err != nil {
+			return nil, nil, fmt.Errorf("take descriptor %d: %w", i, err)
+		}
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open /dev/null: %w", err)
+	}
+	for i := range fds {
+		if err := unix.Dup2(null, i); err != nil {
+			return nil, nil, fmt.Errorf("replace descriptor %d: %w", i, err)
+		}
+	}
+	if err := procs.CloseOnExec(); err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "channel in"), os.NewFile(uintptr(fds[1]), "channel out"), nil
+}
+
+// serve runs the ranks of the launch frame to their end.
+func serve(conn *channel.Conn) error {
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	if err := procs.SetSubreaper(); err != nil {
+		return err
+	}
+	frame, err := conn.Receive()
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p := &proxy{
+		conn:    conn,
+		windows: map[channel.Kind]*channel.Window{},
+		byPID:   map[int]*process{},
+		log:     slog.New(slog.DiscardHandler),
+	}
+	if err := json.Unmarshal(frame.Body, &p.plan); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	if p.plan.Trace {
+		p.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("host", p.plan.Host)
+	}
+	p.up = newUpstream(conn)
+	p.server = pmi.NewServer(p.plan.World, p.plan.Ranks, p.up, p, p.log)
+	return p.run(signals)
+}

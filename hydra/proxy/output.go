@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+const (
+	readSize = 64 << 10
+	// promptPause is how long an unfinished line waits at a terminal before it is shown: it may be a prompt.
+	promptPause = 100 * time.Millisecond
+	// maxFrame bounds one output frame, well below the window.
+	maxFrame = 1 << 20
+)
+
+// forward sends one output stream of a process, whole lines at a time.
+func (p *proxy) forward(proc *process, stream channel.Kind, pipe *os.File) {
+	lines := &lineCutter{emit: func(text []byte) { p.sendOutput(proc, stream, text) }}
+	if p.plan.Label {
+		lines.prefix = fmt.Appendf(nil, "[%s] ", proc.set.Label())
+	}
+	p.output.Go(func() {
+		defer pipe.Close()
+		p.copyLines(lines, pipe)
+		lines.flush()
+	})
+}
+
+func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
+	chunk := make([]byte, readSize)
+	for {
+		if p.plan.Prompt && len(lines.partial) > 0 {
+			_ = pipe.SetReadDeadline(time.Now().Add(promptPause)) // pipes take deadlines
+		}
+		n, err := pipe.Read(chunk)
+		lines.write(chunk[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			lines.flush()
+			_ = pipe.SetReadDeadline(time.Time{})
+		} else if err != nil {
+			return
+		}
+	}
+}
+
+func (p *proxy) sendOutput(proc *process, stream channel.Kind, text []byte) {
+	for len(text) > 0 {
+		part := text[:min(len(text), maxFrame)]
+		text = text[len(part):]
+		if p.windows[stream].Acquire(len(part)) {
+			p.conn.Send(stream, proc.index, part)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+)
+
+// prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
+func (p *proxy) prepare() ([]start, error) {
+	allowed, err := allowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	cpus, err := p.rankCPUs(allowed)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(p.plan.Programs))
+	for i, program := range p.plan.Programs {
+		if paths[i], err = p.resolve(program); err != nil {
+			return nil, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)
+		}
+	}
+	var starts []start
+	for _, set := range p.plan.Sets {
+		program := p.plan.Programs[set.Program]
+		if set.Holds(0) {
+			p.stdin = newStdinPump(p.conn)
+		}
+		starts = append(starts, start{
+			set:  set,
+			path: paths[set.Program],
+			args: program.Args,
+			env:  p.environ(set, cpus, allowed),
+			dir:  program.Wdir,
+			cpus: union(set, cpus),
+		})
+	}
+	return starts, nil
+}
+
+// resolve finds a program and, when its ranks share a process, makes sure that they can.
+func (p *proxy) resolve(program hydra.Program) (string, error) {
+	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
+		return "", fmt.Errorf("working directory %s: %w", program.Wdir, err)
+	}
+	path, err := lookPath(program.Args[0], program.Env, program.Wdir)
+	if err != nil {
+		return "", err
+	}
+	if program.PerProcess > 1 && program.Mode != hydra.ModeShared {
+		return path, checkShared(path, program)
+	}
+	return path, nil
+}

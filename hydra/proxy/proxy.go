@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+const (
+	// drainGrace is how long output may still come from processes that outlive the ranks.
+	drainGrace = 2 * time.Second
+	// sweepLimit bounds the wait for killed processes.
+	sweepLimit = 3 * time.Second
+)
+
+// A proxy is the live state of one host's part of the job.
+type proxy struct {
+	conn    *channel.Conn
+	plan    hydra.HostPlan
+	server  *pmi.Server
+	up      *upstream
+	log     *slog.Logger
+	windows map[channel.Kind]*channel.Window // of the output streams
+	stdin   *stdinPump                       // nil unless rank 0 runs here
+	output  sync.WaitGroup                   // goroutines that read the sets' output
+	running sync.WaitGroup                   // processes whose end is not reported yet
+
+	mu        sync.Mutex
+	processes []*process
+	byPID     map[int]*process
+	ending    bool
+	announced bool // an Initialized frame was sent
+}
+
+// run starts the sets and returns when nothing is left of them. An error says why they cannot run.
+func (p *proxy) run(signals <-chan os.Signal) error {
+	for _, stream := range []channel.Kind{channel.Stdout, channel.Stderr} {
+		p.windows[stream] = channel.NewWindow(channel.WindowSize)
+	}
+	starts, err := p.prepare()
+	if err != nil {
+		return err
+	}
+	go p.handleSignals(signals)
+	go p.receive()
+	err = p.startAll(starts)
+	if err != nil {
+		p.end()
+	} else {
+		p.conn.Send(channel.Started, 0, nil)
+	}
+	p.running.Wait()
+	p.finish()
+	return err
+}
+
+// finish ends what the ranks left behind and waits until their output is sent.
+func (p *proxy) finish() {
+	drained := make(chan struct{})
+	go func() { p.output.Wait(); close(drained) }()
+	if !p.isEnding() {
+		select {
+		case <-drained:
+		case <-time.After(drainGrace):
+		}
+	}
+	p.server.Close()
+	p.up.close()
+	if p.stdin != nil {
+		p.stdin.close()
+	}
+	if !procs.Sweep(p.reap, sweepLimit) {
+		p.Warned(-1, "some processes of the job could not be killed")
+		return
+	}
+	<-drained
+}
+
+// receive serves frames from mpiexec until the channel closes, which ends the job.
+func (p *proxy) receive() {
+	for {
+		frame, err := p.conn.Receive()
+		if err != nil {
+			break
+		}
+		p.handle(frame)
+	}
+	for _, window := range p.windows {
+		window.Close()
+	}
+	p.up.close()
+	p.end()
+	time.AfterFunc(farewell, func() { os.Exit(1) }) // a rank that cannot be killed must not keep the proxy
+}
+
+func (p *proxy) handle(frame channel.Frame) {
+	switch frame.Kind {
+	case channel.Stdin, channel.StdinEOF:
+		if p.stdin != nil {
+			p.stdin.feed(frame)
+		}
+	case channel.Credit:
+		if stream, n := frame.CreditOf(); p.windows[stream] != nil {
+			p.windows[stream].Release(n)
+		}
+	case channel.Signal:
+		p.signalAll(unix.Signal(frame.Index))
+	case channel.Kill:
+		p.end()
+	case channel.BarrierOut:
+		p.up.barrierOut(frame.Body)
+	case channel.NameReply:
+		p.up.nameReply(frame.Body)
+	}
+}
+
+// handleSignals collects children; a signal that would end the proxy ends the job.
+func (p *proxy) handleSignals(signals <-chan os.Signal) {
+	for sig := range signals {
+		switch sig {
+		case unix.SIGCHLD:
+			p.reap()
+		case unix.SIGTERM, unix.SIGQUIT, unix.SIGINT, unix.SIGHUP:
+			p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "proxy ended by signal: %v", sig))
+			p.end()
+		}
+	}
+}
+
+func (p *proxy) isEnding() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ending
+}
+
+// end kills every rank. What they leave behind is swept when the last of them was collected.
+func (p *proxy) end() {
+	p.mu.Lock()
+	p.ending = true
+	p.mu.Unlock()
+	p.signalAll(unix.SIGKILL)
+}
+
+// signalAll signals the process group of every rank set that still runs.
+func (p *proxy) signalAll(sig unix.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for pid := range p.byPID {
+		_ = unix.Kill(-pid, sig) // a zombie's group may be gone already
+	}
+}
+
+// reap collects ended children and reports whether any child is left.
+func (p *proxy) reap() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return procs.Reap(func(pid int, status unix.WaitStatus) {
+		proc := p.byPID[pid]
+		if proc == nil {
+			return // a process that some rank left behind
+		}
+		delete(p.byPID, pid)
+		proc.killed = p.ending && status.Signaled() && status.Signal() == unix.SIGKILL
+		proc.status = status
+		close(proc.ended)
+		go p.reportExit(proc)
+	})
+}

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+// forwarded lists the signals that are the job's business, not mpiexec's.
+var forwarded = []os.Signal{
+	unix.SIGTERM, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGHUP, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH,
+}
+
+// catchSignals catches what is forwarded, unless our parent had it ignored (nohup). SIGPIPE is caught so that a write
+// to a closed stdout is an error and ranks still start with the default action.
+func catchSignals() <-chan os.Signal {
+	signals := make(chan os.Signal, 64)
+	for _, sig := range append([]os.Signal{unix.SIGINT}, forwarded...) {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
+	return signals
+}
+
+func (j *Job) handleSignal(sig unix.Signal) {
+	if sig == unix.SIGINT {
+		if j.inSight {
+			j.stderr.line("Ctrl-C caught... cleaning up processes")
+			j.outcome.code(ExitLauncher)
+			j.end()
+			return
+		}
+		j.inSight = true
+		j.stderr.line("mpiexec: Sending Ctrl-C to processes as requested")
+		j.stderr.line("mpiexec: Press Ctrl-C again to force abort")
+	}
+	for _, link := range j.proxies {
+		link.conn.Send(channel.Signal, int(sig), nil)
+	}
+}

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// Usage is the text of -help, or of -OPTION -h when opts has a topic.
+func Usage(opts Options) string {
+	if opts.Topic != nil {
+		return opts.Topic.help()
+	}
+	var b strings.Builder
+	b.WriteString("Usage: mpiexec [global options] [local options] PROGRAM [ARGS] [: [local options] PROGRAM [ARGS]]...\n")
+	writeOptions(&b, "Global options, wherever they stand:", false)
+	writeOptions(&b, "Local options, for the program that follows:", true)
+	b.WriteString("\nOptions take any number of dashes, any case, and -opt=value as well as -opt value.\n" +
+		"mpiexec -OPTION -h says more about an option.\n\n" +
+		"The exit code is that of the ranks, all or-ed together, or the number of the signal that ended the first of them;\n" +
+		"255 is mpiexec's own.\n")
+	return b.String()
+}
+
+func writeOptions(b *strings.Builder, title string, local bool) {
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, opt := range optionTable {
+		if opt.local == local {
+			fmt.Fprintf(b, "  %-44s %s\n", opt.synopsis(), opt.short)
+		}
+	}
+}
+
+func (o *option) synopsis() string {
+	return strings.TrimSpace("-" + strings.Join(o.names, ", -") + " " + o.args)
+}
+
+func (o *option) help() string {
+	text := o.synopsis() + "\n" + o.short + "\n"
+	if o.long != "" {
+		text += o.long + "\n"
+	}
+	return text
+}
+
+// BuildDetails is the text of -info. Tools tell the launcher by its first lines.
+func BuildDetails() string {
+	version := "devel"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	return fmt.Sprintf("HYDRA build details:\n    Version:                                 %s (tpsl)\n"+
+		"    Process Manager:                         pmi\n    Bootstrap:                               fork\n"+
+		"    Go:                                      %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

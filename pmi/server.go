@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pmi
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// Upstream is what a host's server needs from the rest of the job.
+type Upstream interface {
+	Exchanger
+	Publish(service, port string) error
+	Lookup(service string) (string, error)
+	Unpublish(service string) error
+}
+
+// A Root is the Upstream at the top of the tree.
+type Root struct {
+	*Gather
+	*Names
+}
+
+// NewRoot returns the root for a world of size ranks.
+func NewRoot(size int) Root { return Root{NewGather(size, nil), new(Names)} }
+
+// Events is told what happens in sessions. Its methods are called from the session's goroutine and must not block.
+type Events interface {
+	Initialized(rank int)
+	Finalized(rank int)
+	// Aborted: the rank asks for the end of the job with this exit code. It gets no reply.
+	Aborted(rank, code int, text string)
+	// Disconnected: the session ended after init without finalize.
+	Disconnected(rank int)
+	// Warned: the rank sent something that cannot be served; text is one line.
+	Warned(rank int, text string)
+}
+
+// World is what every session of a job has in common.
+type World struct {
+	Size    int
+	KVSName string // at most 255 bytes; short, as clients subtract it from their line buffer
+	Mapping string // PMI_process_mapping
+}
+
+// A Server serves the ranks of one host.
+type Server struct {
+	world  World
+	kvs    *kvs
+	up     Upstream
+	gather *Gather
+	events Events
+	log    *slog.Logger
+	mu     sync.Mutex
+	spaces int // made by create_kvs, for their names
+}
+
+// NewServer returns a server for local ranks of a world. log takes the wire trace at level debug.
+func NewServer(world World, local int, up Upstream, events Events, log *slog.Logger) *Server {
+	s := &Server{world: world, kvs: newKVS(world.KVSName), up: up, events: events, log: log}
+	s.gather = NewGather(local, merger{s})
+	return s
+}
+
+// Close fails open barriers, so that no session waits for ever.
+func (s *Server) Close() { s.gather.Close() }
+
+// A merger stores the union of a barrier before the first rank leaves it.
+type merger struct{ *Server }
+
+func (m merger) Exchange(count int, puts []Entry) ([]Entry, error) {
+	union, err := m.up.Exchange(count, puts)
+	if err == nil {
+		m.kvs.merge(union)
+	}
+	return union, err
+}
+
+// Serve runs the session of one rank until its peer finalizes or goes, and closes conn. appnum is the index of the
+// rank's program segment.
+func (s *Server) Serve(rank, appnum int, conn io.ReadWriteCloser) {
+	(&session{server: s, rank: rank, appnum: appnum, conn: conn}).run()
+}
+
+// builtin answers the keys that the server itself provides. An unknown PMI_ key is a miss without a search.
+func (s *Server) builtin(key string) (value string, found, reserved bool) {
+	switch key {
+	case "PMI_process_mapping":
+		return s.world.Mapping, fitsReply(s.world.Mapping), true
+	case "PMI_dead_processes":
+		return "", true, true
+	}
+	return "", false, strings.HasPrefix(key, "PMI_")
+}
+
+const (
+	getReply      = "cmd=get_result rc=0 msg=success value="
+	getReplyShort = "cmd=get_result rc=0 value="
+)
+
+// fitsReply reports whether a get of the value can be answered in a line that old clients can hold. A mapping that does
+// not fit is answered "not found": MPICH then exchanges host names, while an empty value would abort it.
+func fitsReply(value string) bool { return len(getReplyShort)+len(value)+1 <= maxReply }
+
+// maxSpaces bounds create_kvs.
+const maxSpaces = 256
+
+func (s *Server) createSpace() (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spaces == maxSpaces {
+		return "", false
+	}
+	s.spaces++
+	name := fmt.Sprintf("%s_%d", s.world.KVSName, s.spaces)
+	s.kvs.create(name)
+	return name, true
+}
