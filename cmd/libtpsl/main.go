@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command libtpsl is the shared library that programs link:
+//
+//	go build -buildmode=c-shared -o lib/libtpsl.so.0 ./cmd/libtpsl
+package main
+
+import (
+	"C"
+
+	_ "github.com/tpsl/tpsl/tpsl"
+)
+
+func main() {}

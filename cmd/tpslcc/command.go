@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type mode int
+
+const (
+	compile mode = iota
+	show
+	compileInfo
+	linkInfo
+	help
+)
+
+// modes are the options that ask instead of compile, in the spellings of mpicc.
+var modes = map[string]mode{
+	"-show": show, "--show": show,
+	"-compile-info": compileInfo, "-compile_info": compileInfo,
+	"-link-info": linkInfo, "-link_info": linkInfo,
+	"-help": help, "--help": help,
+}
+
+// command is one call of tpslcc, understood.
+type command struct {
+	mode    mode
+	cc      string
+	prefix  string // of the installation
+	include string // folder of the MPI library's mpi.h
+	args    []string
+}
+
+func parse(args []string, getenv func(string) string) (*command, error) {
+	c := &command{cc: "gcc"}
+	if v := getenv("TPSL_CC"); v != "" {
+		c.cc = v
+	}
+	for _, a := range args {
+		if m, ok := modes[a]; ok {
+			c.mode = m
+		} else if cc, ok := strings.CutPrefix(a, "-cc="); ok {
+			c.cc = cc
+		} else {
+			c.args = append(c.args, a)
+		}
+	}
+	if c.mode == help {
+		return c, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return nil, err
+	}
+	c.prefix = filepath.Dir(filepath.Dir(self))
+	c.include, err = mpiInclude(getenv("TPSL_MPI_INCLUDE"))
+	return c, err
+}
+
+// headerFolders hold the mpi.h of a library with the MPICH ABI: Debian's, Fedora's,
+// and that of an MPICH installed by itself.
+var headerFolders = []string{
+	"/usr/lib/x86_64-linux-gnu/mpich/include",
+	"/usr/include/x86_64-linux-gnu/mpich",
+	"/usr/include/mpich-x86_64",
+	"/usr/local/include",
+}
+
+func mpiInclude(asked string) (string, error) {
+	folders := headerFolders
+	if asked != "" {
+		folders = []string{asked}
+	}
+	for _, dir := range folders {
+		if _, err := os.Stat(filepath.Join(dir, "mpi.h")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", errors.New("no mpi.h of MPICH in " + strings.Join(folders, ", ") +
+		": install libmpich-dev, or name its folder in TPSL_MPI_INCLUDE")
+}
+
+// line returns the command to run or to show.
+func (c *command) line() ([]string, error) {
+	compileFlags := []string{"-I" + filepath.Join(c.prefix, "include"), "-I" + c.include}
+	lib := filepath.Join(c.prefix, "lib")
+	linkFlags := []string{"-L" + lib, "-Wl,-rpath," + lib, "-Wl,--enable-new-dtags", "-ltpsl"}
+	line := []string{c.cc}
+	switch {
+	case c.mode == compileInfo:
+		return append(line, compileFlags...), nil
+	case c.mode == linkInfo:
+		return append(line, linkFlags...), nil
+	case len(c.args) == 0 && c.mode == compile:
+		return nil, errors.New("no input files (-help for usage)")
+	}
+	line = append(append(line, c.args...), compileFlags...)
+	if c.mode == compile && !links(c.args) {
+		return line, nil
+	}
+	return append(line, linkFlags...), nil
+}
+
+// links tells whether the compiler's arguments ask for more than translation.
+func links(args []string) bool {
+	for _, a := range args {
+		switch a {
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-dumpversion", "-dumpmachine":
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Endpoints: slot + rank + instance, and which thread owns it.
+ *
+ *          claim            bind              thread ends
+ *   FREE --------> CLAIMED --------> BOUND ----------------> ENDED
+ *     ^               |                ^                        |
+ *     +---------------+                +------------------------+
+ *           release                            adopt
+ *
+ * `state` is the only word that threads race for; every transition is one
+ * compare-and-swap of it, and whoever wins writes the other fields. They are read
+ * by others only after they have seen BOUND or ENDED (acquire).
+ */
+#ifndef TPSL_ENDPOINT_H
+#define TPSL_ENDPOINT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum tpsl_state {
+    TPSL_FREE,    /* no thread has asked for the slot */
+    TPSL_CLAIMED, /* a thread is bringing its instance up */
+    TPSL_BOUND,   /* a live thread owns it */
+    TPSL_ENDED,   /* its thread has ended; another may adopt it */
+};
+
+/* How far MPI is on an endpoint: moves forward only. */
+enum tpsl_phase { TPSL_NEW, TPSL_INITIALIZED, TPSL_FINALIZED };
+
+struct tpsl_endpoint {
+    _Atomic int state; /* enum tpsl_state */
+    _Atomic int phase; /* enum tpsl_phase */
+    int slot;
+    int rank; /* in the world of the job */
+    void *instance;
+    void **table; /* address of every MPI function in the instance, by stub index */
+} __attribute__((aligned(64)));
+
+/* The endpoint that the calling thread acts for; NULL: it is unbound. */
+extern __thread struct tpsl_endpoint *tpsl_self __attribute__((tls_model("initial-exec")));
+
+/* Makes n free endpoints with the given world ranks. Once per process. False: no
+ * memory. */
+bool tpsl_endpoints_make(int n, const int *ranks);
+int tpsl_endpoints_count(void);
+struct tpsl_endpoint *tpsl_endpoint_at(int slot); /* NULL: out of range */
+
+/* FREE -> CLAIMED. False: another thread was first. */
+bool tpsl_endpoint_claim(struct tpsl_endpoint *);
+/* Claims the lowest free slot; NULL: none is free. */
+struct tpsl_endpoint *tpsl_endpoint_claim_lowest(void);
+/* CLAIMED -> FREE: the instance did not come up. */
+void tpsl_endpoint_release(struct tpsl_endpoint *);
+/* CLAIMED -> BOUND: the calling thread owns it and acts for it. */
+void tpsl_endpoint_bind(struct tpsl_endpoint *);
+/* ENDED -> BOUND by the calling thread. Waits up to `milliseconds` for an owner
+ * that is just ending. False: the owner lives on. */
+bool tpsl_endpoint_adopt(struct tpsl_endpoint *, int milliseconds);
+/* Makes the calling thread act for another endpoint without owning it; NULL: for
+ * none. Returns the one it acted for. */
+struct tpsl_endpoint *tpsl_endpoint_switch(struct tpsl_endpoint *);
+
+#endif

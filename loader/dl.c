@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* dlopen and its family, as code inside an instance sees them: handles of
+ * private objects are struct tpsl_object pointers; everything else is ld.so's.
+ */
+#include "loader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "_cgo_export.h"
+
+/* The thread's pending dlerror text; ours wins over ld.so's. */
+static __thread char message[256] __attribute__((tls_model("initial-exec")));
+static __thread bool pending __attribute__((tls_model("initial-exec")));
+
+static void *refuse(const char *format, const char *what)
+{
+    snprintf(message, sizeof message, format, what);
+    pending = true;
+    return NULL;
+}
+
+char *tpsl_dlerror(void)
+{
+    if (!pending)
+        return dlerror();
+    pending = false;
+    return message;
+}
+
+/* Opens happen one at a time: a plan extends the plan before it. Recursive, as
+ * constructors may call dlopen. */
+static pthread_mutex_t open_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+extern char **environ;
+static int arguments_c;
+static char *no_arguments[] = {NULL};
+static char **arguments_v = no_arguments;
+
+void tpsl_remember_arguments(int argc, char **argv)
+{
+    arguments_c = argc;
+    arguments_v = argv;
+}
+
+static void start(struct tpsl_object **fresh, size_t n)
+{
+    tpsl_objects_start(fresh, n, arguments_c, arguments_v, environ);
+}
+
+void *tpsl_dlopen(const char *path, int mode)
+{
+    struct tpsl_instance *in = tpsl_current;
+    if (!path || !*path || !in)
+        return dlopen(path, mode);
+    struct tpsl_object **fresh = NULL;
+    size_t nfresh = 0;
+    char *error = NULL;
+    void *outside = NULL;
+    pthread_mutex_lock(&open_lock);
+    struct tpsl_object *o = tpslLoaderExtend(in, (char *)path, mode, &fresh, &nfresh, &outside, &error);
+    if (o)
+        start(fresh, nfresh);
+    pthread_mutex_unlock(&open_lock);
+    free(fresh);
+    if (outside)
+        return outside;
+    if (!o) {
+        refuse("%s", error ? error : path);
+        free(error);
+        return NULL;
+    }
+    atomic_fetch_add(&o->refs, 1);
+    return o;
+}
+
+/* A private object stays mapped until its instance is gone, as POSIX allows and
+ * musl does: its code may be on some thread's stack or in another's callback. */
+int tpsl_dlclose(void *handle)
+{
+    if (!tpsl_is_object(handle))
+        return dlclose(handle);
+    struct tpsl_object *o = handle;
+    if (atomic_fetch_sub(&o->refs, 1) > 0)
+        return 0;
+    atomic_fetch_add(&o->refs, 1);
+    refuse("dlclose: %s is not open", o->map.l_name);
+    return -1;
+}
+
+static void *search_instance(struct tpsl_object *from, const char *name, const char *version)
+{
+    for (struct tpsl_object *o = from; o; o = o->next) {
+        void *found = tpsl_scope_symbol(&o, 1, name, version);
+        if (found)
+            return found;
+    }
+    return version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
+}
+
+static void *lookup(void *handle, const char *name, const char *version, void *caller)
+{
+    pending = false;
+    if (handle == RTLD_DEFAULT && tpsl_current)
+        return search_instance(tpsl_current->first, name, version);
+    if (handle == RTLD_NEXT) {
+        struct tpsl_object *o = tpsl_object_at(caller);
+        return search_instance(o ? o->next : NULL, name, version);
+    }
+    if (!tpsl_is_object(handle))
+        return version ? dlvsym(handle, name, version) : dlsym(handle, name);
+    struct tpsl_object *o = handle;
+    void *found = tpsl_scope_symbol(o->scope, o->nscope, name, version);
+    return found ? found : refuse("undefined symbol: %s", name);
+}
+
+void *tpsl_dlsym(void *handle, const char *name)
+{
+    return lookup(handle, name, NULL, __builtin_return_address(0));
+}
+
+void *tpsl_dlvsym(void *handle, const char *name, const char *version)
+{
+    return lookup(handle, name, version, __builtin_return_address(0));
+}
+
+/* Nearest symbol at or below the address, as dladdr reports it. */
+static void nearest(const struct tpsl_object *o, uintptr_t address, Dl_info *info)
+{
+    if (!o->sysv_hash && !o->gnu_hash)
+        return;
+    /* The symbol table ends where the string table starts in every linker's
+     * output; it has no count of its own. */
+    size_t n = ((uintptr_t)o->strtab - (uintptr_t)o->symtab) / sizeof *o->symtab;
+    if ((uintptr_t)o->strtab < (uintptr_t)o->symtab)
+        return;
+    for (size_t i = 1; i < n; i++) {
+        const ElfW(Sym) *s = &o->symtab[i];
+        uintptr_t at = o->map.l_addr + s->st_value;
+        if (s->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(s->st_info) == STT_TLS || at > address)
+            continue;
+        if (address >= at + (s->st_size ? s->st_size : 1) || at < (uintptr_t)info->dli_saddr)
+            continue;
+        info->dli_saddr = (void *)at;
+        info->dli_sname = o->strtab + s->st_name;
+    }
+}
+
+int tpsl_dladdr(const void *address, Dl_info *info)
+{
+    struct tpsl_object *o = tpsl_object_at(address);
+    if (!o)
+        return dladdr(address, info);
+    *info = (Dl_info){.dli_fname = o->map.l_name, .dli_fbase = (void *)o->start};
+    nearest(o, (uintptr_t)address, info);
+    return 1;
+}
+
+int tpsl_dlinfo(void *handle, int request, void *out)
+{
+    if (!tpsl_is_object(handle))
+        return dlinfo(handle, request, out);
+    struct tpsl_object *o = handle;
+    switch (request) {
+    case RTLD_DI_LINKMAP:
+        *(struct link_map **)out = &o->map;
+        return 0;
+    case RTLD_DI_ORIGIN: {
+        const char *slash = strrchr(o->map.l_name, '/');
+        size_t n = slash ? (size_t)(slash - o->map.l_name) : 0;
+        memcpy(out, o->map.l_name, n);
+        ((char *)out)[n] = 0;
+        return 0;
+    }
+    case RTLD_DI_TLS_MODID:
+        *(size_t *)out = o->tls_module;
+        return 0;
+    default:
+        refuse("dlinfo: this request is not answered for the private object %s", o->map.l_name);
+        return -1;
+    }
+}
+
+struct tpsl_instance *tpsl_open(const char *library, char **environment, void *user, char **error)
+{
+    struct tpsl_object **fresh = NULL;
+    size_t nfresh = 0;
+    struct tpsl_instance *in = tpsl_instance_new();
+    if (!in) {
+        *error = strdup("no memory for an instance");
+        return NULL;
+    }
+    in->environment = environment;
+    in->user = user;
+    /* The first instance brings up the objects placed once, which later ones
+     * need complete; after it, instances come up in parallel. */
+    static atomic_bool first_is_up;
+    bool alone = !atomic_load(&first_is_up);
+    if (alone)
+        pthread_mutex_lock(&open_lock);
+    bool ok = tpslLoaderOpen(in, (char *)library, &fresh, &nfresh, error);
+    if (ok) {
+        tpsl_instance_publish(in);
+        tpsl_current = in;
+        start(fresh, nfresh);
+        if (alone)
+            atomic_store(&first_is_up, true);
+    } else {
+        tpsl_instance_free(in);
+        in = NULL;
+    }
+    if (alone)
+        pthread_mutex_unlock(&open_lock);
+    free(fresh);
+    return in;
+}
+
+uintptr_t tpsl_instance_call(struct tpsl_instance *in, uintptr_t fn, const uintptr_t a[6])
+{
+    typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    struct tpsl_instance *before = tpsl_current;
+    tpsl_current = in;
+    uintptr_t result = ((function *)fn)(a[0], a[1], a[2], a[3], a[4], a[5]);
+    tpsl_current = before;
+    return result;
+}

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+/*
+#include <stdlib.h>
+#include <string.h>
+#include "loader.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/tpsl/tpsl/loader/plan"
+)
+
+// instance is the Go side of a struct tpsl_instance.
+type instance struct {
+	plan    *plan.Plan // the newest: each dlopen extends it
+	objects []*mapped  // by plan index; nil: shared
+}
+
+// open maps and relocates library for in and returns the new objects in the
+// order of their start.
+func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, error) {
+	p.mu.Lock()
+	pl, err := p.planFor(library)
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	i := &instance{}
+	fresh, err := p.grow(in, i, pl)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.live[in] = i
+	p.mu.Unlock()
+	return fresh, nil
+}
+
+// extend opens one more library in a live instance. The handle is not nil when
+// the library is shared, and then ld.so's.
+func (p *process) extend(in *C.struct_tpsl_instance, library string, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
+	p.mu.Lock()
+	i := p.live[in]
+	p.mu.Unlock()
+	if i == nil {
+		return nil, nil, nil, errors.New("the instance is still being opened")
+	}
+	path, at, err := i.plan.Find(library)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if at == plan.Shared {
+		handle, err = dlopen(path, mode)
+		return nil, nil, handle, err
+	}
+	pl, err := i.plan.Extend(library)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p.mu.Lock()
+	err = p.bind(pl, p.values[i.plan])
+	p.mu.Unlock()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if pl.FirstNew < len(pl.Objects) {
+		if fresh, err = p.grow(in, i, pl); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return i.objects[pl.Root], fresh, nil, nil
+}
+
+func dlopen(path string, mode C.int) (unsafe.Pointer, error) {
+	c := C.CString(path)
+	defer C.free(unsafe.Pointer(c))
+	h := C.dlopen(c, mode)
+	if h == nil {
+		return nil, errors.New(C.GoString(C.dlerror()))
+	}
+	return h, nil
+}
+
+// grow maps and relocates what pl adds to i, and publishes it. On error nothing
+// of it stays mapped.
+func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (fresh []*mapped, err error) {
+	objects := append([]*mapped(nil), i.objects...)
+	objects = append(objects, make([]*mapped, len(pl.Objects)-len(objects))...)
+	defer func() {
+		if err != nil {
+			for _, m := range fresh {
+				m.discard()
+			}
+		}
+	}()
+	for _, k := range pl.Start {
+		o := pl.Objects[k]
+		if o.Placement == plan.Once {
+			if m := p.placedOnce(o); m != nil {
+				objects[k] = m
+				continue
+			}
+		}
+		m, err := mapObject(o)
+		if err != nil {
+			return fresh, fmt.Errorf("map %s: %w", o.Path, err)
+		}
+		objects[k] = m
+		fresh = append(fresh, m)
+	}
+	p.mu.Lock()
+	imports := p.values[pl]
+	p.mu.Unlock()
+	for _, m := range fresh {
+		m.relocate(objects, imports)
+	}
+	for _, m := range fresh {
+		m.copyData(objects, imports)
+		m.finish(pl, objects)
+	}
+	p.publish(in, fresh)
+	i.plan, i.objects = pl, objects
+	return fresh, nil
+}
+
+func (p *process) placedOnce(o *plan.Object) *mapped {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.once[o.ID]
+}
+
+func (p *process) publish(in *C.struct_tpsl_instance, fresh []*mapped) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range fresh {
+		owner := in
+		if m.plan.Placement == plan.Once {
+			owner = &C.tpsl_once
+			p.once[m.plan.ID] = m
+		}
+		C.tpsl_object_publish(owner, m.c)
+	}
+}
+
+//export tpslLoaderOpen
+func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct_tpsl_object, n *C.size_t, cerr **C.char) C.bool {
+	fresh, err := host.open(in, C.GoString(library))
+	if err != nil {
+		*cerr = C.CString(oneLine(err))
+		return false
+	}
+	*out, *n = objectList(fresh)
+	return true
+}
+
+//export tpslLoaderExtend
+func tpslLoaderExtend(in *C.struct_tpsl_instance, library *C.char, mode C.int, out ***C.struct_tpsl_object, n *C.size_t, outside *unsafe.Pointer, cerr **C.char) *C.struct_tpsl_object {
+	root, fresh, handle, err := host.extend(in, C.GoString(library), mode)
+	if err != nil {
+		*cerr = C.CString(oneLine(err))
+		return nil
+	}
+	*outside = handle
+	*out, *n = objectList(fresh)
+	if root == nil {
+		return nil
+	}
+	return root.c
+}
+
+// objectList copies the objects into an array from malloc, for the C side to free.
+func objectList(ms []*mapped) (**C.struct_tpsl_object, C.size_t) {
+	n := C.size_t(len(ms))
+	list := (**C.struct_tpsl_object)(C.calloc(n+1, C.size_t(unsafe.Sizeof(uintptr(0)))))
+	to := unsafe.Slice(list, len(ms))
+	for i, m := range ms {
+		to[i] = m.c
+	}
+	return list, n
+}
+
+// oneLine joins the lines of an error that collects several.
+func oneLine(err error) string {
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
+}

@@ -1,0 +1,170 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C half of package loader: what must run on the caller's own stack,
+ * without Go. Go (instance.go) maps and relocates; it fills these structs and
+ * C does the rest: resolvers of IRELATIVE, RELRO, constructors, and every
+ * libc name that an instance gets from us ("rebound" names, rebind.c).
+ */
+#ifndef TPSL_LOADER_H
+#define TPSL_LOADER_H
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tpsl_instance;
+
+/* One store that needs a call: *where = resolver() (psABI: R_X86_64_IRELATIVE,
+ * and references to STT_GNU_IFUNC symbols). */
+struct tpsl_ifunc {
+    uintptr_t where;
+    uintptr_t resolver;
+};
+
+/* One mapped object. Owned by its instance, or by tpsl_once when the placement
+ * is "once". Written by Go before it is published by tpsl_object_publish, and
+ * immutable after that but for `refs`. */
+struct tpsl_object {
+    struct link_map map; /* l_addr, l_name, l_ld; dlinfo gives it out */
+    struct tpsl_object *next;
+    struct tpsl_instance *instance;
+    const char *soname;
+    uintptr_t start, end; /* page-aligned span of the load segments */
+    const ElfW(Phdr) * phdr;
+    size_t phnum;
+
+    const ElfW(Sym) * symtab;
+    const char *strtab;
+    const uint32_t *gnu_hash; /* either may be NULL */
+    const uint32_t *sysv_hash;
+    const ElfW(Half) * versym;
+    const char *verdef;
+    size_t verdefnum;
+
+    uintptr_t tls_module; /* tagged module id, 0: no PT_TLS */
+
+    struct tpsl_object **scope; /* itself, then its dependencies breadth-first */
+    size_t nscope;
+
+    uintptr_t relro, relro_size;
+    struct tpsl_ifunc *ifuncs;
+    size_t nifuncs;
+    uintptr_t *init; /* constructors, in the order of their calls */
+    size_t ninit;
+    uintptr_t *fini; /* destructors, in the order of their calls */
+    size_t nfini;
+
+    atomic_int refs; /* dlopen minus dlclose */
+};
+
+/* One function registered by __cxa_atexit from inside an instance. */
+struct tpsl_exit_entry;
+
+/* One private copy of the private libraries. */
+struct tpsl_instance {
+    unsigned id; /* 1, 2, ...: for messages */
+    void *user;  /* of the program that uses the loader */
+
+    struct tpsl_object *_Atomic first; /* list in load order; grows at its tail */
+    struct tpsl_object *last;
+
+    char **environment; /* overlay: "NAME=value" strings, NULL-terminated */
+
+    pthread_mutex_t exit_lock;
+    struct tpsl_exit_entry *exit_list; /* newest first */
+
+    struct tpsl_instance *next; /* list of all instances, newest first */
+};
+
+/* Objects placed once; never unloaded. */
+extern struct tpsl_instance tpsl_once;
+
+/* The instance that the calling thread acts for; NULL: none. */
+extern __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
+
+/* ---- registry.c: objects and instances ---- */
+struct tpsl_instance *tpsl_instance_new(void);
+void tpsl_instance_publish(struct tpsl_instance *);
+void tpsl_instance_free(struct tpsl_instance *); /* one that was never published */
+struct tpsl_instance *tpsl_instances(void);      /* newest first, by ->next */
+void tpsl_object_publish(struct tpsl_instance *, struct tpsl_object *);
+struct tpsl_object *tpsl_object_at(const void *address);
+bool tpsl_is_object(const void *handle);
+const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *name, const char *version);
+void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
+void *tpsl_instance_symbol(struct tpsl_instance *, const char *name);
+
+/* ---- start.c: bringing objects up and down, on the calling thread ---- */
+void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
+void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destructors */
+void tpsl_remember_arguments(int argc, char **argv);
+
+/* Opens an instance of `library` for the calling thread, which becomes bound to
+ * it: maps, relocates, runs the constructors. `environment` is taken over (an
+ * array from malloc of strings from malloc). NULL: *error is a malloc'ed line. */
+struct tpsl_instance *tpsl_open(const char *library, char **environment, void *user, char **error);
+
+/* Runs fn(a[0..5]) with the thread bound to the instance. */
+uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr_t a[6]);
+
+/* ---- tls.c: thread-local storage of private objects ---- */
+uintptr_t tpsl_tls_module_new(const void *init, size_t filesz, size_t memsz, size_t align);
+void *tpsl_tls_get_addr(void *index);
+
+/* ---- thread.c: threads made inside an instance inherit it ---- */
+struct tpsl_thread_hooks {
+    void *(*capture)(void);     /* on the creating thread */
+    void (*enter)(void *state); /* on the new thread, before its start routine */
+};
+void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);
+int tpsl_thread_create_inheriting(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+/* ---- onecopy.c ---- */
+/* Says that the job has another process on this host, so that a kernel that
+ * refuses process_vm_* must be seen to refuse. */
+void tpsl_set_process_peers(bool others);
+
+/* ---- rebind.c ---- */
+enum tpsl_rebind_scope { TPSL_REBIND_PRIVATE = 1, TPSL_REBIND_ONCE = 2 };
+struct tpsl_rebinding {
+    const char *name;
+    void *function;
+    int scope; /* which placements get it */
+};
+extern const struct tpsl_rebinding tpsl_rebindings[];
+extern const size_t tpsl_nrebindings;
+
+/* The functions behind the table that live elsewhere. */
+char *tpsl_getenv(const char *);
+void *tpsl_dlopen(const char *, int);
+int tpsl_dlclose(void *);
+void *tpsl_dlsym(void *, const char *);
+void *tpsl_dlvsym(void *, const char *, const char *);
+char *tpsl_dlerror(void);
+int tpsl_dladdr(const void *, Dl_info *);
+int tpsl_dlinfo(void *, int, void *);
+int tpsl_cxa_atexit(void (*)(void *), void *, void *);
+void tpsl_cxa_finalize(void *);
+void *tpsl_mmap(void *, size_t, int, int, int, off_t);
+int tpsl_munmap(void *, size_t);
+void *tpsl_shmat(int, const void *, int);
+int tpsl_shmdt(const void *);
+struct iovec;
+ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+
+/* Counters for tests and tools. */
+size_t tpsl_shared_mappings(void); /* shared segments now mapped for several instances */
+unsigned long tpsl_one_copies(void);
+
+/* In a handler of SIGSEGV or SIGBUS: does not return when the fault is that of a
+ * copy above, which then gives EFAULT; else false. */
+bool tpsl_copy_fault(void);
+
+#endif

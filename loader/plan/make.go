@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tpsl/tpsl/loader/image"
+	"github.com/tpsl/tpsl/loader/search"
+)
+
+// ErrUnsupported marks a feature of a file that the loader refuses.
+var ErrUnsupported = errors.New("not supported")
+
+// Options say what a plan is made for.
+type Options struct {
+	Policy Policy
+	Search *search.Path
+	// Rebind lists the names that the loader answers, for private objects and
+	// for objects placed once.
+	Rebind, RebindOnce []string
+	// Unified lists data symbols that must have one address in the program and
+	// all instances: they come from the process, never from an instance.
+	Unified []string
+}
+
+// maker carries what the plans of one library have in common.
+type maker struct {
+	policy     Policy
+	search     *search.Path
+	rebind     map[string]bool
+	rebindOnce map[string]bool
+	unified    map[string]bool
+}
+
+// Make plans instances of the library at path or of that name.
+func Make(library string, o Options) (*Plan, error) {
+	m := &maker{o.Policy, o.Search, set(o.Rebind), set(o.RebindOnce), set(o.Unified)}
+	path, err := m.find(library)
+	if err != nil {
+		return nil, err
+	}
+	return m.make(&Plan{maker: m}, path)
+}
+
+// Extend plans the opening of one more library, as dlopen does, in instances made
+// by p. Repeated calls return the same plan, and p itself when it has the library.
+func (p *Plan) Extend(library string) (*Plan, error) {
+	path, err := p.maker.find(library)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.extensions[path]; x != nil {
+		return x, nil
+	}
+	x, err := p.maker.make(p, path)
+	if err != nil {
+		return nil, err
+	}
+	if p.extensions == nil {
+		p.extensions = map[string]*Plan{}
+	}
+	p.extensions[path] = x
+	return x, nil
+}
+
+// Find returns the file and placement that opening library would come to.
+func (p *Plan) Find(library string) (path string, at Placement, err error) {
+	path, err = p.maker.find(library)
+	if err != nil {
+		return "", 0, err
+	}
+	return path, p.maker.policy.Place(filepath.Base(library)), nil
+}
+
+func (m *maker) find(library string) (string, error) {
+	path, err := m.search.Find(library, nil)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+func set(names []string) map[string]bool {
+	s := map[string]bool{}
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}
+
+// make plans path on top of base.
+func (m *maker) make(base *Plan, path string) (*Plan, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	closure, err := m.search.Closure(path)
+	if err != nil {
+		return nil, err
+	}
+	defer closure.Close()
+	p := &Plan{
+		Objects:  append([]*Object(nil), base.Objects...),
+		Imports:  append([]Import(nil), base.Imports...),
+		FirstNew: len(base.Objects),
+		maker:    m,
+	}
+	s := &resolver{maker: m, plan: p, images: map[int]*image.Image{}, imports: map[Import]uint32{}}
+	defer s.closeImages()
+	s.addClosure(closure)
+	if err := s.reopen(); err != nil {
+		return nil, err
+	}
+	if err := s.resolve(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", path, err)
+	}
+	p.Start = s.startOrder()
+	return p, nil
+}
+
+// addClosure appends the objects of the closure that the plan lacks. What only
+// shared objects need is ld.so's business and is left out, but for the shared
+// objects themselves.
+func (s *resolver) addClosure(c *search.Closure) {
+	index := map[int]int{} // closure index -> plan index
+	queue := []int{0}
+	var added []int
+	for len(queue) > 0 {
+		k := queue[0]
+		queue = queue[1:]
+		if _, seen := index[k]; seen {
+			continue
+		}
+		o := c.Objects[k]
+		i := s.known(o)
+		if i < 0 {
+			i = len(s.plan.Objects)
+			s.plan.Objects = append(s.plan.Objects, s.newObject(o, k == 0))
+			s.images[i] = o.Image
+			added = append(added, k)
+		}
+		index[k] = i
+		if k == 0 {
+			s.plan.Root = i
+		}
+		if s.plan.Objects[i].Placement != Shared && i >= s.plan.FirstNew {
+			queue = append(queue, o.Deps...)
+		}
+	}
+	for _, k := range added {
+		to := s.plan.Objects[index[k]]
+		for _, d := range c.Objects[k].Deps {
+			if j, ok := index[d]; ok {
+				to.Deps = append(to.Deps, j)
+			}
+		}
+	}
+}
+
+// known returns the index of an object that the plan already has, or -1.
+func (s *resolver) known(o *search.Object) int {
+	for i, have := range s.plan.Objects {
+		if have.ID == o.ID {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *resolver) newObject(o *search.Object, root bool) *Object {
+	name := o.Soname
+	if name == "" {
+		name = filepath.Base(o.Path)
+	}
+	at := s.policy.Place(name)
+	if root && s.plan.FirstNew == 0 {
+		at = Private
+	}
+	n := &Object{Name: name, Path: o.Path, ID: o.ID, Placement: at}
+	if at == Shared {
+		return n
+	}
+	n.Span, n.Loads, n.TLS, n.Relro = o.Span(), o.Loads, o.TLS, o.Relro
+	n.PhdrVaddr, n.Phnum, n.Dynamic = o.PhdrVaddr, o.Phnum, o.Dynamic
+	n.Symtab, n.Strtab, n.GNUHash, n.SysVHash = o.SymtabVaddr, o.StrtabVaddr, o.GNUHashVaddr, o.SysVHashVaddr
+	n.Versym, n.Verdef, n.VerdefNum = o.VersymVaddr, o.VerdefVaddr, o.VerdefNum
+	n.Init, n.Fini, n.InitArray, n.FiniArray = o.Init, o.Fini, o.InitArray, o.FiniArray
+	return n
+}
+
+// startOrder returns the new objects to map, dependencies before dependents.
+func (s *resolver) startOrder() []int {
+	var order []int
+	done := map[int]bool{}
+	var visit func(i int)
+	visit = func(i int) {
+		if done[i] || i < s.plan.FirstNew {
+			return
+		}
+		done[i] = true
+		for _, d := range s.plan.Objects[i].Deps {
+			visit(d)
+		}
+		if s.plan.Objects[i].Placement != Shared {
+			order = append(order, i)
+		}
+	}
+	for i := s.plan.FirstNew; i < len(s.plan.Objects); i++ {
+		visit(i)
+	}
+	return order
+}

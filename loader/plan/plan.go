@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"sync"
+
+	"github.com/tpsl/tpsl/loader/image"
+)
+
+// A Plan is the blueprint of an instance. Object and import indices are its
+// own; an extension keeps the indices of the plan it extends.
+type Plan struct {
+	Objects []*Object // breadth-first; Objects[0] is the library asked for
+	Imports []Import
+
+	// FirstNew is the index of the first object that the plan adds to the one
+	// it extends, 0 for a plan of its own.
+	FirstNew int
+	// Root is the index of the object asked for: 0, or that of an extension.
+	Root int
+	// Start lists the new objects that the loader maps, dependencies first.
+	Start []int
+
+	maker      *maker
+	mu         sync.Mutex
+	extensions map[string]*Plan
+}
+
+// An Object is one ELF object of a plan.
+type Object struct {
+	Name      string // SONAME, or the file's name
+	Path      string
+	ID        image.FileID
+	Placement Placement
+	Deps      []int // in DT_NEEDED order
+
+	// Only for placements private and once.
+	Span      image.Range
+	Loads     []image.Load
+	TLS       image.TLS
+	Relro     image.Range
+	PhdrVaddr uint64
+	Phnum     int
+	Dynamic   image.Range
+	Symtab    uint64
+	Strtab    uint64
+	GNUHash   uint64
+	SysVHash  uint64
+	Versym    uint64
+	Verdef    uint64
+	VerdefNum int
+	Init      uint64 // address of the function, 0 none
+	Fini      uint64
+	InitArray image.Range
+	FiniArray image.Range
+	Stores    []Store
+}
+
+// Kind says how the value of a store is made. Base is where an object is mapped.
+type Kind uint8
+
+// The kinds of stores. All store 8 bytes but Copy.
+const (
+	Relative     Kind = iota // base of this object + Addend
+	Local                    // base of object Target + Addend
+	Imported                 // import Target + Addend
+	Constant                 // Addend
+	Module                   // TLS module id of object Target
+	IFunc                    // result of calling base of object Target + Addend
+	CopyLocal                // Size bytes from base of object Target + Addend
+	CopyImported             // Size bytes from import Target
+)
+
+// A Store is one relocation, resolved.
+type Store struct {
+	Offset uint64 // where, from the base of the object
+	Kind   Kind
+	Target uint32
+	Addend int64
+	Size   uint64 // CopyLocal, CopyImported
+}
+
+// Source says where the process finds an import.
+type Source uint8
+
+// The sources of imports.
+const (
+	FromProcess Source = iota // global scope, else the library named
+	FromRebind                // the loader's rebind table
+	TLSModuleOf               // TLS module id of the shared library that defines Name
+)
+
+// An Import is a value that a plan takes from the process: comparable, free of
+// addresses.
+type Import struct {
+	Source  Source
+	Name    string
+	Version string // "" none
+	Library string // SONAME of the shared library that defines it, "" unknown
+	Weak    bool   // absent: zero
+	Wanted  string // object that wants it first, for messages
+}

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+
+	"github.com/tpsl/tpsl/loader/image"
+)
+
+// resolver holds what exists only while one plan is made.
+type resolver struct {
+	*maker
+	plan    *Plan
+	images  map[int]*image.Image // by object index
+	opened  []*image.Image       // those to close
+	imports map[Import]uint32
+	errs    []error
+}
+
+// reopen opens the images of the objects of the plan that is extended, whose
+// symbols the new objects may need.
+func (s *resolver) reopen() error {
+	for i, imp := range s.plan.Imports {
+		s.imports[key(imp)] = uint32(i)
+	}
+	for i, o := range s.plan.Objects[:s.plan.FirstNew] {
+		m, err := image.Open(o.Path)
+		if err != nil {
+			return err
+		}
+		s.images[i] = m
+		s.opened = append(s.opened, m)
+	}
+	return nil
+}
+
+func (s *resolver) closeImages() {
+	for _, m := range s.opened {
+		_ = m.Close() // unmapping a whole mapping cannot fail
+	}
+}
+
+// resolve fills the stores of all new objects and returns every problem found.
+func (s *resolver) resolve() error {
+	for i := s.plan.FirstNew; i < len(s.plan.Objects); i++ {
+		o := s.plan.Objects[i]
+		if o.Placement == Shared {
+			continue
+		}
+		s.checkVersions(i)
+		if err := s.stores(i); err != nil {
+			s.errs = append(s.errs, fmt.Errorf("%s: %w", o.Path, err))
+		}
+	}
+	return errors.Join(s.errs...)
+}
+
+// checkVersions reports every version that an object needs and no library of the
+// plan defines.
+func (s *resolver) checkVersions(i int) {
+	for _, need := range s.images[i].NeededVersions() {
+		for j, o := range s.plan.Objects {
+			if o.Name != need.Library || need.Weak {
+				continue
+			}
+			if !s.images[j].DefinesVersion(need.Version) {
+				s.errs = append(s.errs, fmt.Errorf("%s: needs version %s of %s, which %s does not define",
+					s.plan.Objects[i].Path, need.Version, need.Library, o.Path))
+			}
+		}
+	}
+}
+
+func (s *resolver) stores(i int) error {
+	m, o := s.images[i], s.plan.Objects[i]
+	switch {
+	case m.TextRel:
+		return fmt.Errorf("text relocations (DT_TEXTREL): rebuild it with -fPIC: %w", ErrUnsupported)
+	case m.Type == elf.ET_EXEC:
+		return fmt.Errorf("not position-independent (ET_EXEC): rebuild it with -fPIE -pie: %w", ErrUnsupported)
+	}
+	relocs, err := m.Relocs()
+	if err != nil {
+		return err
+	}
+	o.Stores = make([]Store, 0, len(relocs))
+	for k, r := range relocs {
+		st, err := s.store(i, r)
+		if err != nil {
+			return fmt.Errorf("relocation %d at %#x: %w", k, r.Offset, err)
+		}
+		if r.Type != elf.R_X86_64_NONE {
+			o.Stores = append(o.Stores, st)
+		}
+	}
+	return nil
+}
+
+// store resolves one relocation (psABI x86-64, table 4.10).
+func (s *resolver) store(i int, r image.Reloc) (Store, error) {
+	st := Store{Offset: r.Offset, Addend: r.Addend}
+	switch r.Type {
+	case elf.R_X86_64_NONE:
+		return st, nil
+	case elf.R_X86_64_RELATIVE:
+		return st, nil
+	case elf.R_X86_64_IRELATIVE:
+		st.Kind, st.Target = IFunc, uint32(i)
+		return st, nil
+	case elf.R_X86_64_64, elf.R_X86_64_GLOB_DAT, elf.R_X86_64_JMP_SLOT:
+		if r.Type != elf.R_X86_64_64 {
+			st.Addend = 0
+		}
+		return s.address(i, r, st)
+	case elf.R_X86_64_DTPMOD64, elf.R_X86_64_DTPOFF64:
+		return s.threadLocal(i, r, st)
+	case elf.R_X86_64_COPY:
+		return s.copy(i, r, st)
+	case elf.R_X86_64_TPOFF64:
+		return st, fmt.Errorf("R_X86_64_TPOFF64 (initial-exec thread-local storage): rebuild it with -ftls-model=global-dynamic: %w", ErrUnsupported)
+	default:
+		return st, fmt.Errorf("%v: %w", r.Type, ErrUnsupported)
+	}
+}
+
+func (s *resolver) address(i int, r image.Reloc, st Store) (Store, error) {
+	if r.Sym == 0 {
+		st.Kind = Constant
+		return st, nil
+	}
+	sym, err := s.images[i].Symbol(r.Sym)
+	if err != nil {
+		return st, err
+	}
+	d := s.define(i, sym, false)
+	switch {
+	case d.object < 0:
+		st.Kind, st.Target = Imported, s.importOf(d.imported)
+	case d.symbol.Type == elf.STT_GNU_IFUNC:
+		st.Kind, st.Target, st.Addend = IFunc, uint32(d.object), int64(d.symbol.Value)
+	case d.symbol.Section == elf.SHN_ABS:
+		st.Kind, st.Addend = Constant, int64(d.symbol.Value)+st.Addend
+	default:
+		st.Kind, st.Target, st.Addend = Local, uint32(d.object), int64(d.symbol.Value)+st.Addend
+	}
+	return st, nil
+}
+
+func (s *resolver) threadLocal(i int, r image.Reloc, st Store) (Store, error) {
+	d := definition{object: i}
+	if r.Sym != 0 {
+		sym, err := s.images[i].Symbol(r.Sym)
+		if err != nil {
+			return st, err
+		}
+		d = s.define(i, sym, false)
+	}
+	shared := d.object < 0
+	switch {
+	case r.Type == elf.R_X86_64_DTPOFF64:
+		st.Kind, st.Addend = Constant, int64(d.symbol.Value)+r.Addend
+	case shared && d.imported.Library == "":
+		return st, fmt.Errorf("thread-local symbol %s is defined by no library", d.imported.Name)
+	case shared:
+		d.imported.Source = TLSModuleOf
+		st.Kind, st.Target, st.Addend = Imported, s.importOf(d.imported), 0
+	default:
+		st.Kind, st.Target, st.Addend = Module, uint32(d.object), 0
+	}
+	return st, nil
+}
+
+// copy resolves R_X86_64_COPY: the definition is that of any object but this one.
+func (s *resolver) copy(i int, r image.Reloc, st Store) (Store, error) {
+	sym, err := s.images[i].Symbol(r.Sym)
+	if err != nil {
+		return st, err
+	}
+	d := s.define(i, sym, true)
+	st.Size = sym.Size
+	if d.object < 0 {
+		st.Kind, st.Target, st.Addend = CopyImported, s.importOf(d.imported), 0
+		return st, nil
+	}
+	if d.symbol.Size < st.Size {
+		st.Size = d.symbol.Size
+	}
+	st.Kind, st.Target, st.Addend = CopyLocal, uint32(d.object), int64(d.symbol.Value)
+	return st, nil
+}
+
+// A definition is where a reference leads: into object (an index) or, when object
+// is negative, to the process. symbol is set whenever a file defines it.
+type definition struct {
+	object   int
+	symbol   image.Symbol
+	imported Import
+}
+
+// define looks a reference of object i up in the order of the design: rebind
+// table, the instance's own objects, its shared objects, the process.
+func (s *resolver) define(i int, ref image.Symbol, skipSelf bool) definition {
+	if ref.Defined() && !skipSelf && (ref.Bind == elf.STB_LOCAL || ref.Visibility != elf.STV_DEFAULT || s.images[i].Symbolic) {
+		return definition{object: i, symbol: ref}
+	}
+	imp := Import{Name: ref.Name, Version: ref.Version, Weak: ref.Bind == elf.STB_WEAK, Wanted: s.plan.Objects[i].Path}
+	if s.rebound(i, ref.Name) {
+		imp.Source = FromRebind
+		return definition{object: -1, imported: imp}
+	}
+	if !s.unified[ref.Name] {
+		for j, o := range s.plan.Objects {
+			if o.Placement == Shared || skipSelf && j == i {
+				continue
+			}
+			if d, ok := s.images[j].Lookup(ref.Name, ref.Version); ok {
+				return definition{object: j, symbol: d}
+			}
+		}
+	}
+	for j, o := range s.plan.Objects {
+		if o.Placement != Shared || ref.Library != "" && o.Name != ref.Library {
+			continue
+		}
+		if d, ok := s.images[j].Lookup(ref.Name, ref.Version); ok {
+			imp.Library = o.Name
+			return definition{object: -1, symbol: d, imported: imp}
+		}
+	}
+	return definition{object: -1, imported: imp}
+}
+
+func (s *resolver) rebound(i int, name string) bool {
+	if s.plan.Objects[i].Placement == Once {
+		return s.rebindOnce[name]
+	}
+	return s.rebind[name]
+}
+
+// key leaves out what does not make two imports differ.
+func key(imp Import) Import {
+	imp.Wanted = ""
+	return imp
+}
+
+func (s *resolver) importOf(imp Import) uint32 {
+	k := key(imp)
+	if n, ok := s.imports[k]; ok {
+		return n
+	}
+	n := uint32(len(s.plan.Imports))
+	s.plan.Imports = append(s.plan.Imports, imp)
+	s.imports[k] = n
+	return n
+}

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+/*
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing
+#cgo LDFLAGS: -ldl -lpthread
+#include <stdlib.h>
+#include "loader.h"
+
+// The definition that the process's global scope has, else that of the library.
+static void *tpsl_host_symbol(void *library, const char *name, const char *version) {
+	void *p = version ? dlvsym(RTLD_DEFAULT, name, version) : NULL;
+	if (!p && library)
+		p = version ? dlvsym(library, name, version) : dlsym(library, name);
+	return p ? p : dlsym(RTLD_DEFAULT, name);
+}
+
+static const struct tpsl_rebinding *tpsl_first_rebinding(void) {
+	return tpsl_rebindings;
+}
+
+static size_t tpsl_host_tls_module(void *library) {
+	size_t id = 0;
+	return dlinfo(library, RTLD_DI_TLS_MODID, &id) == 0 ? id : 0;
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"github.com/tpsl/tpsl/loader/image"
+	"github.com/tpsl/tpsl/loader/plan"
+	"github.com/tpsl/tpsl/loader/search"
+)
+
+// process is what all instances have in common: plans, the objects placed once,
+// and the addresses of what plans import.
+type process struct {
+	mu      sync.Mutex
+	policy  plan.Policy
+	unified []string
+	search  *search.Path
+	plans   map[string]*plan.Plan
+	values  map[*plan.Plan][]uint64 // of Plan.Imports
+	handles map[string]unsafe.Pointer
+	once    map[image.FileID]*mapped
+	live    map[*C.struct_tpsl_instance]*instance
+}
+
+var host = process{
+	policy:  plan.DefaultPolicy(),
+	plans:   map[string]*plan.Plan{},
+	values:  map[*plan.Plan][]uint64{},
+	handles: map[string]unsafe.Pointer{},
+	once:    map[image.FileID]*mapped{},
+	live:    map[*C.struct_tpsl_instance]*instance{},
+}
+
+// Configure sets the policy and the data symbols that the program and all
+// instances share, for instances opened from now on.
+func Configure(policy plan.Policy, unified []string) {
+	host.mu.Lock()
+	defer host.mu.Unlock()
+	host.policy, host.unified = policy, unified
+	clear(host.plans)
+}
+
+// FindLibrary returns the file that opening name comes to.
+func FindLibrary(name string) (string, error) {
+	host.mu.Lock()
+	defer host.mu.Unlock()
+	return host.finder().Find(name, nil)
+}
+
+// Preconditions: p.mu is held, as for all methods below.
+func (p *process) finder() *search.Path {
+	if p.search == nil {
+		p.search = search.New(os.Getenv("LD_LIBRARY_PATH"))
+	}
+	return p.search
+}
+
+// planFor returns the plan for instances of library, with its imports bound.
+func (p *process) planFor(library string) (*plan.Plan, error) {
+	if pl := p.plans[library]; pl != nil {
+		return pl, nil
+	}
+	rebind, rebindOnce := rebound()
+	pl, err := plan.Make(library, plan.Options{
+		Policy: p.policy, Search: p.finder(), Unified: p.unified,
+		Rebind: rebind, RebindOnce: rebindOnce,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.bind(pl, nil); err != nil {
+		return nil, err
+	}
+	p.plans[library] = pl
+	return pl, nil
+}
+
+func rebindings() []C.struct_tpsl_rebinding {
+	return unsafe.Slice(C.tpsl_first_rebinding(), int(C.tpsl_nrebindings))
+}
+
+func rebound() (private, once []string) {
+	for _, r := range rebindings() {
+		if r.scope&C.TPSL_REBIND_PRIVATE != 0 {
+			private = append(private, C.GoString(r.name))
+		}
+		if r.scope&C.TPSL_REBIND_ONCE != 0 {
+			once = append(once, C.GoString(r.name))
+		}
+	}
+	return private, once
+}
+
+func rebindAddress(name string) unsafe.Pointer {
+	for _, r := range rebindings() {
+		if C.GoString(r.name) == name {
+			return r.function
+		}
+	}
+	return nil
+}
+
+// bind finds the address of every import of a plan in this process. known are the
+// values of the plan it extends.
+func (p *process) bind(pl *plan.Plan, known []uint64) error {
+	if _, done := p.values[pl]; done {
+		return nil
+	}
+	for _, o := range pl.Objects[pl.FirstNew:] {
+		if o.Placement == plan.Shared {
+			if err := p.openShared(o); err != nil {
+				return err
+			}
+		}
+	}
+	values := append(make([]uint64, 0, len(pl.Imports)), known...)
+	var errs []error
+	for _, imp := range pl.Imports[len(known):] {
+		v := p.value(imp)
+		if v == 0 && !imp.Weak {
+			errs = append(errs, missing(imp))
+		}
+		values = append(values, v)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	p.values[pl] = values
+	return nil
+}
+
+func missing(imp plan.Import) error {
+	name := imp.Name
+	if imp.Version != "" {
+		name += "@" + imp.Version
+	}
+	return fmt.Errorf("%s: symbol %s: defined by no library and not by the program", imp.Wanted, name)
+}
+
+func (p *process) openShared(o *plan.Object) error {
+	if p.handles[o.Name] != nil {
+		return nil
+	}
+	name := C.CString(o.Name)
+	defer C.free(unsafe.Pointer(name))
+	h := C.dlopen(name, C.RTLD_LAZY|C.RTLD_NOLOAD)
+	if h == nil {
+		path := C.CString(o.Path)
+		defer C.free(unsafe.Pointer(path))
+		if h = C.dlopen(path, C.RTLD_LAZY); h == nil {
+			return fmt.Errorf("open shared library: %s", C.GoString(C.dlerror()))
+		}
+	}
+	p.handles[o.Name] = h
+	return nil
+}
+
+func (p *process) value(imp plan.Import) uint64 {
+	switch imp.Source {
+	case plan.FromRebind:
+		return uint64(uintptr(rebindAddress(imp.Name)))
+	case plan.TLSModuleOf:
+		return uint64(C.tpsl_host_tls_module(p.handles[imp.Library]))
+	}
+	name := C.CString(imp.Name)
+	defer C.free(unsafe.Pointer(name))
+	var version *C.char
+	if imp.Version != "" {
+		version = C.CString(imp.Version)
+		defer C.free(unsafe.Pointer(version))
+	}
+	return uint64(uintptr(C.tpsl_host_symbol(p.handles[imp.Library], name, version)))
+}

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Which objects are mapped, where, for whom; and symbol lookup in them.
+ *
+ * Readers take no lock: lists only grow (an object or instance is linked after
+ * it is complete, with a release store), and what was published is never freed.
+ * Writers hold registry_lock.
+ */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tpsl_instance tpsl_once = {.exit_lock = PTHREAD_MUTEX_INITIALIZER};
+__thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
+
+static struct tpsl_instance *_Atomic newest;
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned last_id;
+
+struct tpsl_instance *tpsl_instance_new(void)
+{
+    struct tpsl_instance *in = calloc(1, sizeof *in);
+    if (in)
+        pthread_mutex_init(&in->exit_lock, NULL);
+    return in;
+}
+
+void tpsl_instance_free(struct tpsl_instance *in)
+{
+    for (char **e = in->environment; e && *e; e++)
+        free(*e);
+    free(in->environment);
+    free(in);
+}
+
+void tpsl_instance_publish(struct tpsl_instance *in)
+{
+    pthread_mutex_lock(&registry_lock);
+    in->id = ++last_id;
+    in->next = atomic_load(&newest);
+    atomic_store_explicit(&newest, in, memory_order_release);
+    pthread_mutex_unlock(&registry_lock);
+}
+
+struct tpsl_instance *tpsl_instances(void)
+{
+    return atomic_load_explicit(&newest, memory_order_acquire);
+}
+
+void tpsl_object_publish(struct tpsl_instance *in, struct tpsl_object *o)
+{
+    pthread_mutex_lock(&registry_lock);
+    o->instance = in;
+    if (in->last) {
+        o->map.l_prev = &in->last->map;
+        in->last->map.l_next = &o->map;
+        __atomic_store_n(&in->last->next, o, __ATOMIC_RELEASE);
+    } else {
+        atomic_store_explicit(&in->first, o, memory_order_release);
+    }
+    in->last = o;
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static struct tpsl_object *next_object(const struct tpsl_object *o)
+{
+    return __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
+}
+
+static struct tpsl_object *first_object(struct tpsl_instance *in)
+{
+    return atomic_load_explicit(&in->first, memory_order_acquire);
+}
+
+static struct tpsl_object *find_in(struct tpsl_instance *in, const void *handle, uintptr_t address)
+{
+    for (struct tpsl_object *o = first_object(in); o; o = next_object(o))
+        if (handle ? o == handle : address >= o->start && address < o->end)
+            return o;
+    return NULL;
+}
+
+static struct tpsl_object *find(const void *handle, uintptr_t address)
+{
+    struct tpsl_object *o = find_in(&tpsl_once, handle, address);
+    for (struct tpsl_instance *in = tpsl_instances(); in && !o; in = in->next)
+        o = find_in(in, handle, address);
+    return o;
+}
+
+struct tpsl_object *tpsl_object_at(const void *address)
+{
+    return find(NULL, (uintptr_t)address);
+}
+
+bool tpsl_is_object(const void *handle)
+{
+    return handle && find(handle, 0) != NULL;
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+    uint32_t h = 5381;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        h = h * 33 + *c;
+    return h;
+}
+
+static uint32_t sysv_hash(const char *name)
+{
+    uint32_t h = 0;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        h = (h << 4) + *c;
+        h ^= (h >> 24) & 0xf0;
+    }
+    return h & 0x0fffffff;
+}
+
+/* Name of version index `ndx` among the definitions of the object. */
+static const char *version_name(const struct tpsl_object *o, unsigned ndx)
+{
+    const char *p = o->verdef;
+    for (size_t i = 0; p && i < o->verdefnum; i++) {
+        const ElfW(Verdef) *d = (const void *)p;
+        if ((d->vd_ndx & 0x7fff) == ndx)
+            return o->strtab + ((const ElfW(Verdaux) *)(p + d->vd_aux))->vda_name;
+        p += d->vd_next;
+    }
+    return NULL;
+}
+
+static bool matches(const struct tpsl_object *o, uint32_t i, const char *name, const char *version)
+{
+    const ElfW(Sym) *s = &o->symtab[i];
+    unsigned vis = ELF64_ST_VISIBILITY(s->st_other);
+    if (s->st_shndx == SHN_UNDEF || ELF64_ST_BIND(s->st_info) == STB_LOCAL || vis == STV_HIDDEN || vis == STV_INTERNAL)
+        return false;
+    if (strcmp(o->strtab + s->st_name, name) != 0)
+        return false;
+    if (!o->versym || !o->verdef)
+        return true;
+    if (!version)
+        return !(o->versym[i] & 0x8000);
+    const char *have = version_name(o, o->versym[i] & 0x7fff);
+    return have && strcmp(have, version) == 0;
+}
+
+static const ElfW(Sym) * lookup_gnu(const struct tpsl_object *o, const char *name, const char *version)
+{
+    const uint32_t *h = o->gnu_hash;
+    uint32_t nbuckets = h[0], symoffset = h[1], bloom_size = h[2], bloom_shift = h[3];
+    const uint64_t *bloom = (const void *)(h + 4);
+    const uint32_t *buckets = (const void *)(bloom + bloom_size);
+    const uint32_t *chain = buckets + nbuckets;
+    uint32_t hash = gnu_hash(name);
+    uint64_t word = bloom[(hash / 64) % bloom_size];
+    if (!((word >> (hash % 64)) & (word >> ((hash >> bloom_shift) % 64)) & 1))
+        return NULL;
+    uint32_t i = buckets[hash % nbuckets];
+    if (i < symoffset)
+        return NULL;
+    for (;; i++) {
+        uint32_t c = chain[i - symoffset];
+        if (((c ^ hash) >> 1) == 0 && matches(o, i, name, version))
+            return &o->symtab[i];
+        if (c & 1)
+            return NULL;
+    }
+}
+
+static const ElfW(Sym) * lookup_sysv(const struct tpsl_object *o, const char *name, const char *version)
+{
+    const uint32_t *h = o->sysv_hash;
+    const uint32_t *buckets = h + 2, *chain = buckets + h[0];
+    for (uint32_t i = buckets[sysv_hash(name) % h[0]]; i; i = chain[i])
+        if (matches(o, i, name, version))
+            return &o->symtab[i];
+    return NULL;
+}
+
+/* The definition of name in o, or NULL. version NULL: the default one. */
+const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *o, const char *name, const char *version)
+{
+    if (o->gnu_hash && o->gnu_hash[0] && o->gnu_hash[2])
+        return lookup_gnu(o, name, version);
+    if (o->sysv_hash && o->sysv_hash[0])
+        return lookup_sysv(o, name, version);
+    return NULL;
+}
+
+static void *symbol_address(struct tpsl_object *o, const ElfW(Sym) * s)
+{
+    uintptr_t address = o->map.l_addr + s->st_value;
+    switch (ELF64_ST_TYPE(s->st_info)) {
+    case STT_TLS: {
+        uintptr_t index[2] = {o->tls_module, s->st_value};
+        return tpsl_tls_get_addr(index);
+    }
+    case STT_GNU_IFUNC:
+        return ((void *(*)(void))address)();
+    default:
+        return (void *)address;
+    }
+}
+
+void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version)
+{
+    for (size_t i = 0; i < n; i++) {
+        const ElfW(Sym) *s = tpsl_object_symbol(scope[i], name, version);
+        if (s)
+            return symbol_address(scope[i], s);
+    }
+    return NULL;
+}
+
+/* First definition in the instance's objects in load order, once objects of its
+ * scope included. */
+void *tpsl_instance_symbol(struct tpsl_instance *in, const char *name)
+{
+    for (struct tpsl_object *o = first_object(in); o; o = next_object(o)) {
+        const ElfW(Sym) *s = tpsl_object_symbol(o, name, NULL);
+        if (s)
+            return symbol_address(o, s);
+    }
+    struct tpsl_object *root = first_object(in);
+    return root ? tpsl_scope_symbol(root->scope, root->nscope, name, NULL) : NULL;
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The last steps that make mapped, relocated objects live, and the first that
+ * end them. They call code of the instance, so they are C on the stack of the
+ * thread that owns it.
+ */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Resolvers run after every other relocation of all the objects (psABI), then
+ * RELRO is sealed, then constructors run in dependency order. */
+void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < objects[i]->nifuncs; k++) {
+            const struct tpsl_ifunc *f = &objects[i]->ifuncs[k];
+            *(uintptr_t *)f->where = ((uintptr_t(*)(void))f->resolver)();
+        }
+    for (size_t i = 0; i < n; i++)
+        if (objects[i]->relro_size)
+            mprotect((void *)objects[i]->relro, objects[i]->relro_size, PROT_READ);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < objects[i]->ninit; k++)
+            ((void (*)(int, char **, char **))objects[i]->init[k])(argc, argv, envp);
+}
+
+struct tpsl_exit_entry {
+    struct tpsl_exit_entry *older;
+    void (*function)(void *);
+    void *argument;
+    void *dso; /* any address inside the registering object */
+};
+
+/* Registrations of an instance's code go to its own list: libc's is run once,
+ * at process exit, without telling which rank a handler belongs to. */
+int tpsl_cxa_atexit(void (*function)(void *), void *argument, void *dso)
+{
+    struct tpsl_object *o = tpsl_object_at(dso);
+    struct tpsl_instance *in = o ? o->instance : &tpsl_once;
+    struct tpsl_exit_entry *e = malloc(sizeof *e);
+    if (!e)
+        return -1;
+    pthread_mutex_lock(&in->exit_lock);
+    *e = (struct tpsl_exit_entry){in->exit_list, function, argument, dso};
+    in->exit_list = e;
+    pthread_mutex_unlock(&in->exit_lock);
+    return 0;
+}
+
+/* Takes the newest entry that belongs to `only` (NULL: to anything). */
+static struct tpsl_exit_entry *take_entry(struct tpsl_instance *in, const struct tpsl_object *only)
+{
+    pthread_mutex_lock(&in->exit_lock);
+    struct tpsl_exit_entry **p = &in->exit_list;
+    while (*p && only && tpsl_object_at((*p)->dso) != only)
+        p = &(*p)->older;
+    struct tpsl_exit_entry *e = *p;
+    if (e)
+        *p = e->older;
+    pthread_mutex_unlock(&in->exit_lock);
+    return e;
+}
+
+static void run_entries(struct tpsl_instance *in, const struct tpsl_object *only)
+{
+    struct tpsl_exit_entry *e;
+    while ((e = take_entry(in, only)) != NULL) {
+        e->function(e->argument);
+        free(e);
+    }
+}
+
+void tpsl_cxa_finalize(void *dso)
+{
+    struct tpsl_object *o = dso ? tpsl_object_at(dso) : NULL;
+    if (o)
+        run_entries(o->instance, o);
+}
+
+static void run_fini(struct tpsl_object *o)
+{
+    if (!o)
+        return;
+    run_fini(o->next); /* newest object first */
+    for (size_t k = 0; k < o->nfini; k++)
+        ((void (*)(void))o->fini[k])();
+}
+
+/* Ends an instance as exit() ends a process: its atexit list, then destructors,
+ * with the calling thread acting for it. The objects stay mapped. */
+void tpsl_instance_finish(struct tpsl_instance *in)
+{
+    struct tpsl_instance *before = tpsl_current;
+    tpsl_current = in;
+    run_entries(in, NULL);
+    run_fini(in->first);
+    tpsl_current = before;
+}

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/tpsl/tpsl/loader/plan"
+)
+
+// span is the memory of one private object.
+type span struct {
+	start, end uint64
+	instance   *instance
+	object     *mapped
+}
+
+// Verify proves that the instances are apart: no word of the writable memory of
+// one instance's private objects is an address inside another's. The memory may
+// change while it is read.
+func Verify() error {
+	spans := host.spans()
+	for _, s := range spans {
+		for _, l := range s.object.plan.Loads {
+			if l.Flags&elf.PF_W == 0 {
+				continue
+			}
+			from := l.Vaddr - s.object.plan.Span.Vaddr
+			if err := scan(spans, s, from, s.object.mem[from:from+l.Memsz]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spans lists all private objects by address.
+func (p *process) spans() []span {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var spans []span
+	for _, i := range p.live {
+		for _, m := range i.objects {
+			if m != nil && m.plan.Placement == plan.Private {
+				start := m.base + m.plan.Span.Vaddr
+				spans = append(spans, span{start, start + m.plan.Span.Size, i, m})
+			}
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int {
+		if a.start < b.start {
+			return -1
+		}
+		return 1
+	})
+	return spans
+}
+
+func scan(spans []span, own span, offset uint64, words []byte) error {
+	low, high := spans[0].start, spans[len(spans)-1].end
+	skip := -offset & 7
+	for at := skip; at+8 <= uint64(len(words)); at += 8 {
+		v := binary.LittleEndian.Uint64(words[at:])
+		if v < low || v >= high {
+			continue
+		}
+		if to := lookup(spans, v); to != nil && to.instance != own.instance {
+			return fmt.Errorf("instances are not apart: %s+%#x points into another instance's %s+%#x",
+				own.object.plan.Name, offset+at, to.object.plan.Name, v-to.start)
+		}
+	}
+	return nil
+}
+
+func lookup(spans []span, address uint64) *span {
+	i, found := slices.BinarySearchFunc(spans, address, func(s span, a uint64) int {
+		switch {
+		case s.end <= a:
+			return -1
+		case s.start > a:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return nil
+	}
+	return &spans[i]
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tpsl.h"
+
+#include "dispatch.h"
+
+int TPSL_Local_size(void)
+{
+    tpsl_setup();
+    return tpsl_endpoints_count();
+}
+
+int TPSL_Slot(void)
+{
+    return tpsl_self ? tpsl_self->slot : -1;
+}
+
+int TPSL_Rank_of(int slot)
+{
+    tpsl_setup();
+    const struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    return ep ? ep->rank : -1;
+}
+
+int TPSL_Same_process(int rank)
+{
+    tpsl_setup();
+    for (int i = 0; i < tpsl_endpoints_count(); i++)
+        if (tpsl_endpoint_at(i)->rank == rank)
+            return 1;
+    return 0;
+}
+
+static struct tpsl_endpoint *live(const char *call, int slot)
+{
+    tpsl_setup();
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    if (!ep)
+        tpsl_die(1, "%s: slot %d is out of range: this process has slots 0 to %d", call, slot, tpsl_endpoints_count() - 1);
+    int state = atomic_load(&ep->state);
+    if (state != TPSL_BOUND && state != TPSL_ENDED)
+        tpsl_die(1, "%s: slot %d (rank %d) is not initialised yet", call, slot, ep->rank);
+    return ep;
+}
+
+int TPSL_Switch(int slot)
+{
+    struct tpsl_endpoint *ep = live("TPSL_Switch", slot);
+    int before = TPSL_Slot();
+    tpsl_act_for(ep);
+    return before;
+}
+
+int TPSL_Adopt(int slot)
+{
+    struct tpsl_endpoint *ep = live("TPSL_Adopt", slot);
+    if (tpsl_self)
+        tpsl_die(1, "TPSL_Adopt: this thread is slot %d already; TPSL_Switch acts as another one", tpsl_self->slot);
+    if (!tpsl_endpoint_adopt(ep, 0))
+        return -1;
+    tpsl_act_for(ep);
+    return 0;
+}
+
+void *TPSL_Symbol(int slot, const char *name)
+{
+    return tpsl_instance_symbol(live("TPSL_Symbol", slot)->instance, name);
+}

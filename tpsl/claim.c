@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Which slot a thread gets, and bringing it up. */
+#include "dispatch.h"
+
+#include <stdlib.h>
+
+#include "_cgo_export.h"
+
+enum { ADOPT_MS = 2000 }; /* how long a thread that ends may take to be gone */
+
+static void setup(void)
+{
+    char *error = tpslSetup();
+    if (error)
+        tpsl_die(1, "%s", error);
+}
+
+void tpsl_setup(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, setup);
+}
+
+bool tpsl_many(void)
+{
+    return tpsl_endpoints_count() > 1;
+}
+
+/* libgomp may come late, with a library that the program opens; so ask until it is
+ * there. */
+int tpsl_openmp_thread(void)
+{
+    int (*level)(void) = dlsym(RTLD_DEFAULT, "omp_get_level");
+    int (*ancestor)(int) = dlsym(RTLD_DEFAULT, "omp_get_ancestor_thread_num");
+    return level && ancestor && level() > 0 ? ancestor(1) : -1;
+}
+
+struct tpsl_endpoint *tpsl_adopt(void)
+{
+    struct tpsl_endpoint *ep;
+    if (!tpsl_many()) {
+        ep = tpsl_endpoint_at(0);
+        if (!ep || atomic_load(&ep->phase) == TPSL_NEW)
+            return NULL;
+        tpsl_act_for(ep);
+        return ep;
+    }
+    ep = tpsl_endpoint_at(tpsl_openmp_thread());
+    int state = ep ? atomic_load(&ep->state) : TPSL_FREE;
+    if (state == TPSL_FREE || state == TPSL_CLAIMED || !tpsl_endpoint_adopt(ep, ADOPT_MS))
+        return NULL;
+    tpsl_act_for(ep);
+    return ep;
+}
+
+static struct tpsl_endpoint *claim_slot(const char *call, int slot)
+{
+    int n = tpsl_endpoints_count();
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    if (!ep)
+        tpsl_die(1, "%s: slot %d is out of range: this process has %d rank%s (slots 0 to %d); start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d",
+                 call, slot, n, n == 1 ? "" : "s", n - 1, slot < 0 ? 1 : slot + 1, n);
+    if (!tpsl_endpoint_claim(ep))
+        tpsl_die(1, "%s: slot %d (rank %d) is claimed already by another thread; every thread needs a slot of its own", call, slot, ep->rank);
+    return ep;
+}
+
+static struct tpsl_endpoint *claim_any(const char *call)
+{
+    int thread = tpsl_openmp_thread();
+    if (thread >= 0)
+        return claim_slot(call, thread);
+    struct tpsl_endpoint *ep = tpsl_endpoint_claim_lowest();
+    if (!ep)
+        tpsl_die(1, "%s: more threads than ranks: all %d ranks of this process are claimed; start it with a larger -rpp or use fewer threads",
+                 call, tpsl_endpoints_count());
+    return ep;
+}
+
+struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
+{
+    tpsl_setup();
+    struct tpsl_endpoint *ep = tpsl_self;
+    if (ep && (slot == TPSL_ANY_SLOT || slot == ep->slot))
+        return ep;
+    if (ep)
+        tpsl_die(1, "%s: this thread is slot %d (rank %d) already and cannot claim slot %d too", call, ep->slot, ep->rank, slot);
+    ep = slot == TPSL_ANY_SLOT ? claim_any(call) : claim_slot(call, slot);
+    char *library = NULL, *error = NULL, *cpus = NULL, **environment = NULL;
+    if (!tpslPrepare(ep->slot, &library, &cpus, &environment, &error))
+        tpsl_die(1, "rank %d: %s", ep->rank, error);
+    if (cpus)
+        tpsl_pin(cpus);
+    struct tpsl_instance *in = tpsl_open(library, environment, ep, &error);
+    if (!in)
+        tpsl_die(1, "rank %d: load %s: %s", ep->rank, library, error);
+    ep->instance = in;
+    ep->table = tpsl_make_table(in);
+    if (!ep->table)
+        tpsl_die(1, "rank %d: no memory for its table of functions", ep->rank);
+    free(library);
+    free(cpus);
+    tpsl_endpoint_bind(ep);
+    tpsl_act_for(ep);
+    tpslClaimed(ep->slot);
+    return ep;
+}

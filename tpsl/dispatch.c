@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__thread void *const *tpsl_table __attribute__((tls_model("initial-exec"))) = tpsl_unbound_table;
+
+void tpsl_act_for(struct tpsl_endpoint *ep)
+{
+    tpsl_endpoint_switch(ep);
+    tpsl_current = ep ? ep->instance : NULL;
+    tpsl_table = ep ? ep->table : tpsl_unbound_table;
+}
+
+const char *tpsl_stub_name(int stub)
+{
+    for (size_t i = 0; i < TPSL_NNAMES; i++)
+        if (tpsl_names[i].stub == stub)
+            return tpsl_names[i].name;
+    return "?";
+}
+
+/* Entries that are ours in every table. */
+static const struct {
+    int stub;
+    void *function;
+} ours[] = {
+    {TPSL_STUB_MPI_Init, tpsl_MPI_Init},
+    {TPSL_STUB_MPI_Init_thread, tpsl_MPI_Init_thread},
+    {TPSL_STUB_MPI_Finalize, tpsl_MPI_Finalize},
+};
+enum { NOURS = sizeof ours / sizeof *ours };
+
+/* A table is two halves: what the stubs jump to, then the instance's own functions
+ * for the stubs above. */
+void **tpsl_make_table(struct tpsl_instance *in)
+{
+    void **table = calloc(TPSL_NSTUBS + NOURS, sizeof *table);
+    if (!table)
+        return NULL;
+    for (size_t i = 0; i < TPSL_NNAMES; i++) {
+        void **entry = &table[tpsl_names[i].stub];
+        if (!*entry)
+            *entry = tpsl_instance_symbol(in, tpsl_names[i].name);
+    }
+    for (int i = 0; i < NOURS; i++) {
+        table[TPSL_NSTUBS + i] = table[ours[i].stub];
+        table[ours[i].stub] = ours[i].function;
+    }
+    for (int i = 0; i < TPSL_NSTUBS; i++)
+        if (!table[i])
+            table[i] = tpsl_unbound_table[i]; /* says so when called */
+    return table;
+}
+
+/* The instance's own function behind a stub. */
+void *tpsl_real(const struct tpsl_endpoint *ep, int stub)
+{
+    for (int i = 0; i < NOURS; i++)
+        if (ours[i].stub == stub)
+            return ep->table[TPSL_NSTUBS + i];
+    return ep->table[stub];
+}
+
+/* MPI calls that a thread may make before MPI_Init (MPI 4.0, section 11.4.1, and
+ * those of sessions): they claim the slot as MPI_Init would. */
+static bool opens_slot(const char *name)
+{
+    static const char *const prefixes[] = {"MPI_Info_", "MPI_Session_", "MPI_T_", "MPI_Get_library_version", "MPI_Wti"};
+    if (*name == 'P')
+        name++;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static void *unbound_answer(int stub)
+{
+    switch (stub) {
+    case TPSL_STUB_MPI_Init:
+        return tpsl_MPI_Init;
+    case TPSL_STUB_MPI_Init_thread:
+        return tpsl_MPI_Init_thread;
+    case TPSL_STUB_MPI_Initialized:
+        return tpsl_unbound_Initialized;
+    case TPSL_STUB_MPI_Finalized:
+        return tpsl_unbound_Finalized;
+    case TPSL_STUB_MPI_Get_version:
+        return tpsl_unbound_Get_version;
+    default:
+        return NULL;
+    }
+}
+
+/* Called by tpsl_unbound_call: returns where the call goes on. */
+__attribute__((used)) void *tpsl_first_call(int stub)
+{
+    const char *name = tpsl_stub_name(stub);
+    if (tpsl_self)
+        tpsl_die(1, "%s: the MPI library %s has no such function", name, tpsl_self->instance ? tpsl_current->first->map.l_name : "");
+    tpsl_setup();
+    struct tpsl_endpoint *ep = tpsl_adopt();
+    if (ep)
+        return ep->table[stub];
+    void *answer = unbound_answer(stub);
+    if (answer)
+        return answer;
+    if (opens_slot(name))
+        return tpsl_claim(name, TPSL_ANY_SLOT)->table[stub];
+    tpsl_die(1, "a thread called %s before MPI_Init; call MPI_Init on every thread that is to be a rank (thread %d, %d ranks in this process)",
+             name, tpsl_openmp_thread(), tpsl_endpoints_count());
+}

@@ -1,0 +1,73 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * How an MPI call finds its rank: inside libtpsl, not installed.
+ */
+#ifndef TPSL_DISPATCH_H
+#define TPSL_DISPATCH_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "endpoint.h"
+#include "loader.h"
+#include "znames.h"
+
+/* Every exported MPI name and the stub it belongs to. */
+struct tpsl_name {
+    const char *name;
+    int stub;
+};
+extern const struct tpsl_name tpsl_names[TPSL_NNAMES];
+
+/* The calling thread's table: that of the endpoint it acts for, else the unbound
+ * one. The stubs read it, nothing else is on their way. */
+extern __thread void *const *tpsl_table __attribute__((tls_model("initial-exec")));
+extern void *const tpsl_unbound_table[TPSL_NSTUBS] __attribute__((visibility("hidden")));
+
+/* ---- dispatch.c ---- */
+/* Makes the calling thread act for ep (NULL: for none). */
+void tpsl_act_for(struct tpsl_endpoint *ep);
+/* Table for a new instance: the address of every stub's function in it, and our
+ * own where we stand in front. NULL: no memory. */
+void **tpsl_make_table(struct tpsl_instance *);
+void *tpsl_real(const struct tpsl_endpoint *, int stub);
+const char *tpsl_stub_name(int stub);
+
+/* ---- claim.c ---- */
+enum { TPSL_ANY_SLOT = INT_MIN };
+/* The endpoint of the calling thread, claimed now if it has none yet; does not
+ * return on error. slot: TPSL_ANY_SLOT, or the one asked for. */
+struct tpsl_endpoint *tpsl_claim(const char *call, int slot);
+/* Binds an unbound thread by the rules of adoption. NULL: it has no rank. */
+struct tpsl_endpoint *tpsl_adopt(void);
+void tpsl_setup(void);
+/* The thread number in the outermost parallel region, -1 outside of one. */
+int tpsl_openmp_thread(void);
+/* Whether the process was started with more than one rank. */
+bool tpsl_many(void);
+
+/* ---- init.c: the calls that we stand in front of ---- */
+int tpsl_MPI_Init(int *argc, char ***argv);
+int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+int tpsl_MPI_Finalize(void);
+int tpsl_unbound_Initialized(int *flag);
+int tpsl_unbound_Finalized(int *flag);
+int tpsl_unbound_Get_version(int *version, int *subversion);
+
+/* ---- place.c ---- */
+/* Pins the calling thread to a CPU list such as "0-1,4", unless the program chose
+ * its place already. */
+void tpsl_pin(const char *cpus);
+
+/* ---- die.c ---- */
+/* One line on stderr, then the end of the whole job with exit status `code`. */
+_Noreturn void tpsl_die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Where the launcher hears of an abort. */
+void tpsl_set_pmi_fd(int fd);
+
+/* ---- fault.c ---- */
+void tpsl_watch_faults(void);
+void tpsl_set_control_fd(int fd);
+
+#endif

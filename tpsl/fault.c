@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Signals of faulting code: the loader's guarded copies recover, anything else is
+ * told to the launcher with the rank and then takes its course.
+ *
+ * The Go runtime puts handlers of its own on these signals when libtpsl is loaded;
+ * a crash of the program would end in a Go trace and exit code 2 instead of the
+ * signal and a core. So the dispositions of before are put back once it is up: Go
+ * code of the runtime does not count on recovering from faults.
+ */
+#include "dispatch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPIPE};
+enum { NSIGNALS = sizeof signals / sizeof *signals, NFAULTS = NSIGNALS - 1 };
+
+static struct sigaction program[NSIGNALS]; /* dispositions without us */
+static int control_fd = -1;
+
+/* Before the Go runtime: its start is in the .init_array, behind priorities. */
+__attribute__((constructor(101))) static void remember(void)
+{
+    for (int i = 0; i < NSIGNALS; i++)
+        sigaction(signals[i], NULL, &program[i]);
+}
+
+extern void _cgo_wait_runtime_init_done(void);
+
+/* After the Go runtime: the linker puts Go's object in front of ours. */
+__attribute__((constructor)) static void restore(void)
+{
+    _cgo_wait_runtime_init_done();
+    for (int i = 0; i < NSIGNALS; i++)
+        sigaction(signals[i], &program[i], NULL);
+}
+
+void tpsl_set_control_fd(int fd)
+{
+    control_fd = fd;
+}
+
+static void report(int signal)
+{
+    char line[64];
+    if (control_fd < 0 || !tpsl_self)
+        return;
+    int n = snprintf(line, sizeof line, "fault rank=%d signal=%d\n", tpsl_self->rank, signal);
+    (void)!write(control_fd, line, (size_t)n);
+}
+
+/* Puts the program's disposition back; the fault happens again under it. A signal
+ * that was sent does not, so it is sent again. */
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS))
+        tpsl_copy_fault();
+    report(signal);
+    for (int i = 0; i < NFAULTS; i++)
+        if (signals[i] == signal)
+            sigaction(signal, &program[i], NULL);
+    if (info->si_code <= 0)
+        raise(signal);
+}
+
+void tpsl_watch_faults(void)
+{
+    struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&ours.sa_mask);
+    for (int i = 0; i < NFAULTS; i++)
+        sigaction(signals[i], &ours, &program[i]);
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* MPI_Init, MPI_Finalize and the calls that are legal without a rank. */
+#include "dispatch.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "_cgo_export.h"
+#include "tpsl.h"
+
+enum { SUCCESS = 0, VERSION = 4, SUBVERSION = 0 }; /* of the MPI standard: MPI_SUCCESS, and what libmpich.so.12 of this ABI reports */
+
+/* The slot that TPSL_Init asks for, on its way through MPI_Init. */
+static __thread int wanted __attribute__((tls_model("initial-exec"))) = TPSL_ANY_SLOT;
+
+static struct tpsl_endpoint *begin(const char *call)
+{
+    int slot = wanted;
+    wanted = TPSL_ANY_SLOT;
+    struct tpsl_endpoint *ep = tpsl_claim(call, slot);
+    if (atomic_load(&ep->phase) == TPSL_FINALIZED)
+        tpsl_die(1, "%s: rank %d called MPI_Finalize before; MPI cannot be initialised again", call, ep->rank);
+    if (atomic_load(&ep->phase) == TPSL_INITIALIZED)
+        tpsl_die(1, "%s: rank %d (slot %d) is initialised already", call, ep->rank, ep->slot);
+    return ep;
+}
+
+static int done(struct tpsl_endpoint *ep, int rc)
+{
+    if (rc == SUCCESS) {
+        atomic_store(&ep->phase, TPSL_INITIALIZED);
+        tpslVerify(ep->rank);
+    }
+    return rc;
+}
+
+int tpsl_MPI_Init(int *argc, char ***argv)
+{
+    struct tpsl_endpoint *ep = begin("MPI_Init");
+    int (*real)(int *, char ***) = tpsl_real(ep, TPSL_STUB_MPI_Init);
+    return done(ep, real(argc, argv));
+}
+
+int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    struct tpsl_endpoint *ep = begin("MPI_Init_thread");
+    int (*real)(int *, char ***, int, int *) = tpsl_real(ep, TPSL_STUB_MPI_Init_thread);
+    return done(ep, real(argc, argv, required, provided));
+}
+
+int tpsl_MPI_Finalize(void)
+{
+    struct tpsl_endpoint *ep = tpsl_self;
+    tpslVerify(ep->rank);
+    int (*real)(void) = tpsl_real(ep, TPSL_STUB_MPI_Finalize);
+    int rc = real();
+    if (rc == SUCCESS)
+        atomic_store(&ep->phase, TPSL_FINALIZED);
+    return rc;
+}
+
+/* A thread without a rank has not initialised MPI, whatever other threads did. */
+int tpsl_unbound_Initialized(int *flag)
+{
+    *flag = 0;
+    return SUCCESS;
+}
+
+int tpsl_unbound_Finalized(int *flag)
+{
+    *flag = 0;
+    return SUCCESS;
+}
+
+int tpsl_unbound_Get_version(int *version, int *subversion)
+{
+    *version = VERSION;
+    *subversion = SUBVERSION;
+    return SUCCESS;
+}
+
+/* The program's own MPI_Init, so that a tool in front of ours sees the call. */
+int TPSL_MPI_Init(int *argc, char ***argv, int slot)
+{
+    int (*init)(int *, char ***) = dlsym(RTLD_DEFAULT, "MPI_Init");
+    wanted = slot;
+    return (init ? init : tpsl_MPI_Init)(argc, argv);
+}
+
+int TPSL_Init(int slot)
+{
+    return TPSL_MPI_Init(NULL, NULL, slot);
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    for (int i = 0; i < tpsl_endpoints_count(); i++) {
+        struct tpsl_endpoint *ep = tpsl_endpoint_at(i);
+        if (atomic_load(&ep->phase) == TPSL_FINALIZED)
+            tpsl_instance_finish(ep->instance);
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tpsl
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// rankSet is what the launcher gave this process (docs/environment.md). Slices are
+// in slot order.
+type rankSet struct {
+	Size       int // of the world
+	Ranks      []int
+	PMI        []string // fd of each rank's PMI session; empty: started without a launcher
+	LocalRanks int      // ranks of the job on this host
+	LocalIDs   []string
+	CPUs       []string // CPU list of each rank; empty: not pinned
+	ControlFD  int      // -1: none
+}
+
+// parseRankSet reads the environment through getenv. Without PMI variables the
+// process is a job of one rank, as with every MPI library.
+func parseRankSet(getenv func(string) string) (*rankSet, error) {
+	s := &rankSet{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}
+	if getenv("PMI_FD") == "" {
+		return s, nil
+	}
+	var err error
+	if s.Ranks, err = numbers("PMI_RANK", getenv("PMI_RANK")); err != nil {
+		return nil, err
+	}
+	if s.Size, err = number("PMI_SIZE", getenv("PMI_SIZE")); err != nil {
+		return nil, err
+	}
+	s.PMI = strings.Split(getenv("PMI_FD"), ",")
+	if _, err := numbers("PMI_FD", getenv("PMI_FD")); err != nil {
+		return nil, err
+	}
+	s.LocalRanks = len(s.Ranks)
+	if v := getenv("MPI_LOCALNRANKS"); v != "" {
+		if s.LocalRanks, err = number("MPI_LOCALNRANKS", v); err != nil {
+			return nil, err
+		}
+	}
+	if v := getenv("MPI_LOCALRANKID"); v != "" {
+		s.LocalIDs = strings.Split(v, ",")
+	}
+	if v := getenv("TPSL_CPUS"); v != "" {
+		s.CPUs = strings.Split(v, ";")
+	}
+	if v := getenv("TPSL_CONTROL_FD"); v != "" {
+		if s.ControlFD, err = number("TPSL_CONTROL_FD", v); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.check()
+}
+
+// check refuses lists that do not belong together.
+func (s *rankSet) check() error {
+	for _, list := range []struct {
+		name string
+		n    int
+	}{{"PMI_FD", len(s.PMI)}, {"MPI_LOCALRANKID", len(s.LocalIDs)}, {"TPSL_CPUS", len(s.CPUs)}} {
+		if list.n != 0 && list.n != len(s.Ranks) {
+			return fmt.Errorf("environment: %s has %d entries for %d ranks in PMI_RANK", list.name, list.n, len(s.Ranks))
+		}
+	}
+	for _, r := range s.Ranks {
+		if r >= s.Size {
+			return fmt.Errorf("environment: PMI_RANK names rank %d, but PMI_SIZE is %d", r, s.Size)
+		}
+	}
+	return nil
+}
+
+func numbers(name, list string) ([]int, error) {
+	var ns []int
+	for _, word := range strings.Split(list, ",") {
+		n, err := number(name, word)
+		if err != nil {
+			return nil, err
+		}
+		ns = append(ns, n)
+	}
+	return ns, nil
+}
+
+func number(name, word string) (int, error) {
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("environment: %s=%q: want a number from 0", name, word)
+	}
+	return n, nil
+}
+
+// environment returns what the instance of a slot finds in its environment
+// instead of the process's own.
+func (s *rankSet) environment(slot int, getenv func(string) string) []string {
+	var env []string
+	set := func(name, value string) { env = append(env, name+"="+value) }
+	if len(s.PMI) > 0 {
+		set("PMI_FD", s.PMI[slot])
+		set("PMI_RANK", strconv.Itoa(s.Ranks[slot]))
+		set("PMI_SIZE", strconv.Itoa(s.Size))
+	}
+	if len(s.LocalIDs) > 0 {
+		set("MPI_LOCALRANKID", s.LocalIDs[slot])
+	}
+	// UCX would put a handler of its own on SIGSEGV for the whole process, from
+	// whichever instance came first; faults are reported by the runtime.
+	if getenv("UCX_HANDLE_ERRORS") == "" {
+		set("UCX_HANDLE_ERRORS", "none")
+	}
+	return env
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tpsl
+
+/*
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -I${SRCDIR}/../loader -I${SRCDIR}/../endpoints -I${SRCDIR}/../include
+#include <stdlib.h>
+#include "dispatch.h"
+
+void tpsl_die_with(int code, const char *message);
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/tpsl/tpsl/endpoints"
+	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/plan"
+)
+
+// unified are the variables of the MPI library that programs name (data.c).
+var unified = []string{
+	"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES",
+	"MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE",
+	"MPIR_C_MPI_UNWEIGHTED", "MPIR_C_MPI_WEIGHTS_EMPTY", "MPIR_F08_MPI_BOTTOM", "MPIR_F08_MPI_IN_PLACE",
+	"MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ",
+}
+
+// state is the process's, made by the first MPI call.
+var state struct {
+	set     *rankSet
+	verify  bool
+	library func() (string, error)
+	begin   func() error // limits, the watch: before the first instance
+	watch   *watch
+}
+
+//export tpslSetup
+func tpslSetup() *C.char {
+	set, err := parseRankSet(os.Getenv)
+	if err == nil {
+		err = endpoints.Make(set.Ranks)
+	}
+	if err != nil {
+		return C.CString(err.Error())
+	}
+	state.set = set
+	state.verify = os.Getenv("TPSL_VERIFY") == "1"
+	state.library = sync.OnceValues(func() (string, error) { return findLibrary(os.Getenv("TPSL_MPI_LIBRARY")) })
+	state.begin = sync.OnceValue(begin)
+	if len(set.PMI) > 0 {
+		fd, _ := strconv.Atoi(set.PMI[0]) // checked by parseRankSet
+		C.tpsl_set_pmi_fd(C.int(fd))
+	}
+	C.tpsl_set_control_fd(C.int(set.ControlFD))
+	C.tpsl_set_process_peers(C.bool(set.LocalRanks > len(set.Ranks)))
+	loader.Configure(plan.DefaultPolicy(), unified)
+	return nil
+}
+
+func begin() error {
+	if err := checkLimits(state.set); err != nil {
+		return err
+	}
+	timeout, err := initTimeout(os.Getenv("TPSL_INIT_TIMEOUT"))
+	if err != nil {
+		return err
+	}
+	C.tpsl_watch_faults()
+	state.watch = &watch{
+		ranks:     state.set.Ranks,
+		unclaimed: unclaimed,
+		threads:   os.Getenv("OMP_NUM_THREADS"),
+		say:       func(line string) { fmt.Fprintln(os.Stderr, "tpsl: "+line) },
+		end:       func(line string) { die(255, line) },
+	}
+	state.watch.start(noticeAfter, timeout)
+	return nil
+}
+
+// initTimeout reads TPSL_INIT_TIMEOUT: seconds, 0 for no limit.
+func initTimeout(text string) (time.Duration, error) {
+	if text == "" {
+		return defaultTimeout, nil
+	}
+	n, err := number("TPSL_INIT_TIMEOUT", text)
+	return time.Duration(n) * time.Second, err
+}
+
+func unclaimed() (slots []int) {
+	for i := range endpoints.Count() {
+		if endpoints.StateOf(i) == endpoints.Free {
+			slots = append(slots, i)
+		}
+	}
+	return slots
+}
+
+func die(code int, line string) {
+	c := C.CString(line)
+	C.tpsl_die_with(C.int(code), c)
+}
+
+// tpslPrepare readies what the claim of a slot needs: the MPI library's file, the
+// rank's CPUs (nil: not pinned) and its environment, all from malloc.
+//
+//export tpslPrepare
+func tpslPrepare(slot C.int, library, cpus **C.char, environment ***C.char, cerr **C.char) C.bool {
+	if err := state.begin(); err != nil {
+		*cerr = C.CString(err.Error())
+		return false
+	}
+	path, err := state.library()
+	if err != nil {
+		*cerr = C.CString(err.Error())
+		return false
+	}
+	*library = C.CString(path)
+	if len(state.set.CPUs) > 0 {
+		*cpus = C.CString(state.set.CPUs[slot])
+	}
+	*environment = cStrings(state.set.environment(int(slot), os.Getenv))
+	return true
+}
+
+// cStrings copies a list into a NULL-terminated array from malloc.
+func cStrings(list []string) **C.char {
+	array := (**C.char)(C.calloc(C.size_t(len(list)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
+	to := unsafe.Slice(array, len(list))
+	for i, s := range list {
+		to[i] = C.CString(s)
+	}
+	return array
+}
+
+// tpslClaimed tells that a slot is bound.
+//
+//export tpslClaimed
+func tpslClaimed(C.int) {
+	if len(unclaimed()) == 0 {
+		state.watch.stop()
+	}
+}
+
+// tpslVerify ends the job when a pointer of one instance leads into another, if
+// TPSL_VERIFY=1 asks for the proof.
+//
+//export tpslVerify
+func tpslVerify(rank C.int) {
+	if !state.verify {
+		return
+	}
+	if err := loader.Verify(); err != nil {
+		die(1, fmt.Sprintf("rank %d: %v", rank, err))
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tpsl
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Times of the watch over slots that nobody claims.
+const (
+	noticeAfter    = 10 * time.Second
+	defaultTimeout = 120 * time.Second
+)
+
+// watch reports slots that stay unclaimed after the first claim, once, and ends the
+// job when they stay so too long: the other ranks would wait for them for ever.
+type watch struct {
+	ranks     []int
+	unclaimed func() []int // slots
+	threads   string       // OMP_NUM_THREADS
+	say       func(string)
+	end       func(string)
+	timers    []*time.Timer
+}
+
+// start begins the watch. A timeout of 0 or less never ends the job.
+func (w *watch) start(notice, timeout time.Duration) {
+	w.timers = append(w.timers, time.AfterFunc(notice, func() { w.tell(w.say, notice) }))
+	if timeout > 0 {
+		w.timers = append(w.timers, time.AfterFunc(timeout, func() { w.tell(w.end, timeout) }))
+	}
+}
+
+func (w *watch) stop() {
+	for _, t := range w.timers {
+		t.Stop()
+	}
+}
+
+func (w *watch) tell(to func(string), after time.Duration) {
+	if slots := w.unclaimed(); len(slots) > 0 {
+		to(w.message(slots, after))
+	}
+}
+
+func (w *watch) message(slots []int, after time.Duration) string {
+	var who []string
+	for _, s := range slots {
+		who = append(who, fmt.Sprintf("rank %d (slot %d)", w.ranks[s], s))
+	}
+	threads := "OMP_NUM_THREADS is not set"
+	if w.threads != "" {
+		threads = "OMP_NUM_THREADS=" + w.threads
+	}
+	return fmt.Sprintf("%v after the first MPI_Init of this process no thread has claimed %s; %s; a process with %d ranks needs MPI_Init on %d threads: run that many, or a smaller -rpp",
+		after, strings.Join(who, ", "), threads, len(w.ranks), len(w.ranks))
+}
