@@ -4,7 +4,6 @@
 package hydra
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +25,7 @@ type Outcome struct {
 }
 
 // decide sets the code that later exits do not change. It reports whether nothing had decided before.
-func (o *Outcome) code(code int) bool {
+func (o *Outcome) decide(code int) bool {
 	if o.final {
 		return false
 	}
@@ -36,7 +35,7 @@ func (o *Outcome) code(code int) bool {
 
 // fail records a failure of the launch itself.
 func (o *Outcome) fail(text string) {
-	if o.code(ExitLauncher) {
+	if o.decide(ExitLauncher) {
 		o.note(text)
 	}
 }
@@ -44,7 +43,7 @@ func (o *Outcome) fail(text string) {
 func (o *Outcome) note(text string) { o.Lines = append(o.Lines, "mpiexec: "+text) }
 
 func (o *Outcome) brokenPipe() {
-	if o.code(exitPipe) {
+	if o.decide(exitPipe) {
 		o.note("nobody reads standard output any more; ended the job")
 	}
 }
@@ -70,20 +69,20 @@ func (e exitInfo) who() string {
 // aborted handles MPI_Abort.
 func (j *Job) aborted(e event) {
 	var abort channel.Abort
-	if err := json.Unmarshal(e.frame.Body, &abort); err != nil {
-		j.lost(e.link, fmt.Errorf("read abort: %w", err))
+	if err := e.frame.Value(&abort); err != nil {
+		j.lost(e.link, err)
 		return
 	}
 	j.log.Debug("abort", "rank", abort.Rank, "code", abort.Code, "text", abort.Text)
-	j.outcome.code(abort.Code & 255)
+	j.outcome.decide(abort.Code & 255)
 	j.end()
 }
 
 // exited handles the end of a set's process.
 func (j *Job) exited(e event) {
 	info := exitInfo{host: e.link.plan.Host}
-	if err := json.Unmarshal(e.frame.Body, &info.Exit); err != nil || info.Set >= len(e.link.plan.Sets) {
-		j.lost(e.link, fmt.Errorf("read exit of set %d: %w", info.Set, err))
+	if err := e.frame.Value(&info.Exit); err != nil {
+		j.lost(e.link, err)
 		return
 	}
 	info.set = e.link.plan.Sets[info.Set]
@@ -112,7 +111,7 @@ func (j *Job) exited(e event) {
 
 // fault ends the job because of one process.
 func (j *Job) fault(code int, text string) {
-	if j.outcome.code(j.outcome.Code | code) {
+	if j.outcome.decide(j.outcome.Code | code) {
 		j.outcome.note(text)
 	}
 	j.end()
@@ -123,7 +122,7 @@ func (j *Job) crashed(info exitInfo) {
 	if info.status().CoreDump() {
 		code |= 0x80 // as in the wait status
 	}
-	if j.outcome.code(code) {
+	if j.outcome.decide(code) {
 		j.outcome.Lines = append(j.outcome.Lines, banner(info, code)...)
 	}
 	j.end()

@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	// endLimit is how long the end of the job may take once it was ordered, output included.
+	// endLimit is how long proxies may take to end the job once that was ordered.
 	endLimit = 10 * time.Second
+	// forcedLimit is the same when the user does not want to wait, output included.
+	forcedLimit = 3 * time.Second
 	// proxyLimit is how long a proxy may take to go after its channel was closed.
 	proxyLimit = 5 * time.Second
 	// sweepLimit bounds the wait for processes that outlived their proxy.
@@ -36,15 +38,16 @@ type Job struct {
 	root    pmi.Root
 	timeout time.Duration
 
-	events  chan event
-	proxies []*proxyLink
-	open    int // proxies that are not done
-	outcome Outcome
-	ending  bool
-	expired <-chan time.Time // the end of the job takes too long
-	inSight bool             // a first SIGINT was forwarded
-	pmiUsed bool             // some rank has started a PMI session
-	idle    []exitInfo       // exits without PMI while none was known to be in use
+	events      chan event
+	proxies     []*proxyLink
+	open        int // proxies that are not done
+	outcome     Outcome
+	ending      bool
+	forced      bool             // the end does not wait for output
+	expired     <-chan time.Time // the end of the job takes too long
+	interrupted bool             // a first SIGINT was forwarded
+	pmiUsed     bool             // some rank has started a PMI session
+	idle        []exitInfo       // exits without PMI while none was known to be in use
 }
 
 // An event is something that the job's goroutine has to act on.
@@ -104,8 +107,13 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.end()
 		case <-timeout:
 			j.outcome.fail(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
-			j.end()
+			j.force()
 		case <-j.expired:
+			if j.stalled() {
+				j.expired = time.After(endLimit)
+				continue
+			}
+			j.outcome.note("the job did not end in time; killed what was left")
 			return
 		case <-flushed:
 			return
@@ -130,6 +138,16 @@ func (j *Job) finish() {
 	if !procs.Sweep(reap, sweepLimit) {
 		j.outcome.note("some processes of the job could not be killed")
 	}
+}
+
+// stalled reports whether the end waits for the reader of our output, who may take any time unless the user is in a hurry.
+func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stderr.pending()) }
+
+// force ends the job without waiting for a slow reader of its output.
+func (j *Job) force() {
+	j.end()
+	j.forced = true
+	j.expired = time.After(forcedLimit)
 }
 
 // end orders the end of all ranks.

@@ -4,7 +4,6 @@
 package hydra
 
 import (
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -30,8 +29,8 @@ func (j *Job) startProxy(host HostPlan) error {
 	}
 	link := &proxyLink{plan: host, conn: channel.New(remote.Out, remote.In), remote: remote}
 	link.stop = sync.OnceValue(link.close)
-	j.log.Debug("launch", "host", host.Host, "ranks", host.Ranks, "sets", len(host.Sets), "mapping", host.World.Mapping)
-	link.conn.SendJSON(channel.Launch, host)
+	j.trace(host)
+	link.conn.SendValue(channel.Launch, host)
 	for _, set := range host.Sets {
 		if set.Holds(0) {
 			link.stdin = channel.NewWindow(stdinWindow)
@@ -68,7 +67,7 @@ func (j *Job) receive(link *proxyLink) {
 		case channel.BarrierIn:
 			go j.barrier(link, frame)
 		case channel.NameRequest:
-			j.name(link, frame.Body)
+			j.name(link, frame)
 		default:
 			j.events <- event{link: link, frame: frame}
 		}
@@ -86,9 +85,9 @@ func (j *Job) barrier(link *proxyLink, frame channel.Frame) {
 	}
 }
 
-func (j *Job) name(link *proxyLink, body []byte) {
+func (j *Job) name(link *proxyLink, frame channel.Frame) {
 	var request channel.Name
-	err := json.Unmarshal(body, &request)
+	err := frame.Value(&request)
 	reply := channel.Name{ID: request.ID}
 	if err == nil {
 		switch request.Op {
@@ -103,7 +102,7 @@ func (j *Job) name(link *proxyLink, body []byte) {
 	if err != nil {
 		reply.Error = err.Error()
 	}
-	link.conn.SendJSON(channel.NameReply, reply)
+	link.conn.SendValue(channel.NameReply, reply)
 }
 
 // close ends the channel and waits for the proxy; one that stays is killed.

@@ -57,6 +57,13 @@ func (m *merger) add(p piece) {
 	m.wake.Broadcast()
 }
 
+// pending reports whether something waits to be written.
+func (m *merger) pending() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue) > 0 || m.busy
+}
+
 // flush waits until everything is written.
 func (m *merger) flush() {
 	m.mu.Lock()

@@ -5,6 +5,7 @@ package hydra
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,8 +66,8 @@ func NewPlan(opts Options, s Setting) Plan {
 	host := HostPlan{Host: s.Host, Bind: opts.Bind, Label: opts.Label, Prompt: s.Prompt, Trace: opts.Verbose}
 	for i, segment := range opts.Segments {
 		wdir := segment.Wdir
-		if wdir == "" {
-			wdir = s.Dir
+		if !filepath.IsAbs(wdir) {
+			wdir = filepath.Join(s.Dir, wdir)
 		}
 		host.Programs = append(host.Programs, Program{
 			Args:       segment.Args,

@@ -32,13 +32,13 @@ func catchSignals() <-chan os.Signal {
 
 func (j *Job) handleSignal(sig unix.Signal) {
 	if sig == unix.SIGINT {
-		if j.inSight {
+		if j.interrupted {
 			j.stderr.line("Ctrl-C caught... cleaning up processes")
-			j.outcome.code(ExitLauncher)
-			j.end()
+			j.outcome.decide(ExitLauncher)
+			j.force()
 			return
 		}
-		j.inSight = true
+		j.interrupted = true
 		j.stderr.line("mpiexec: Sending Ctrl-C to processes as requested")
 		j.stderr.line("mpiexec: Press Ctrl-C again to force abort")
 	}

@@ -17,12 +17,16 @@ func Usage(opts Options) string {
 	}
 	var b strings.Builder
 	b.WriteString("Usage: mpiexec [global options] [local options] PROGRAM [ARGS] [: [local options] PROGRAM [ARGS]]...\n")
-	writeOptions(&b, "Global options, wherever they stand:", false)
 	writeOptions(&b, "Local options, for the program that follows:", true)
+	writeOptions(&b, "Global options, wherever they stand:", false)
 	b.WriteString("\nOptions take any number of dashes, any case, and -opt=value as well as -opt value.\n" +
 		"mpiexec -OPTION -h says more about an option.\n\n" +
 		"The exit code is that of the ranks, all or-ed together, or the number of the signal that ended the first of them;\n" +
-		"255 is mpiexec's own.\n")
+		"255 is mpiexec's own.\n\n" +
+		"Examples:\n" +
+		"  mpiexec -n 16 ./flat                        16 processes, one rank each\n" +
+		"  mpiexec -n 16 -rpp 4 ./prog                 4 processes with 4 thread ranks each\n" +
+		"  mpiexec -n 1 ./master : -n 8 ./worker       two programs in one job\n")
 	return b.String()
 }
 

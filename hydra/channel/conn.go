@@ -5,8 +5,10 @@ package channel
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
-	"encoding/json"
+	"encoding/gob"
+	"fmt"
 	"io"
 	"sync"
 )
@@ -41,13 +43,21 @@ func (c *Conn) Send(kind Kind, index int, body []byte) {
 	}
 }
 
-// SendJSON queues a frame whose body is v as JSON.
-func (c *Conn) SendJSON(kind Kind, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
+// SendValue queues a frame whose body is v in gob encoding, which keeps strings that are not UTF-8 as they are.
+func (c *Conn) SendValue(kind Kind, v any) {
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(v); err != nil {
 		panic(err) // every v is a plain struct of ours
 	}
-	c.Send(kind, 0, body)
+	c.Send(kind, 0, body.Bytes())
+}
+
+// Value reads the body that SendValue wrote.
+func (f Frame) Value(v any) error {
+	if err := gob.NewDecoder(bytes.NewReader(f.Body)).Decode(v); err != nil {
+		return fmt.Errorf("read frame of kind %d: %w", f.Kind, err)
+	}
+	return nil
 }
 
 // SendCredit tells the peer that n bytes of a stream were consumed.

@@ -14,13 +14,13 @@ type Kind uint8
 
 // Frames from mpiexec to a proxy.
 const (
-	Launch     Kind = iota + 1 // body: JSON hydra.HostPlan
+	Launch     Kind = iota + 1 // body: hydra.HostPlan
 	Stdin                      // body: bytes for rank 0
 	StdinEOF                   // rank 0's stdin ends
 	Signal                     // index: signal number for every rank's process group
 	Kill                       // end every rank now
 	BarrierOut                 // body: pmi entries
-	NameReply                  // body: JSON Name
+	NameReply                  // body: Name
 )
 
 // Frames from a proxy to mpiexec.
@@ -30,10 +30,10 @@ const (
 	Stderr                       // index: set; body: output
 	StdinClosed                  // nobody reads rank 0's stdin any more
 	BarrierIn                    // index: count of ranks; body: pmi entries
-	NameRequest                  // body: JSON Name
+	NameRequest                  // body: Name
 	Initialized                  // index: rank, the host's first to start a PMI session
-	Aborted                      // body: JSON Abort
-	Exited                       // body: JSON Exit
+	Aborted                      // body: Abort
+	Exited                       // body: Exit
 	Failed                       // body: text; the host's ranks cannot run
 	Warned                       // body: text
 	Done                         // all ranks have ended and all output is sent

@@ -12,9 +12,9 @@ import (
 	"github.com/tpsl/tpsl/hydra"
 )
 
-// environ adds to a program's environment what tells a set's process who it is (docs/environment.md).
+// identity returns the settings that tell a set's process who it is (docs/environment.md).
 // cpus has the CPUs of each local rank, or is nil.
-func (p *proxy) environ(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) []string {
+func (p *proxy) identity(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) []string {
 	program := p.plan.Programs[set.Program]
 	var fds, local []int
 	for i := range set.Ranks {
@@ -43,7 +43,7 @@ func (p *proxy) environ(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) []
 			own = append(own, "TPSL_CPUS="+list)
 		}
 	}
-	return hydra.SetEnv(program.Env, own...)
+	return own
 }
 
 // slotCPUs returns the CPU lists of a set's slots. Ranks that are not bound get one CPU each while there are enough,
@@ -53,7 +53,7 @@ func (p *proxy) slotCPUs(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) s
 		env := p.plan.Programs[set.Program].Env
 		_, bind := hydra.Getenv(env, "OMP_PROC_BIND")
 		_, affinity := hydra.Getenv(env, "GOMP_CPU_AFFINITY")
-		if bind || affinity || len(allowed) < p.plan.Ranks {
+		if p.plan.Bind.Object != "" || bind || affinity || len(allowed) < p.plan.Ranks {
 			return ""
 		}
 		for _, id := range spread(allowed) {

@@ -37,7 +37,7 @@ func (p *proxy) reportExit(proc *process) {
 		Ended:       proc.killed,
 	}
 	p.mu.Unlock()
-	p.conn.SendJSON(channel.Exited, exit)
+	p.conn.SendValue(channel.Exited, exit)
 }
 
 // Initialized implements pmi.Events.
@@ -62,7 +62,7 @@ func (p *proxy) Finalized(rank int) {
 
 // Aborted implements pmi.Events.
 func (p *proxy) Aborted(rank, code int, text string) {
-	p.conn.SendJSON(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
+	p.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
 }
 
 // Disconnected implements pmi.Events. The end of the process normally follows and says more.
@@ -74,7 +74,7 @@ func (p *proxy) Disconnected(rank int) {
 		select {
 		case <-proc.ended:
 		case <-time.After(exitDelay):
-			p.conn.SendJSON(channel.Exited, channel.Exit{
+			p.conn.SendValue(channel.Exited, channel.Exit{
 				Set: proc.index, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
 			})
 		}

@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -85,7 +84,7 @@ func serve(conn *channel.Conn) error {
 		byPID:   map[int]*process{},
 		log:     slog.New(slog.DiscardHandler),
 	}
-	if err := json.Unmarshal(frame.Body, &p.plan); err != nil {
+	if err := frame.Value(&p.plan); err != nil {
 		return fmt.Errorf("read plan: %w", err)
 	}
 	if p.plan.Trace {

@@ -33,11 +33,13 @@ func (p *proxy) prepare() ([]start, error) {
 		if set.Holds(0) {
 			p.stdin = newStdinPump(p.conn)
 		}
+		own := p.identity(set, cpus, allowed)
 		starts = append(starts, start{
 			set:  set,
 			path: paths[set.Program],
 			args: program.Args,
-			env:  p.environ(set, cpus, allowed),
+			env:  hydra.SetEnv(program.Env, own...),
+			own:  own,
 			dir:  program.Wdir,
 			cpus: union(set, cpus),
 		})

@@ -52,6 +52,7 @@ type start struct {
 	path string
 	args []string
 	env  []string
+	own  []string // the part of env that tells the process who it is
 	dir  string
 	cpus []int // to bind the process to; nil leaves it
 }
@@ -185,7 +186,7 @@ func (p *proxy) start(launch launcher, index int, s start) error {
 		d.closeOurs()
 		return err
 	}
-	p.log.Debug("started", "ranks", s.set.Label(), "pid", proc.pid, "program", s.path)
+	p.log.Debug("started", "ranks", s.set.Label(), "pid", proc.pid, "path", s.path, "cpus", s.cpus, "own", s.own)
 	p.connect(proc, d)
 	return nil
 }

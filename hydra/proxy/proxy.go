@@ -122,7 +122,7 @@ func (p *proxy) handle(frame channel.Frame) {
 	case channel.BarrierOut:
 		p.up.barrierOut(frame.Body)
 	case channel.NameReply:
-		p.up.nameReply(frame.Body)
+		p.up.nameReply(frame)
 	}
 }
 

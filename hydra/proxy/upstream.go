@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -84,7 +83,7 @@ func (u *upstream) ask(request channel.Name) (string, error) {
 	request.ID = u.lastID
 	u.names[request.ID] = reply
 	u.mu.Unlock()
-	u.conn.SendJSON(channel.NameRequest, request)
+	u.conn.SendValue(channel.NameRequest, request)
 	answer, ok := <-reply
 	if !ok {
 		return "", pmi.ErrClosed
@@ -95,9 +94,9 @@ func (u *upstream) ask(request channel.Name) (string, error) {
 	return answer.Port, nil
 }
 
-func (u *upstream) nameReply(body []byte) {
+func (u *upstream) nameReply(frame channel.Frame) {
 	var answer channel.Name
-	if json.Unmarshal(body, &answer) != nil {
+	if frame.Value(&answer) != nil {
 		return
 	}
 	u.mu.Lock()
