@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package testsupport builds the system, compiles C fixtures and runs programs
-// with a time limit for the tests of every other package.
+// with a time limit, for the tests of every other package and the benchmarks.
 //
 // A tool that a test must have is named with [Require]: without it the test is
 // skipped, and fails where CI=true.

@@ -6,6 +6,7 @@ package testsupport
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,12 +17,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run runs a program to its end and returns what it printed and its exit code;
-// 128+N stands for death by signal N, as in a shell. The environment is the
-// test's with env ("NAME=value") added. At the time limit the program's process
-// group and all descendants are killed, and the test fails.
+// ErrTimeout is what Output returns for a program that did not end in time.
+var ErrTimeout = errors.New("no end in time")
+
+// Run is Output for tests: a program that cannot be started, or does not end in
+// time, fails the test.
 func Run(t testing.TB, timeout time.Duration, env []string, argv ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	stdout, stderr, code, err := Output(timeout, env, argv...)
+	if err != nil {
+		t.Fatalf("%v\nstdout:\n%s\nstderr:\n%s", err, stdout, stderr)
+	}
+	return stdout, stderr, code
+}
+
+// Output runs a program to its end and returns what it printed and its exit
+// code; 128+N stands for death by signal N, as in a shell. The environment is
+// this process's with env ("NAME=value") added. At the time limit the program's
+// process group and all descendants are killed.
+func Output(timeout time.Duration, env []string, argv ...string) (stdout, stderr string, code int, err error) {
 	var out, errOut bytes.Buffer
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), env...)
@@ -29,30 +43,30 @@ func Run(t testing.TB, timeout time.Duration, env []string, argv ...string) (std
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second // for a descendant that holds the pipes
 
+	command := strings.Join(argv, " ")
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return "", "", 0, fmt.Errorf("start %s: %w", command, err)
 	}
 	expired := make(chan struct{})
 	timer := time.AfterFunc(timeout, func() {
 		killTree(cmd.Process.Pid)
 		close(expired)
 	})
-	err := cmd.Wait()
-	command := strings.Join(argv, " ")
+	err = cmd.Wait()
 	if !timer.Stop() {
 		<-expired
-		t.Fatalf("%s: no end after %v\nstdout:\n%s\nstderr:\n%s", command, timeout, &out, &errOut)
+		return out.String(), errOut.String(), 0, fmt.Errorf("%s: %w: %v", command, ErrTimeout, timeout)
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%s: %v\nstdout:\n%s\nstderr:\n%s", command, err, &out, &errOut)
+		return out.String(), errOut.String(), 0, fmt.Errorf("%s: %w", command, err)
 	}
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	code = status.ExitStatus()
 	if status.Signaled() {
 		code = 128 + int(status.Signal())
 	}
-	return out.String(), errOut.String(), code
+	return out.String(), errOut.String(), code, nil
 }
 
 // killTree kills the process group that pid leads, and its descendants in

@@ -101,7 +101,7 @@ func TestRunKillsAtTheLimit(t *testing.T) {
 	r := record(func(t testing.TB) {
 		Run(t, 200*time.Millisecond, nil, "sh", "-c", "echo started; sleep 60 & setsid sleep 61 & wait")
 	})
-	assert.Contains(t, r.complain, "no end after 200ms\nstdout:\nstarted\n")
+	assert.Contains(t, r.complain, "no end in time: 200ms\nstdout:\nstarted\n")
 	assert.Less(t, time.Since(begin), 30*time.Second)
 }
 
