@@ -128,7 +128,9 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 		m.finish(pl, objects)
 	}
 	p.publish(in, fresh)
+	p.mu.Lock()
 	i.plan, i.objects = pl, objects
+	p.mu.Unlock()
 	return fresh, nil
 }
 

@@ -47,6 +47,8 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"getenv", tpsl_getenv, BOTH},
     {"secure_getenv", secure_getenv_overlaid, BOTH},
     {"pthread_create", tpsl_thread_create_inheriting, TPSL_REBIND_PRIVATE},
+    {"sigaction", tpsl_sigaction, TPSL_REBIND_PRIVATE},
+    {"signal", tpsl_signal, TPSL_REBIND_PRIVATE},
     {"mmap", tpsl_mmap, TPSL_REBIND_PRIVATE},
     {"mmap64", tpsl_mmap, TPSL_REBIND_PRIVATE},
     {"munmap", tpsl_munmap, TPSL_REBIND_PRIVATE},

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Signal handlers: the process has one per signal, an instance believes it has its
+ * own. So each instance's handler is kept with the instance, and one dispatcher
+ * stands in the process.
+ *
+ * A signal that was sent goes to the handler of every instance. A fault goes to the
+ * instance of the faulting thread. What the program had set before is returned as
+ * the previous handler to the first instance that asks, which may chain to it, and
+ * comes back when no instance handles the signal any more.
+ */
+#include "loader.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+enum { SIGNALS = 65 };
+
+struct disposition {
+    struct disposition *next; /* of the next instance, for the same signal */
+    struct tpsl_instance *instance;
+    struct sigaction *_Atomic action; /* NULL: default */
+};
+
+/* Lists grow at their head and never shrink: the dispatcher walks them unlocked. */
+static struct disposition *_Atomic heads[SIGNALS];
+static struct sigaction program[SIGNALS];
+static bool dispatching[SIGNALS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_function(const struct sigaction *a)
+{
+    return a && a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
+}
+
+static const struct sigaction *action_of(struct disposition *d)
+{
+    return atomic_load_explicit(&d->action, memory_order_acquire);
+}
+
+static void call(struct disposition *d, int number, siginfo_t *info, void *context)
+{
+    const struct sigaction *a = action_of(d);
+    if (!is_function(a))
+        return;
+    struct tpsl_instance *before = tpsl_current;
+    tpsl_current = d->instance;
+    if (a->sa_flags & SA_SIGINFO)
+        a->sa_sigaction(number, info, context);
+    else
+        a->sa_handler(number);
+    tpsl_current = before;
+}
+
+static bool is_fault(int number, const siginfo_t *info)
+{
+    return info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP);
+}
+
+static void dispatch(int number, siginfo_t *info, void *context)
+{
+    bool handled = false;
+    for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next) {
+        if (is_fault(number, info) && d->instance != tpsl_current)
+            continue;
+        handled |= is_function(action_of(d));
+        call(d, number, info, context);
+    }
+    if (!handled) /* the fault of a thread without handler happens again under the program's */
+        sigaction(number, &program[number], NULL);
+}
+
+static struct disposition *disposition_of(struct tpsl_instance *in, int number)
+{
+    struct disposition *d = atomic_load(&heads[number]);
+    while (d && d->instance != in)
+        d = d->next;
+    return d;
+}
+
+static bool install(int number, int flags)
+{
+    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = flags | SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&ours.sa_mask);
+    struct sigaction before;
+    if (sigaction(number, &ours, &before) != 0)
+        return false;
+    if (!dispatching[number])
+        program[number] = before;
+    dispatching[number] = true;
+    return true;
+}
+
+static bool anyone_handles(int number)
+{
+    for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next)
+        if (is_function(action_of(d)))
+            return true;
+    return false;
+}
+
+/* Preconditions: lock is held. */
+static int set(int number, const struct sigaction *new, struct disposition *d)
+{
+    struct sigaction *copy = malloc(sizeof *copy); /* the dispatcher may read the old one: it stays */
+    if (!copy)
+        return -1;
+    *copy = *new;
+    atomic_store_explicit(&d->action, copy, memory_order_release);
+    if (is_function(new))
+        return install(number, new->sa_flags) ? 0 : -1;
+    if (dispatching[number] && !anyone_handles(number)) {
+        sigaction(number, &program[number], NULL);
+        dispatching[number] = false;
+    }
+    return 0;
+}
+
+static int change(int number, const struct sigaction *new, struct sigaction *old)
+{
+    struct disposition *d = disposition_of(tpsl_current, number);
+    bool first = !atomic_load(&heads[number]);
+    struct sigaction before = {.sa_handler = SIG_DFL};
+    if (d && action_of(d))
+        before = *action_of(d);
+    else if (first)
+        sigaction(number, NULL, &before);
+    if (new && !d) {
+        d = calloc(1, sizeof *d);
+        if (!d)
+            return -1;
+        d->instance = tpsl_current;
+        d->next = atomic_load(&heads[number]);
+        atomic_store(&heads[number], d);
+    }
+    if (new && set(number, new, d) != 0)
+        return -1;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+int tpsl_sigaction(int number, const struct sigaction *new, struct sigaction *old)
+{
+    if (!tpsl_current || number <= 0 || number >= SIGNALS)
+        return sigaction(number, new, old);
+    pthread_mutex_lock(&lock);
+    int rc = change(number, new, old);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+tpsl_handler *tpsl_signal(int number, tpsl_handler *handler)
+{
+    struct sigaction new = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    sigemptyset(&new.sa_mask);
+    return tpsl_sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
