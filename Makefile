@@ -37,9 +37,10 @@ lib/libtpsl.so.0: FORCE
 lib/libtpsl.so: lib/libtpsl.so.0
 	@ln -sfn libtpsl.so.0 $@
 
-lib/pkgconfig/tpsl.pc: tpsl.pc.in Makefile
+# The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h.
+lib/pkgconfig/tpsl.pc: tpsl.pc.in bin/tpslcc
 	@mkdir -p $(@D)
-	sed 's|@VERSION@|$(VERSION)|' tpsl.pc.in >$@
+	sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >$@
 
 examples: $(EXAMPLES)
 

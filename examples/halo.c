@@ -40,7 +40,7 @@ static double *want, *spare; /* [whole[Z]][whole[Y]][whole[X]], the serial answe
 static int ranks_per_process(void)
 {
 #ifdef TPSL
-	return omp_get_max_threads();
+	return TPSL_Local_size();
 #else
 	return 1;
 #endif
