@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package channel
+
+import (
+	"bytes"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConn(t *testing.T) {
+	r, w := io.Pipe()
+	sender, receiver := New(bytes.NewReader(nil), w), New(r, nopCloser{io.Discard})
+	defer receiver.Close()
+	sender.Send(Stdout, 7, []byte("text"))
+	sender.SendValue(Aborted, Abort{Rank: 3, Code: 5, Text: "\xff not UTF-8"})
+	sender.SendCredit(Stdin, 1<<20)
+	sender.Close()
+
+	frame, err := receiver.Receive()
+	require.NoError(t, err)
+	assert.Equal(t, Frame{Stdout, 7, []byte("text")}, frame)
+	frame, err = receiver.Receive()
+	require.NoError(t, err)
+	var abort Abort
+	require.NoError(t, frame.Value(&abort))
+	assert.Equal(t, Abort{3, 5, "\xff not UTF-8"}, abort)
+	frame, err = receiver.Receive()
+	require.NoError(t, err)
+	stream, n := frame.CreditOf()
+	assert.Equal(t, Stdin, stream)
+	assert.Equal(t, 1<<20, n)
+	_, err = receiver.Receive()
+	assert.Equal(t, io.EOF, err)
+	<-sender.Sent()
+	sender.Send(Stdout, 0, nil) // dropped
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+func TestConnWithoutPeer(t *testing.T) {
+	r, w := io.Pipe()
+	r.Close()
+	c := New(bytes.NewReader(nil), w)
+	c.Send(Done, 0, nil)
+	select {
+	case <-c.Sent():
+	case <-time.After(5 * time.Second):
+		t.Fatal("writer does not end")
+	}
+}
+
+func TestWindow(t *testing.T) {
+	w := NewWindow(10)
+	require.True(t, w.Acquire(8))
+	got := make(chan bool)
+	go func() { got <- w.Acquire(4) }()
+	select {
+	case <-got:
+		t.Fatal("acquired more than is free")
+	case <-time.After(20 * time.Millisecond):
+	}
+	w.Release(2)
+	assert.True(t, <-got)
+	go func() { got <- w.Acquire(100) }()
+	w.Close()
+	assert.False(t, <-got)
+}
+
+// A frame is read if and only if it is whole, and writing it again gives the same bytes.
+func FuzzRead(f *testing.F) {
+	var b bytes.Buffer
+	_ = Frame{Stdout, 1, []byte("x")}.write(&b)
+	f.Add(b.Bytes())
+	f.Add([]byte{1, 0, 0, 0, 0, 255, 255, 255, 255})
+	f.Fuzz(func(t *testing.T, input []byte) {
+		frame, err := read(bytes.NewReader(input))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		require.NoError(t, frame.write(&again))
+		require.True(t, bytes.HasPrefix(input, again.Bytes()))
+	})
+}

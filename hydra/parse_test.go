@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func noEnv(string) string { return "" }
+
+func parse(t *testing.T, line string) Options {
+	t.Helper()
+	opts, err := ParseOptions(strings.Fields(line), noEnv)
+	require.NoError(t, err, line)
+	return opts
+}
+
+func TestParseOptions(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want Segment
+	}{
+		{"-n 4 a", Segment{Ranks: 4}},
+		{"--np=4 a", Segment{Ranks: 4}},
+		{"---NP 4 a", Segment{Ranks: 4}},
+		{"a", Segment{Ranks: 1}},
+		{"-n 0 a", Segment{Ranks: 1}},
+		{"-n -1 a", Segment{Ranks: 1}},
+		{"-n 2 -n 2 a", Segment{Ranks: 2}},
+		{"-n 8 -rpp 4 a", Segment{Ranks: 8, PerProcess: 4}},
+		{"-n 8 -ranks-per-process=4 a", Segment{Ranks: 8, PerProcess: 4}},
+		{"-tpsl shared a", Segment{Ranks: 1, Mode: ModeShared}},
+		{"-env A b -env C=d a", Segment{Ranks: 1, Env: []string{"A=b", "C=d"}}},
+		{"-env=A=b -wdir /tmp a", Segment{Ranks: 1, Env: []string{"A=b"}, Wdir: "/tmp"}},
+		{"-n 2 a -n 3 --help", Segment{Ranks: 2, Args: []string{"a", "-n", "3", "--help"}}},
+	} {
+		if tt.want.PerProcess == 0 {
+			tt.want.PerProcess = 1
+		}
+		if tt.want.Mode == "" {
+			tt.want.Mode = ModeAuto
+		}
+		if tt.want.Args == nil {
+			tt.want.Args = []string{"a"}
+		}
+		assert.Equal(t, []Segment{tt.want}, parse(t, tt.line).Segments, tt.line)
+	}
+}
+
+func TestParseGlobalOptions(t *testing.T) {
+	opts := parse(t, "-l -genv A=b -genv C d -genvlist X,Y -timeout 1.5 -bind-to core:2 -v a : -L -n 2 b")
+	assert.Equal(t, []string{"A=b", "C=d"}, opts.Env)
+	assert.Equal(t, []string{"X", "Y"}, opts.Inherit)
+	assert.Equal(t, 1500*time.Millisecond, opts.Timeout)
+	assert.Equal(t, Binding{Object: "core", Count: 2}, opts.Bind)
+	assert.True(t, opts.Label && opts.Verbose)
+	assert.Len(t, opts.Segments, 2)
+	assert.Equal(t, []string{"b"}, opts.Segments[1].Args)
+}
+
+func TestParseTimeoutVariable(t *testing.T) {
+	env := func(string) string { return "3" }
+	opts, err := ParseOptions([]string{"a"}, env)
+	require.NoError(t, err)
+	assert.Equal(t, 3*time.Second, opts.Timeout)
+	opts, err = ParseOptions([]string{"-timeout", "1", "a"}, env)
+	require.NoError(t, err)
+	assert.Equal(t, time.Second, opts.Timeout, "the option wins")
+	_, err = ParseOptions([]string{"a"}, func(string) string { return "soon" })
+	assert.ErrorContains(t, err, "MPIEXEC_TIMEOUT")
+}
+
+// Every error is one line that names the option.
+func TestParseErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                            "no program given",
+		"-n 2":                        "no program given",
+		"-n 2 : a":                    "no program given",
+		"a :":                         "no program given",
+		"-n":                          "option -n needs a value: N",
+		"-n x a":                      `option -n: "x" is not a number of ranks`,
+		"-n -2 a":                     `option -n: "-2" is not`,
+		"-n 99999999 a":               `option -n: "99999999" is not`,
+		"-n 2 -n 3 a":                 "duplicate setting: -n 2 and -n 3",
+		"-np 2 -n 3 a":                "duplicate setting",
+		"-timeout 1 a : -timeout 2 b": "duplicate setting: -timeout",
+		"-rpp 0 a":                    `option -rpp: "0" is not a positive number`,
+		"-rpp numa a":                 "option -rpp: numa is not supported yet",
+		"-tpsl private a":             "option -tpsl: private is not available yet",
+		"-tpsl x a":                   "option -tpsl:",
+		"-bind-to user a":             "option -bind-to:",
+		"-bind-to user:1+x a":         `option -bind-to: "x" is not a CPU number`,
+		"-bind-to core:0 a":           "option -bind-to:",
+		"-bind-to none:1 a":           "option -bind-to:",
+		"-timeout -1 a":               "option -timeout:",
+		"-timeout nan a":              "option -timeout:",
+		"-l=yes a":                    "option -l takes no value",
+		"-genv A":                     "option -genv needs a value",
+		"-env =b a":                   "option -env: variable without a name",
+		"-rppp 2 a":                   "unknown option -rppp; did you mean -rpp?",
+		"--tmeout 2 a":                "unknown option --tmeout; did you mean -timeout?",
+		"-quite-unlike a":             "unknown option -quite-unlike; try mpiexec -h",
+		"- a":                         "unknown option -",
+	} {
+		_, err := ParseOptions(strings.Fields(line), noEnv)
+		if assert.ErrorContains(t, err, want, line) {
+			assert.NotContains(t, err.Error(), "\n")
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	usage := Usage(parse(t, "--HELP"))
+	for _, opt := range optionTable {
+		for _, name := range opt.names {
+			assert.Contains(t, usage, "-"+name)
+			topic := parse(t, "-"+name+" -h")
+			require.NotNil(t, topic.Topic, name)
+			assert.Contains(t, Usage(topic), opt.short)
+		}
+	}
+	assert.Equal(t, ActionVersion, parse(t, "-info").Action)
+	for _, text := range []string{"HYDRA build details:", "Version:"} {
+		assert.Contains(t, BuildDetails(), text)
+	}
+}
+
+// Every option is parsed or refused without a panic; a parsed line has a program in each segment.
+func FuzzParseOptions(f *testing.F) {
+	f.Add("-n 4 -rpp 2 a : -env A b c")
+	f.Add("-bind-to user:0+1,2 -timeout 1e300 -genv=A a")
+	f.Fuzz(func(t *testing.T, line string) {
+		opts, err := ParseOptions(strings.Split(line, " "), noEnv)
+		if err != nil || opts.Action != ActionRun {
+			return
+		}
+		for _, segment := range opts.Segments {
+			if len(segment.Args) == 0 || segment.Ranks < 1 || segment.PerProcess < 1 {
+				t.Fatalf("bad segment %+v", segment)
+			}
+		}
+	})
+}

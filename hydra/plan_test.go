@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var testSetting = Setting{Host: "h", Dir: "/d", KVSName: "k", Environ: []string{
+	"A=1", "HOME=/home/u", "PMI_RANK=7", "PMI_FD=9", "PMI_DEBUG=1", "PMIX_RANK=1", "PRTE_LAUNCHED=1", "HYDI_CONTROL_FD=7",
+	"OMPI_COMM_WORLD_RANK=3", "OMPI_MCA_btl=tcp", "TPSL_CPUS=0", "TPSL_CONTROL_FD=4", "TPSL_STDIO=x", "TPSL_VERIFY=1",
+	"MPI_LOCALRANKID=0",
+}}
+
+func TestPlanCutsSets(t *testing.T) {
+	for _, tt := range []struct {
+		line, mapping string
+		sets          []RankSet
+	}{
+		{"-n 3 a", "(vector,(0,1,3))", []RankSet{{0, []int{0}, 0}, {0, []int{1}, 1}, {0, []int{2}, 2}}},
+		{"-n 5 -rpp 2 a", "(vector,(0,1,5))", []RankSet{{0, []int{0, 1}, 0}, {0, []int{2, 3}, 2}, {0, []int{4}, 4}}},
+		{"-n 2 -rpp 8 a", "(vector,(0,1,2))", []RankSet{{0, []int{0, 1}, 0}}},
+		{"-n 3 -rpp 2 a : -n 3 -rpp 2 b", "(vector,(0,1,6))",
+			[]RankSet{{0, []int{0, 1}, 0}, {0, []int{2}, 2}, {1, []int{3, 4}, 3}, {1, []int{5}, 5}}},
+	} {
+		plan := NewPlan(parse(t, tt.line), testSetting)
+		require.Len(t, plan.Hosts, 1)
+		assert.Equal(t, tt.sets, plan.Hosts[0].Sets, tt.line)
+		assert.Equal(t, tt.mapping, plan.Hosts[0].World.Mapping)
+		assert.Equal(t, plan.Size, plan.Hosts[0].World.Size)
+		assert.Equal(t, plan, NewPlan(parse(t, tt.line), testSetting), "deterministic")
+	}
+}
+
+func TestPlanEnvironment(t *testing.T) {
+	plan := NewPlan(parse(t, "-genv A 2 -genv B 2 -env B=3 -wdir sub a : b"), testSetting)
+	programs := plan.Hosts[0].Programs
+	assert.Equal(t, []string{"A=2", "HOME=/home/u", "PMI_DEBUG=1", "OMPI_MCA_btl=tcp", "TPSL_VERIFY=1", "B=3"}, programs[0].Env)
+	assert.Equal(t, "/d/sub", programs[0].Wdir)
+	assert.Contains(t, programs[1].Env, "B=2")
+	assert.Equal(t, "/d", programs[1].Wdir)
+
+	plan = NewPlan(parse(t, "-genvlist TPSL_VERIFY -genv B 2 a"), testSetting)
+	assert.Equal(t, []string{"HOME=/home/u", "TPSL_VERIFY=1", "B=2"}, plan.Hosts[0].Programs[0].Env)
+}
+
+func TestRankList(t *testing.T) {
+	for want, ranks := range map[string][]int{"": nil, "3": {3}, "4-7": {4, 5, 6, 7}, "0,2": {0, 2}, "0-1,5,7-8": {0, 1, 5, 7, 8}} {
+		assert.Equal(t, want, rankList(ranks))
+	}
+}
+
+func TestDeal(t *testing.T) {
+	smt := []CPU{{0, 0, 0}, {1, 1, 0}, {2, 0, 1}, {3, 1, 1}, {4, 0, 0}, {5, 1, 0}, {6, 0, 1}, {7, 1, 1}}
+	for _, tt := range []struct {
+		bind  string
+		ranks int
+		want  [][]int
+	}{
+		{"hwthread", 3, [][]int{{0}, {4}, {1}}},
+		{"hwthread:2", 2, [][]int{{0, 4}, {1, 5}}},
+		{"core", 5, [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}, {0, 4}}},
+		{"core:2", 2, [][]int{{0, 1, 4, 5}, {2, 3, 6, 7}}},
+		{"core:9", 1, [][]int{{0, 1, 2, 3, 4, 5, 6, 7}}},
+		{"user:7+6,1", 3, [][]int{{6, 7}, {1}, {6, 7}}},
+	} {
+		binding, err := ParseBinding(tt.bind)
+		require.NoError(t, err)
+		sets, err := binding.Deal(tt.ranks, smt)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, sets, tt.bind)
+	}
+	_, err := Binding{Object: "user", Count: 1, User: [][]int{{9}}}.Deal(1, smt)
+	assert.ErrorContains(t, err, "CPU 9 is not among those this job may use")
+	_, err = Binding{Object: "core", Count: 1}.Deal(1, nil)
+	assert.Error(t, err)
+}
+
+func TestRedact(t *testing.T) {
+	shown := redact([]string{"A=1", "GITHUB_TOKEN=abc", "http_proxy=http://user:pw@host/", "db_password=x"})
+	assert.Equal(t, []string{"A=1", "GITHUB_TOKEN=...", "http_proxy=...", "db_password=..."}, shown)
+}

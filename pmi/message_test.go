@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pmi
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		name, line, command string
+		args                map[string]string
+	}{
+		{"plain", "cmd=get kvsname=K key=A", "get", map[string]string{"kvsname": "K", "key": "A"}},
+		{"any order", "kvsname=K cmd=get key=A", "get", map[string]string{"kvsname": "K", "key": "A"}},
+		{"extra blanks", "  cmd=get   key=A  ", "get", map[string]string{"key": "A"}},
+		{"value to end of line", "cmd=put key=A value=a b=c  d ", "put", map[string]string{"key": "A", "value": "a b=c  d "}},
+		{"empty value", "cmd=put key=A value=", "put", map[string]string{"value": ""}},
+		{"bare words", "cmd=abort exitcode=3 because of this", "abort", map[string]string{"exitcode": "3"}},
+		{"free text", "cmd=abort exitcode=3 message=no such file", "abort", map[string]string{"message": "no such file"}},
+		{"first use counts", "cmd=get key=A key=B", "get", map[string]string{"key": "A"}},
+		{"carriage return", "cmd=finalize\r", "finalize", nil},
+		{"equals in value", "cmd=publish_name service=s port=a=b", "publish_name", map[string]string{"port": "a=b"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			msg, err := Parse(tt.line)
+			require.NoError(t, err)
+			assert.Equal(t, tt.command, msg.Command)
+			for key, want := range tt.args {
+				assert.Equal(t, want, msg.Get(key), key)
+			}
+		})
+	}
+}
+
+func TestParseWithoutCommand(t *testing.T) {
+	for _, line := range []string{"", "   ", "hello world", "key=A", "cmd=", "value=cmd=get"} {
+		_, err := Parse(line)
+		assert.ErrorIs(t, err, ErrNoCommand, line)
+	}
+}
+
+func TestLineReader(t *testing.T) {
+	long := strings.Repeat("x", maxRequest+1)
+	lines := newLineReader(strings.NewReader("cmd=a\n\ncmd=b\r\n" + long + "\ncmd=c\nhalf"))
+	for _, want := range []string{"cmd=a", "", "cmd=b"} {
+		line, err := lines.next()
+		require.NoError(t, err)
+		assert.Equal(t, want, line)
+	}
+	_, err := lines.next()
+	require.ErrorIs(t, err, errTooLong)
+	line, err := lines.next()
+	require.NoError(t, err)
+	assert.Equal(t, "cmd=c", line, "the long line is consumed")
+	_, err = lines.next()
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+func TestLineReaderTellsPMI2(t *testing.T) {
+	for text, want := range map[string]error{
+		"    51cmd=fullinit;": errPMI2,
+		"114   cmd=fullinit;": errPMI2,
+		"  cmd=init\n":        nil,
+		"cmd=init\n":          nil,
+	} {
+		_, err := newLineReader(strings.NewReader(text)).next()
+		assert.ErrorIs(t, err, want, text)
+	}
+}
+
+// A line is returned if and only if there is no error, and it never exceeds the limit or holds a newline.
+func FuzzLineReader(f *testing.F) {
+	f.Add([]byte("cmd=init pmi_version=1\ncmd=put key=a value=b c\n"))
+	f.Add([]byte("mcmd=spawn\nnprocs=1\ntotspawns=1\nspawnssofar=1\nendcmd\ncmd=finalize\n"))
+	f.Add([]byte("    38cmd=fullinit;\n\x00\xff"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		lines := newLineReader(strings.NewReader(string(input)))
+		for range len(input) + 1 {
+			line, err := lines.next()
+			if err != nil {
+				if line != "" {
+					t.Fatalf("line %q with error %v", line, err)
+				}
+				if err != errTooLong {
+					return
+				}
+				continue
+			}
+			if len(line) > maxRequest || strings.Contains(line, "\n") {
+				t.Fatalf("bad line of %d bytes", len(line))
+			}
+			msg, err := Parse(line)
+			if (err == nil) != (msg.Command != "") {
+				t.Fatalf("command %q with error %v", msg.Command, err)
+			}
+		}
+		t.Fatal("reader does not end")
+	})
+}
+
+func TestEntries(t *testing.T) {
+	entries := []Entry{{"kvs", "key", "value with blanks"}, {"", "", ""}, {"k", "\xff\x00", strings.Repeat("v", 300)}}
+	encoded := AppendEntries(nil, entries)
+	decoded, err := ParseEntries(encoded)
+	require.NoError(t, err)
+	assert.Equal(t, entries, decoded)
+	for cut := 1; cut < len(encoded); cut++ {
+		if decoded, err := ParseEntries(encoded[:cut]); err == nil {
+			assert.Less(t, len(decoded), len(entries))
+		}
+	}
+}
+
+// Decoding and encoding again gives the same entries.
+func FuzzEntries(f *testing.F) {
+	f.Add(AppendEntries(nil, []Entry{{"a", "b", "c"}}))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		entries, err := ParseEntries(input)
+		if err != nil {
+			return
+		}
+		again, err := ParseEntries(AppendEntries(nil, entries))
+		require.NoError(t, err)
+		require.Equal(t, entries, again)
+	})
+}
+
+func TestMapping(t *testing.T) {
+	for _, tt := range []struct {
+		perNode []int
+		want    string
+	}{
+		{[]int{4}, "(vector,(0,1,4))"},
+		{[]int{2, 1, 3}, "(vector,(0,1,2),(1,1,1),(2,1,3))"},
+		{[]int{2, 2, 2}, "(vector,(0,3,2))"},
+		{[]int{3, 3, 1}, "(vector,(0,2,3),(2,1,1))"},
+	} {
+		assert.Equal(t, tt.want, Mapping(BlocksOf(tt.perNode)))
+	}
+}

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pmi
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// record keeps what a server reports.
+type record struct {
+	mu     sync.Mutex
+	events []string
+	wake   chan struct{}
+}
+
+func newRecord() *record { return &record{wake: make(chan struct{}, 1000)} }
+
+func (r *record) add(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, fmt.Sprintf(format, args...))
+	r.wake <- struct{}{}
+}
+
+func (r *record) all() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.events, "\n")
+}
+
+// await waits until the events contain text.
+func (r *record) await(t *testing.T, text string) {
+	t.Helper()
+	limit := time.After(5 * time.Second)
+	for !strings.Contains(r.all(), text) {
+		select {
+		case <-r.wake:
+		case <-limit:
+			t.Fatalf("no event %q in\n%s", text, r.all())
+		}
+	}
+}
+
+func (r *record) Initialized(rank int)             { r.add("init %d", rank) }
+func (r *record) Finalized(rank int)               { r.add("finalize %d", rank) }
+func (r *record) Aborted(rank, code int, s string) { r.add("abort %d %d %q", rank, code, s) }
+func (r *record) Disconnected(rank int)            { r.add("disconnected %d", rank) }
+func (r *record) Warned(rank int, text string)     { r.add("warning %d %s", rank, text) }
+
+const testKVS = "kvs_1"
+
+// serve starts a server with one session per rank and returns the clients' ends.
+func serve(t *testing.T, ranks int) (*record, []net.Conn) {
+	t.Helper()
+	events := newRecord()
+	world := World{Size: ranks, KVSName: testKVS, Mapping: Mapping(BlocksOf([]int{ranks}))}
+	server := NewServer(world, ranks, NewRoot(ranks), events, slog.New(slog.DiscardHandler))
+	var sessions sync.WaitGroup
+	var clients []net.Conn
+	for rank := range ranks {
+		ours, theirs := net.Pipe()
+		require.NoError(t, ours.SetDeadline(time.Now().Add(20*time.Second)))
+		clients = append(clients, ours)
+		sessions.Go(func() { server.Serve(rank, rank%2, theirs) })
+	}
+	t.Cleanup(func() {
+		for _, c := range clients {
+			c.Close()
+		}
+		server.Close()
+		sessions.Wait()
+	})
+	return events, clients
+}
+
+// ask sends a request and returns the reply.
+func ask(t *testing.T, conn net.Conn, request string) string {
+	t.Helper()
+	go func() { _, _ = conn.Write([]byte(request + "\n")) }()
+	reply, err := bufio.NewReaderSize(conn, 1).ReadString('\n')
+	require.NoError(t, err, request)
+	return strings.TrimSuffix(reply, "\n")
+}
+
+// The replies are those of Hydra 4.0 but where the comment of the row says so.
+func TestReplies(t *testing.T) {
+	events, conns := serve(t, 1)
+	conn := conns[0]
+	for _, row := range []struct{ request, reply string }{
+		{"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"},
+		{"cmd=get_maxes", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"},
+		{"cmd=get_appnum", "cmd=appnum appnum=0"},
+		{"cmd=get_universe_size", "cmd=universe_size size=-1"},
+		{"cmd=get_my_kvsname", "cmd=my_kvsname kvsname=kvs_1"},
+		{"cmd=get kvsname=kvs_1 key=PMI_process_mapping", "cmd=get_result rc=0 msg=success value=(vector,(0,1,1))"},
+		{"cmd=get kvsname=kvs_1 key=PMI_hwloc_xmlfile", "cmd=get_result rc=-1 msg=key_PMI_hwloc_xmlfile_not_found value=unknown"},
+		{"cmd=get kvsname=kvs_1 key=PMI_dead_processes", "cmd=get_result rc=0 msg=success value="},
+		{"cmd=get kvsname=kvs_1 key=nokey", "cmd=get_result rc=-1 msg=key_nokey_not_found value=unknown"},
+		{"cmd=put kvsname=kvs_1 key=k0 value=v 0=x", "cmd=put_result rc=0 msg=success"},
+		// Visible at once to the ranks of the host.
+		{"cmd=get kvsname=kvs_1 key=k0", "cmd=get_result rc=0 msg=success value=v 0=x"},
+		{"cmd=put kvsname=kvs_1 key=k0 value=new", "cmd=put_result rc=0 msg=success"},
+		{"cmd=get kvsname=kvs_1 key=k0", "cmd=get_result rc=0 msg=success value=new"},
+		{"cmd=put kvsname=kvs_1 key=PMI_x value=1", "cmd=put_result rc=-1 msg=reserved_key"},
+		{"cmd=put kvsname=other key=a value=1", "cmd=put_result rc=-1 msg=kvsname_not_found"},
+		{"cmd=publish_name service=svc port=tag#0$", "cmd=publish_result info=ok rc=0 msg=success"},
+		{"cmd=publish_name service=svc port=dup", "cmd=publish_result info=ok rc=1 msg=key_already_present"},
+		{"cmd=lookup_name service=svc", "cmd=lookup_result port=tag#0$ info=ok rc=0 msg=success"},
+		{"cmd=lookup_name service=nosvc", "cmd=lookup_result rc=1 msg=service_not_found"},
+		{"cmd=unpublish_name service=svc", "cmd=unpublish_result info=ok rc=0 msg=success"},
+		{"cmd=unpublish_name service=svc", "cmd=unpublish_result info=ok rc=1 msg=service_not_found"},
+		// Hydra ends the job on what follows, up to barrier_in.
+		{"cmd=create_kvs", "cmd=newkvs kvsname=kvs_1_1"},
+		{"cmd=put kvsname=kvs_1_1 key=b value=2", "cmd=put_result rc=0 msg=success"},
+		{"cmd=put kvsname=kvs_1_1 key=a value=1", "cmd=put_result rc=0 msg=success"},
+		{"cmd=getbyidx kvsname=kvs_1_1 idx=0", "cmd=getbyidx_results rc=0 nextidx=1 key=a val=1"},
+		{"cmd=getbyidx kvsname=kvs_1_1 idx=2", "cmd=getbyidx_results rc=-2 reason=no_more_keyvals"},
+		{"cmd=getbyidx kvsname=kvs_1_1 idx=x", "cmd=getbyidx_results rc=-1 reason=bad_index"},
+		{"cmd=destroy_kvs kvsname=kvs_1_1", "cmd=kvs_destroyed rc=0 msg=success"},
+		{"cmd=destroy_kvs kvsname=kvs_1_1", "cmd=kvs_destroyed rc=-1 msg=kvsname_not_found"},
+		{"cmd=destroy_kvs kvsname=kvs_1", "cmd=kvs_destroyed rc=-1 msg=kvsname_not_found"},
+		{"cmd=get_id_length_max", "cmd=get_id_length_max_result rc=-1 msg=unknown_cmd"},
+		{"garbage text", "cmd=error rc=-1 msg=no_command"},
+		{"cmd=" + strings.Repeat("x", 2000), "cmd=" + strings.Repeat("x", 64) + "_result rc=-1 msg=unknown_cmd"},
+		{"cmd=init pmi_version=2 pmi_subversion=0", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1"},
+		{"cmd=barrier_in", "cmd=barrier_out"},
+		{"cmd=finalize", "cmd=finalize_ack"},
+	} {
+		assert.Equal(t, row.reply, ask(t, conn, row.request), row.request)
+	}
+	events.await(t, "finalize 0")
+	assert.Contains(t, events.all(), `warning 0 unknown PMI command "get_id_length_max"`)
+	assert.NotContains(t, events.all(), "disconnected")
+}
+
+// A value that makes the line longer than old clients hold is refused at put; one that just fits drops msg=success.
+func TestReplyLength(t *testing.T) {
+	_, conns := serve(t, 1)
+	for length := 900; length <= ValLenMax; length++ {
+		value := strings.Repeat("v", length)
+		stored := ask(t, conns[0], "cmd=put kvsname=kvs_1 key=k value="+value) == "cmd=put_result rc=0 msg=success"
+		assert.Equal(t, fitsReply(value), stored, length)
+		if stored {
+			reply := ask(t, conns[0], "cmd=get kvsname=kvs_1 key=k")
+			assert.LessOrEqual(t, len(reply)+1, maxReply)
+			assert.True(t, strings.HasSuffix(reply, "value="+value))
+		}
+	}
+	assert.True(t, fitsReply(strings.Repeat("v", 990)))
+}
+
+func TestLongMappingIsNotFound(t *testing.T) {
+	server := NewServer(World{Mapping: Mapping(make([]Block, 200))}, 1, NewRoot(1), newRecord(), slog.New(slog.DiscardHandler))
+	_, found, reserved := server.builtin("PMI_process_mapping")
+	assert.False(t, found)
+	assert.True(t, reserved)
+}
+
+func TestSpawnIsRefusedWhole(t *testing.T) {
+	events, conns := serve(t, 1)
+	request := "mcmd=spawn\nnprocs=2\nexecname=a\ntotspawns=2\nspawnssofar=1\narg1=cmdline\nargcnt=1\nendcmd\n" +
+		"mcmd=spawn\nnprocs=1\nexecname=b\ntotspawns=2\nspawnssofar=2\npreput_num=0\nendcmd"
+	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported", ask(t, conns[0], request))
+	assert.Equal(t, "cmd=appnum appnum=0", ask(t, conns[0], "cmd=get_appnum"))
+	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported", ask(t, conns[0], "mcmd=spawn\nnprocs=2\ncmd=get_appnum"))
+	assert.Contains(t, events.all(), "MPI_Comm_spawn is not supported")
+}
+
+func TestFragments(t *testing.T) {
+	_, conns := serve(t, 1)
+	go func() {
+		for _, part := range []string{"cmd=get_ap", "pnum", "\ncmd=get_maxes\ncmd=get_universe_size\n"} {
+			_, _ = conns[0].Write([]byte(part))
+		}
+	}()
+	lines := bufio.NewReader(conns[0])
+	for _, want := range []string{"appnum", "maxes", "universe_size"} {
+		reply, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		assert.Contains(t, reply, want)
+	}
+}
+
+func TestTooLongLine(t *testing.T) {
+	events, conns := serve(t, 2)
+	assert.Equal(t, "cmd=error rc=-1 msg=line_too_long", ask(t, conns[1], strings.Repeat("x", 1<<20)))
+	assert.Equal(t, "cmd=appnum appnum=1", ask(t, conns[1], "cmd=get_appnum"))
+	assert.Equal(t, "cmd=appnum appnum=0", ask(t, conns[0], "cmd=get_appnum"))
+	assert.Contains(t, events.all(), "warning 1 PMI request longer than")
+}
+
+func TestPMI2IsRefused(t *testing.T) {
+	events, conns := serve(t, 1)
+	go func() { _, _ = conns[0].Write([]byte("    51cmd=fullinit;pmijobid=4.0;pmirank=0;threaded=FALSE;")) }()
+	reply := make([]byte, 100)
+	n, err := conns[0].Read(reply)
+	require.NoError(t, err)
+	assert.Contains(t, string(reply[:n]), "PMI-2 is not served")
+	events.await(t, "warning 0 PMI-2")
+}
+
+func TestDisconnect(t *testing.T) {
+	events, conns := serve(t, 3)
+	ask(t, conns[0], "cmd=init pmi_version=1 pmi_subversion=1")
+	conns[0].Close()
+	events.await(t, "disconnected 0")
+	conns[1].Close() // never said init: nothing to report
+	ask(t, conns[2], "cmd=init pmi_version=1 pmi_subversion=1")
+	_, err := conns[2].Write([]byte("cmd=barr"))
+	require.NoError(t, err)
+	conns[2].Close()
+	events.await(t, "disconnected 2")
+	assert.Contains(t, events.all(), "warning 2 PMI connection ended in the middle of a request")
+	assert.NotContains(t, events.all(), "disconnected 1")
+}
+
+func TestAbort(t *testing.T) {
+	for request, want := range map[string]string{
+		"cmd=abort exitcode=37":                          `abort 0 37 ""`,
+		"cmd=abort exitcode=300 message=out of memory":   `abort 0 300 "out of memory"`,
+		"cmd=abort exit_code=4 error_msg=bad input file": `abort 0 4 "bad input file"`,
+		"cmd=abort": `abort 0 1 ""`,
+	} {
+		events, conns := serve(t, 1)
+		_, err := conns[0].Write([]byte(request + "\n"))
+		require.NoError(t, err)
+		events.await(t, want)
+	}
+}
