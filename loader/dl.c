@@ -92,29 +92,36 @@ int tpsl_dlclose(void *handle)
     return -1;
 }
 
-static void *search_instance(struct tpsl_object *from, const char *name, const char *version)
+static void *process_symbol(const char *name, const char *version)
 {
-    for (struct tpsl_object *o = from; o; o = o->next) {
-        void *found = tpsl_scope_symbol(&o, 1, name, version);
-        if (found)
-            return found;
-    }
     return version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
+}
+
+/* RTLD_NEXT from inside a private object: the objects behind it, then the process. */
+static void *next_symbol(const char *name, const char *version, void *caller)
+{
+    struct tpsl_object *o = tpsl_object_at(caller);
+    void *found = NULL;
+    for (o = o ? o->next : NULL; o && !found; o = o->next)
+        found = tpsl_scope_symbol(&o, 1, name, version);
+    return found ? found : process_symbol(name, version);
 }
 
 static void *lookup(void *handle, const char *name, const char *version, void *caller)
 {
     pending = false;
-    if (handle == RTLD_DEFAULT && tpsl_current)
-        return search_instance(tpsl_current->first, name, version);
-    if (handle == RTLD_NEXT) {
-        struct tpsl_object *o = tpsl_object_at(caller);
-        return search_instance(o ? o->next : NULL, name, version);
+    void *found = NULL;
+    if (handle == RTLD_NEXT)
+        return next_symbol(name, version, caller);
+    if (handle == RTLD_DEFAULT) {
+        if (tpsl_current)
+            found = tpsl_instance_symbol(tpsl_current, name, version);
+        return found ? found : process_symbol(name, version);
     }
     if (!tpsl_is_object(handle))
         return version ? dlvsym(handle, name, version) : dlsym(handle, name);
     struct tpsl_object *o = handle;
-    void *found = tpsl_scope_symbol(o->scope, o->nscope, name, version);
+    found = tpsl_scope_symbol(o->scope, o->nscope, name, version);
     return found ? found : refuse("undefined symbol: %s", name);
 }
 
@@ -219,7 +226,7 @@ struct tpsl_instance *tpsl_open(const char *library, char **environment, void *u
     return in;
 }
 
-uintptr_t tpsl_instance_call(struct tpsl_instance *in, uintptr_t fn, const uintptr_t a[6])
+uintptr_t tpsl_instance_call(struct tpsl_instance *in, uintptr_t fn, const uintptr_t *a)
 {
     typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
     struct tpsl_instance *before = tpsl_current;

@@ -13,6 +13,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -127,7 +128,7 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 		m.copyData(objects, imports)
 		m.finish(pl, objects)
 	}
-	p.publish(in, fresh)
+	p.publish(in, fresh, objects)
 	p.mu.Lock()
 	i.plan, i.objects = pl, objects
 	p.mu.Unlock()
@@ -140,10 +141,15 @@ func (p *process) placedOnce(o *plan.Object) *mapped {
 	return p.once[o.ID]
 }
 
-func (p *process) publish(in *C.struct_tpsl_instance, fresh []*mapped) {
+// publish makes the fresh ones of objects known to the C side, in the plan's order,
+// which is that of symbol lookup.
+func (p *process) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range fresh {
+	for _, m := range objects {
+		if m == nil || !slices.Contains(fresh, m) {
+			continue
+		}
 		owner := in
 		if m.plan.Placement == plan.Once {
 			owner = &C.tpsl_once

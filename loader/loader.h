@@ -98,7 +98,7 @@ struct tpsl_object *tpsl_object_at(const void *address);
 bool tpsl_is_object(const void *handle);
 const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *name, const char *version);
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
-void *tpsl_instance_symbol(struct tpsl_instance *, const char *name);
+void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
 
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
@@ -110,8 +110,8 @@ void tpsl_remember_arguments(int argc, char **argv);
  * array from malloc of strings from malloc). NULL: *error is a malloc'ed line. */
 struct tpsl_instance *tpsl_open(const char *library, char **environment, void *user, char **error);
 
-/* Runs fn(a[0..5]) with the thread bound to the instance. */
-uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr_t a[6]);
+/* Runs fn(a[0], ..., a[5]) with the thread bound to the instance. */
+uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr_t *a);
 
 /* ---- tls.c: thread-local storage of private objects ---- */
 uintptr_t tpsl_tls_module_new(const void *init, size_t filesz, size_t memsz, size_t align);

@@ -215,15 +215,13 @@ void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *
     return NULL;
 }
 
-/* First definition in the instance's objects in load order, once objects of its
- * scope included. */
-void *tpsl_instance_symbol(struct tpsl_instance *in, const char *name)
+/* First definition in the instance's objects in load order, then in the objects
+ * placed once that it depends on. */
+void *tpsl_instance_symbol(struct tpsl_instance *in, const char *name, const char *version)
 {
-    for (struct tpsl_object *o = first_object(in); o; o = next_object(o)) {
-        const ElfW(Sym) *s = tpsl_object_symbol(o, name, NULL);
-        if (s)
-            return symbol_address(o, s);
-    }
+    void *found = NULL;
     struct tpsl_object *root = first_object(in);
-    return root ? tpsl_scope_symbol(root->scope, root->nscope, name, NULL) : NULL;
+    for (struct tpsl_object *o = root; o && !found; o = next_object(o))
+        found = tpsl_scope_symbol(&o, 1, name, version);
+    return found || !root ? found : tpsl_scope_symbol(root->scope, root->nscope, name, version);
 }

@@ -59,9 +59,11 @@ static struct tpsl_endpoint *claim_slot(const char *call, int slot)
 {
     int n = tpsl_endpoints_count();
     struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    if (slot < 0)
+        tpsl_die(1, "%s: slot %d is out of range: slots count from 0", call, slot);
     if (!ep)
         tpsl_die(1, "%s: slot %d is out of range: this process has %d rank%s (slots 0 to %d); start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d",
-                 call, slot, n, n == 1 ? "" : "s", n - 1, slot < 0 ? 1 : slot + 1, n);
+                 call, slot, n, n == 1 ? "" : "s", n - 1, slot + 1, n);
     if (!tpsl_endpoint_claim(ep))
         tpsl_die(1, "%s: slot %d (rank %d) is claimed already by another thread; every thread needs a slot of its own", call, slot, ep->rank);
     return ep;

@@ -44,7 +44,7 @@ void **tpsl_make_table(struct tpsl_instance *in)
     for (size_t i = 0; i < TPSL_NNAMES; i++) {
         void **entry = &table[tpsl_names[i].stub];
         if (!*entry)
-            *entry = tpsl_instance_symbol(in, tpsl_names[i].name);
+            *entry = tpsl_instance_symbol(in, tpsl_names[i].name, NULL);
     }
     for (int i = 0; i < NOURS; i++) {
         table[TPSL_NSTUBS + i] = table[ours[i].stub];
@@ -101,7 +101,7 @@ __attribute__((used)) void *tpsl_first_call(int stub)
 {
     const char *name = tpsl_stub_name(stub);
     if (tpsl_self)
-        tpsl_die(1, "%s: the MPI library %s has no such function", name, tpsl_self->instance ? tpsl_current->first->map.l_name : "");
+        tpsl_die(1, "%s: the MPI library %s has no such function", name, tpsl_current->first->map.l_name);
     tpsl_setup();
     struct tpsl_endpoint *ep = tpsl_adopt();
     if (ep)
@@ -111,6 +111,9 @@ __attribute__((used)) void *tpsl_first_call(int stub)
         return answer;
     if (opens_slot(name))
         return tpsl_claim(name, TPSL_ANY_SLOT)->table[stub];
-    tpsl_die(1, "a thread called %s before MPI_Init; call MPI_Init on every thread that is to be a rank (thread %d, %d ranks in this process)",
-             name, tpsl_openmp_thread(), tpsl_endpoints_count());
+    int thread = tpsl_openmp_thread(), n = tpsl_endpoints_count();
+    if (thread < 0)
+        tpsl_die(1, "a thread called %s before MPI_Init: every thread that is to be a rank calls MPI_Init first", name);
+    tpsl_die(1, "OpenMP thread %d called %s before MPI_Init: this process has %d rank%s, and a thread becomes one by MPI_Init", thread, name, n,
+             n == 1 ? "" : "s");
 }

@@ -23,7 +23,7 @@ static struct tpsl_endpoint *begin(const char *call)
     if (atomic_load(&ep->phase) == TPSL_FINALIZED)
         tpsl_die(1, "%s: rank %d called MPI_Finalize before; MPI cannot be initialised again", call, ep->rank);
     if (atomic_load(&ep->phase) == TPSL_INITIALIZED)
-        tpsl_die(1, "%s: rank %d (slot %d) is initialised already", call, ep->rank, ep->slot);
+        tpsl_die(1, "%s: rank %d (slot %d) is initialised already; a rank calls MPI_Init once", call, ep->rank, ep->slot);
     return ep;
 }
 

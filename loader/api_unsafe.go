@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+/*
+#include <stdlib.h>
+#include "loader.h"
+
+// tpsl_open for a thread that goes on as what it was.
+static struct tpsl_instance *tpsl_open_unbound(const char *library, char **environment, char **error) {
+	struct tpsl_instance *before = tpsl_current;
+	struct tpsl_instance *in = tpsl_open(library, environment, NULL, error);
+	tpsl_current = before;
+	return in;
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+)
+
+// An Instance is one private copy of a library and of the private libraries of
+// its closure. It lives as long as the process. Several goroutines may use one
+// instance at a time if its code allows it.
+type Instance struct {
+	c    *C.struct_tpsl_instance
+	path string
+}
+
+// ErrNoSymbol says that no private object of an instance defines a symbol.
+var ErrNoSymbol = errors.New("symbol not found")
+
+// Open makes a new instance of library, a file or a name that ld.so would find,
+// and runs its constructors. environment lists "NAME=value" strings that getenv
+// gives inside the instance in place of the process's own.
+func Open(library string, environment ...string) (*Instance, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	name := C.CString(library)
+	defer C.free(unsafe.Pointer(name))
+	env := (**C.char)(C.calloc(C.size_t(len(environment)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
+	for i, e := range environment {
+		unsafe.Slice(env, len(environment))[i] = C.CString(e)
+	}
+	var cerr *C.char
+	c := C.tpsl_open_unbound(name, env, &cerr)
+	if c == nil {
+		defer C.free(unsafe.Pointer(cerr))
+		return nil, fmt.Errorf("load %s: %s", library, C.GoString(cerr))
+	}
+	return &Instance{c, library}, nil
+}
+
+// Symbol returns the address of a function or variable of the instance.
+func (i *Instance) Symbol(name string) (uintptr, error) {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	p := uintptr(C.tpsl_instance_symbol(i.c, c, nil))
+	if p == 0 {
+		return 0, fmt.Errorf("%s in %s: %w", name, i.path, ErrNoSymbol)
+	}
+	return p, nil
+}
+
+// Call calls a function of the instance, with the calling thread acting for it. The
+// function takes up to six integers or pointers and returns one or nothing.
+func (i *Instance) Call(function string, arguments ...uintptr) (uintptr, error) {
+	fn, err := i.Symbol(function)
+	if err != nil {
+		return 0, err
+	}
+	var a [6]C.uintptr_t
+	if len(arguments) > len(a) {
+		return 0, fmt.Errorf("call %s: %d arguments, at most %d", function, len(arguments), len(a))
+	}
+	for k, v := range arguments {
+		a[k] = C.uintptr_t(v)
+	}
+	return uintptr(C.tpsl_instance_call(i.c, C.uintptr_t(fn), &a[0])), nil
+}
+
+// Finish runs what the instance registered with atexit, then its destructors. It
+// must not be used afterwards.
+func (i *Instance) Finish() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	C.tpsl_instance_finish(i.c)
+}

@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * misuse WHAT: each way to use MPI wrongly from threads. None of them returns 0.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int argc_;
+static char **argv_;
+
+static void init_all(void)
+{
+#pragma omp parallel
+    MPI_Init(&argc_, &argv_, omp_get_thread_num());
+}
+
+static void before_init(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
+static void out_of_range(void)
+{
+    MPI_Init(&argc_, &argv_, 7);
+}
+
+static void negative(void)
+{
+    MPI_Init(&argc_, &argv_, -1);
+}
+
+static void claimed_twice(void)
+{
+#pragma omp parallel
+    {
+        MPI_Init(&argc_, &argv_, 0);
+    }
+}
+
+static void init_twice(void)
+{
+    init_all();
+    MPI_Init(&argc_, &argv_);
+}
+
+static void *init_thread(void *unused)
+{
+    MPI_Init(&argc_, &argv_);
+    pause(); /* or its end would free the slot for adoption */
+    return unused;
+}
+
+static void too_many_threads(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, init_thread, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+}
+
+static void too_few_threads(void)
+{
+    MPI_Init(&argc_, &argv_, 0);
+}
+
+static void init_after_finalize(void)
+{
+    init_all();
+#pragma omp parallel
+    MPI_Finalize();
+    MPI_Init(&argc_, &argv_, 0);
+}
+
+static void exit_without_finalize(void)
+{
+    init_all();
+    exit(0);
+}
+
+static void crash(void)
+{
+    init_all();
+#pragma omp parallel
+    {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 1)
+            *(volatile int *)8 = 1;
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static void crash_before_init(void)
+{
+    *(volatile int *)8 = 1;
+}
+
+static void abort_job(void)
+{
+    init_all();
+    printf("buffered, not lost");
+#pragma omp parallel
+    if (omp_get_thread_num() == 1)
+        MPI_Abort(MPI_COMM_WORLD, 37);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void wait_for_ever(void)
+{
+    init_all();
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
+static void unbound_thread(void)
+{
+    init_all();
+#pragma omp parallel num_threads(4)
+    {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    }
+}
+
+#define CASE(f) {#f, f}
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    CASE(before_init), CASE(out_of_range), CASE(negative), CASE(claimed_twice), CASE(init_twice), CASE(too_many_threads),
+    CASE(too_few_threads), CASE(init_after_finalize), CASE(exit_without_finalize), CASE(crash), CASE(crash_before_init),
+    CASE(abort_job), CASE(wait_for_ever), CASE(unbound_thread),
+};
+
+int main(int argc, char **argv)
+{
+    argc_ = argc;
+    argv_ = argv;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc == 2 && strcmp(argv[1], cases[i].name) == 0)
+            cases[i].run();
+    return 0;
+}
