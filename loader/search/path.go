@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package search
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"debug/elf"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/loader/image"
+)
+
+// ErrNotFound is what a search ends with that had no other fault.
+var ErrNotFound = errors.New("not found")
+
+// cacheFile is what ldconfig(8) writes.
+const cacheFile = "/etc/ld.so.cache"
+
+// defaultDirs are searched last, in this order.
+var defaultDirs = []string{
+	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
+	"/lib64", "/usr/lib64", "/lib", "/usr/lib",
+}
+
+// Path is where libraries are looked for.
+type Path struct {
+	env    []string // LD_LIBRARY_PATH, unexpanded
+	cache  func() cache
+	hwcaps func() []string
+}
+
+// New returns the search path of a process with this LD_LIBRARY_PATH. The cache
+// is read at most once, when first needed; one that cannot be read or is broken
+// is ignored.
+func New(ldLibraryPath string) *Path {
+	return &Path{
+		env:    split(ldLibraryPath, ":;"),
+		hwcaps: sync.OnceValue(hwcapSubdirs),
+		cache: sync.OnceValue(func() cache {
+			data, err := os.ReadFile(cacheFile)
+			if err != nil {
+				return nil
+			}
+			return parseCache(data, hwcapSubdirs())
+		}),
+	}
+}
+
+// split cuts a list of directories. Empty elements stand for the working
+// directory; an empty list has none.
+func split(list, separators string) []string {
+	if list == "" {
+		return nil
+	}
+	var dirs []string
+	for {
+		i := strings.IndexAny(list, separators)
+		if i < 0 {
+			return append(dirs, list)
+		}
+		dirs = append(dirs, list[:i])
+		list = list[i+1:]
+	}
+}
+
+// Find returns the file that a library name leads to. from is the object that
+// needs it; nil stands for a program without DT_RPATH and DT_RUNPATH. Files for
+// another machine or class are passed over; a file that is no library at all ends
+// the search, as in ld.so. An error that wraps ErrNotFound names the library and
+// who needs it.
+func (p *Path) Find(name string, from *image.Image) (string, error) {
+	w := wish{name: name}
+	if from != nil {
+		w.loaders = []*image.Image{from}
+	}
+	m, err := p.open(w)
+	if err != nil {
+		return "", err
+	}
+	return m.Path, m.Close()
+}
+
+// wish is a library that is looked for.
+type wish struct {
+	name    string
+	loaders []*image.Image // who needs it, who needed that one, and so on up to the root
+}
+
+// open finds a library and returns it with Path as found.
+func (p *Path) open(w wish) (*image.Image, error) {
+	m, err := p.search(w)
+	switch {
+	case err != nil:
+		return nil, w.fault(err)
+	case m == nil:
+		return nil, w.fault(ErrNotFound)
+	}
+	return m, nil
+}
+
+func (w wish) fault(err error) error {
+	if len(w.loaders) == 0 {
+		return fmt.Errorf("find %s: %w", w.name, err)
+	}
+	return fmt.Errorf("find %s, needed by %s: %w", w.name, w.loaders[0].Path, err)
+}
+
+// search follows _dl_map_object in glibc's elf/dl-load.c. It returns nil where
+// no directory has the library.
+func (p *Path) search(w wish) (*image.Image, error) {
+	var from *image.Image
+	if len(w.loaders) > 0 {
+		from = w.loaders[0]
+	}
+	if strings.Contains(w.name, "/") {
+		return attempt(expand(w.name, from))
+	}
+	if m, err := p.inDirs(w.name, p.before(w)); m != nil || err != nil {
+		return m, err
+	}
+	noDefault := from != nil && elf.DynFlag1(from.Flags1)&elf.DF_1_NODEFLIB != 0
+	if path, ok := p.cache()[w.name]; ok && !(noDefault && inDefault(path)) {
+		if m, err := attempt(path); m != nil || err != nil {
+			return m, err
+		}
+	}
+	if noDefault {
+		return nil, nil
+	}
+	return p.inDirs(w.name, defaultDirs)
+}
+
+// before lists the directories that come before the cache: DT_RPATH of the
+// loaders, unless the nearest has a DT_RUNPATH, then LD_LIBRARY_PATH, then
+// DT_RUNPATH of the nearest. DT_RUNPATH makes an object's DT_RPATH void.
+func (p *Path) before(w wish) []string {
+	var dirs []string
+	add := func(list []string, of *image.Image) {
+		for _, d := range list {
+			if d = expand(d, of); d == "" {
+				d = "."
+			}
+			dirs = append(dirs, d)
+		}
+	}
+	n := len(w.loaders)
+	if n == 0 {
+		add(p.env, nil)
+		return dirs
+	}
+	if w.loaders[0].Runpath == "" {
+		for _, l := range w.loaders {
+			if l.Runpath == "" {
+				add(split(l.Rpath, ":"), l)
+			}
+		}
+	}
+	add(p.env, w.loaders[n-1])
+	add(split(w.loaders[0].Runpath, ":"), w.loaders[0])
+	return dirs
+}
+
+// inDirs looks for a library in directories and their hwcaps subdirectories.
+func (p *Path) inDirs(name string, dirs []string) (*image.Image, error) {
+	for _, dir := range dirs {
+		for _, sub := range p.hwcaps() {
+			if m, err := attempt(filepath.Join(dir, hwcapsDir, sub, name)); m != nil || err != nil {
+				return m, err
+			}
+		}
+		if m, err := attempt(join(dir, name)); m != nil || err != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// join keeps a slash in the result, which filepath.Join drops from "./name".
+func join(dir, name string) string {
+	return strings.TrimRight(dir, "/") + "/" + name
+}
+
+func inDefault(path string) bool {
+	for _, d := range defaultDirs {
+		if rest, ok := strings.CutPrefix(path, d+"/"); ok && !strings.Contains(rest, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// attempt opens a file; nil without an error where the search goes on.
+func attempt(path string) (*image.Image, error) {
+	m, err := image.Open(path)
+	switch {
+	case err == nil:
+		return m, nil
+	case errors.Is(err, image.ErrMachine), errors.Is(err, fs.ErrNotExist),
+		errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENAMETOOLONG):
+		return nil, nil
+	}
+	return nil, err
+}
+
+// token is a dynamic string token (ld.so(8)); an identifier that only begins like
+// one is none.
+var token = regexp.MustCompile(`\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)`)
+
+// expand replaces the tokens in a path that comes from an object, or from the
+// environment of a program. Without an object $ORIGIN is this program's.
+func expand(path string, of *image.Image) string {
+	if !strings.Contains(path, "$") {
+		return path
+	}
+	return token.ReplaceAllStringFunc(path, func(t string) string {
+		switch strings.Trim(t, "${}") {
+		case "LIB":
+			return "lib/x86_64-linux-gnu" // Debian's slibdir, see debian/rules of glibc
+		case "PLATFORM":
+			return "x86_64"
+		}
+		return origin(of)
+	})
+}
+
+// origin is the directory of an object. The kernel resolves the links to a
+// program, ld.so those to a library not.
+func origin(of *image.Image) string {
+	path, program := "/proc/self/exe", true
+	if of != nil {
+		path, program = of.Path, of.Interp != ""
+	}
+	if program {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return filepath.Dir(path)
+}
