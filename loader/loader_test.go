@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/loader"
+)
+
+// library compiles a fixture into lib<name>.so in a folder of its own.
+func library(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	so := "lib" + strings.TrimSuffix(source, ".c") + ".so"
+	out := testsupport.CC(t, "gcc", filepath.Join("testdata", source), append([]string{"-shared", "-fPIC", "-O1", "-Wl,-soname," + so}, flags...)...)
+	path := filepath.Join(filepath.Dir(out), so)
+	if err := os.Link(out, path); err != nil {
+		require.ErrorIs(t, err, os.ErrExist)
+	}
+	return path
+}
+
+// linkTo returns the flags that link a fixture to another one.
+func linkTo(path string) []string {
+	return []string{path, "-Wl,-rpath," + filepath.Dir(path)}
+}
+
+func open(t *testing.T, path string, environment ...string) *loader.Instance {
+	t.Helper()
+	i, err := loader.Open(path, environment...)
+	require.NoError(t, err)
+	return i
+}
+
+func call(t *testing.T, i *loader.Instance, function string, arguments ...uintptr) int {
+	t.Helper()
+	v, err := i.Call(function, arguments...)
+	require.NoError(t, err)
+	return int(int32(v))
+}
+
+func counter(t *testing.T, flags ...string) string {
+	helper := library(t, "helper.c")
+	return library(t, "counter.c", append(linkTo(helper), flags...)...)
+}
+
+func TestInstancesAreApart(t *testing.T) {
+	for _, layout := range []struct{ name, flag string }{
+		{"gnu hash", "-Wl,--hash-style=gnu"},
+		{"sysv hash", "-Wl,--hash-style=sysv"},
+		{"relr", "-Wl,-z,pack-relative-relocs"},
+		{"no relro", "-Wl,-z,norelro"},
+		{"now", "-Wl,-z,now"},
+	} {
+		t.Run(layout.name, func(t *testing.T) {
+			path := counter(t, layout.flag)
+			a, b := open(t, path), open(t, path)
+			assert.Equal(t, 6, call(t, a, "bump"))
+			assert.Equal(t, 7, call(t, a, "bump"))
+			assert.Equal(t, 6, call(t, b, "bump"), "data")
+			assert.Equal(t, 0, call(t, a, "fill"))
+			assert.Equal(t, 600, call(t, a, "fill"))
+			assert.Equal(t, 0, call(t, b, "fill"), "BSS")
+			assert.Equal(t, 1, call(t, a, "helper"))
+			assert.Equal(t, 2, call(t, a, "helper"))
+			assert.Equal(t, 1, call(t, b, "helper"), "a private dependency")
+			for _, yes := range []string{"through_pointers", "weak_is_null", "constructed", "found_by_dladdr", "own_default", "missing_plugin"} {
+				assert.NotZero(t, call(t, a, yes), yes)
+			}
+			require.NoError(t, loader.Verify())
+		})
+	}
+}
+
+func TestThreadLocalStorage(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	path := counter(t)
+	a, b := open(t, path), open(t, path)
+	assert.Equal(t, 405, call(t, a, "bump_tls"))
+	assert.Equal(t, 506, call(t, a, "bump_tls"))
+	assert.Equal(t, 405, call(t, b, "bump_tls"), "another instance, same thread")
+	other := make(chan int)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends, and gives its blocks back
+		other <- call(t, a, "bump_tls")
+	}()
+	assert.Equal(t, 405, <-other, "same instance, another thread")
+}
+
+func TestEnvironmentOverlay(t *testing.T) {
+	t.Setenv("FLAVOUR", "plain")
+	path := counter(t)
+	sweet, sour := cString(t, "sweet"), cString(t, "sour")
+	a, b, c := open(t, path, "FLAVOUR=sweet"), open(t, path, "FLAVOUR=sour"), open(t, path)
+	assert.Equal(t, 1, call(t, a, "environment_is", sweet))
+	assert.Equal(t, 1, call(t, b, "environment_is", sour))
+	assert.Equal(t, 1, call(t, c, "environment_is", cString(t, "plain")))
+	assert.Equal(t, 1, call(t, a, "thread_inherits", sweet))
+	assert.Equal(t, 1, call(t, b, "thread_inherits", sour))
+}
+
+func TestPluginsBelongToTheInstance(t *testing.T) {
+	path := counter(t)
+	plugin := cString(t, library(t, "plugin.c"))
+	a, b := open(t, path), open(t, path)
+	call(t, a, "bump")
+	assert.Equal(t, 6, call(t, a, "plugin", plugin))
+	assert.Equal(t, 5, call(t, b, "plugin", plugin))
+	assert.Equal(t, 6, call(t, a, "plugin", plugin), "opened again")
+	require.NoError(t, loader.Verify())
+}
+
+func TestIndirectFunctions(t *testing.T) {
+	path := library(t, "ifunc.c")
+	a, b := open(t, path), open(t, path)
+	call(t, b, "set_base", 50)
+	for _, f := range []string{"by_call", "by_hidden", "by_pointer"} {
+		assert.Equal(t, 42, call(t, a, f), f)
+		assert.Equal(t, 52, call(t, b, f), f)
+	}
+}
+
+func TestCopyRelocations(t *testing.T) {
+	copied := library(t, "copied.c")
+	program := testsupport.CC(t, "gcc", "testdata/program.c", append([]string{"-pie", "-fPIE", "-O1", "-rdynamic"}, linkTo(copied)...)...)
+	i := open(t, program)
+	assert.Equal(t, 77, call(t, i, "value"))
+	assert.Equal(t, 1, call(t, i, "same_address"), "the program's copy is the one that counts")
+}
+
+func TestSymbolVersions(t *testing.T) {
+	versions := library(t, "versions.c", "-Wl,--version-script=testdata/versions.map")
+	user := library(t, "uses_versions.c", linkTo(versions)...)
+	assert.Equal(t, 12, call(t, open(t, user), "both"))
+}
+
+func TestFinish(t *testing.T) {
+	i := open(t, counter(t))
+	witness, text := cBuffer(t, 8)
+	call(t, i, "watch_end", witness)
+	i.Finish()
+	assert.Equal(t, "ed", text(), "atexit functions, then destructors")
+}
+
+func TestNoSuchSymbol(t *testing.T) {
+	_, err := open(t, counter(t)).Symbol("nothing")
+	require.ErrorIs(t, err, loader.ErrNoSymbol)
+}

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader_test
+
+import (
+	"os"
+	"os/signal"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/loader"
+)
+
+// cBuffer returns memory that outlives the test for C code to write to, and its
+// text up to the first NUL.
+func cBuffer(t *testing.T, size int) (uintptr, func() string) {
+	t.Helper()
+	b, err := unix.Mmap(-1, 0, max(size, 4096), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	require.NoError(t, err)
+	return uintptr(unsafe.Pointer(&b[0])), func() string { return unix.ByteSliceToString(b) }
+}
+
+func cString(t *testing.T, s string) uintptr {
+	t.Helper()
+	b, err := unix.Mmap(-1, 0, len(s)+1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	require.NoError(t, err)
+	copy(b, s)
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+func countLines(text, word string) (n int) {
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, word) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestSharedSegmentsAreMappedOnce(t *testing.T) {
+	path := library(t, "segment.c")
+	a, b, c := open(t, path), open(t, path), open(t, path)
+	fd, err := unix.MemfdCreate("tpsl-test-segment", unix.MFD_CLOEXEC)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Ftruncate(fd, 8192))
+
+	attach := func(i *loader.Instance) uintptr {
+		p, err := i.Call("attach", uintptr(fd))
+		require.NoError(t, err)
+		require.NotZero(t, p)
+		return p
+	}
+	first := attach(a)
+	assert.Equal(t, first, attach(b))
+	assert.Equal(t, first, attach(c))
+	second := attach(a)
+	assert.NotEqual(t, first, second, "an instance that maps twice gets two mappings")
+	assert.Equal(t, 2, mapped(t, "tpsl-test-segment"))
+
+	assert.Zero(t, call(t, a, "detach", second))
+	assert.Zero(t, call(t, a, "detach", first))
+	assert.Zero(t, call(t, c, "detach", first))
+	assert.Equal(t, 1, mapped(t, "tpsl-test-segment"), "b still uses it")
+	assert.Zero(t, call(t, b, "detach", first))
+	assert.Equal(t, 0, mapped(t, "tpsl-test-segment"))
+}
+
+func TestSysVSegmentsAreAttachedOnce(t *testing.T) {
+	path := library(t, "segment.c")
+	a, b := open(t, path), open(t, path)
+	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
+	require.NoError(t, err)
+	p, err := a.Call("attach_sysv", uintptr(id))
+	require.NoError(t, err)
+	require.NotZero(t, p)
+	_, err = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	require.NoError(t, err)
+	q, err := b.Call("attach_sysv", uintptr(id))
+	require.NoError(t, err)
+	assert.Equal(t, p, q)
+	assert.Zero(t, call(t, a, "detach_sysv", p))
+	assert.Equal(t, 1, mapped(t, "/SYSV"))
+	assert.Zero(t, call(t, b, "detach_sysv", p))
+	assert.Equal(t, 0, mapped(t, "/SYSV"))
+}
+
+func mapped(t *testing.T, name string) int {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return countLines(string(maps), name)
+}
+
+// The first instance may chain to the program's handler; all instances hear.
+func TestSignalsReachEveryInstance(t *testing.T) {
+	program := make(chan os.Signal, 8)
+	signal.Notify(program, unix.SIGUSR1)
+	defer signal.Stop(program)
+	path := library(t, "handler.c")
+	a, b := open(t, path), open(t, path)
+	call(t, a, "listen_usr1")
+	call(t, b, "listen_usr1")
+	assert.Equal(t, 1, call(t, a, "before_is_function"))
+	assert.Equal(t, 0, call(t, b, "before_is_function"))
+
+	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGUSR1))
+	hear(t, program)
+	assert.Equal(t, 1, call(t, a, "times_heard"))
+	assert.Equal(t, 1, call(t, b, "times_heard"))
+
+	call(t, a, "unlisten_usr1")
+	call(t, b, "unlisten_usr1")
+	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGUSR1))
+	hear(t, program)
+	assert.Equal(t, 1, call(t, a, "times_heard"))
+}
+
+func hear(t *testing.T, c chan os.Signal) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(5 * time.Second):
+		require.Fail(t, "the program's own handler was not called")
+	}
+}

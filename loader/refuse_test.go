@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/loader"
+)
+
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.so")
+	require.NoError(t, os.WriteFile(text, []byte("not a library\n"), 0o600))
+	whole, err := os.ReadFile(counter(t))
+	require.NoError(t, err)
+	short := filepath.Join(dir, "short.so")
+	require.NoError(t, os.WriteFile(short, whole[:3000], 0o600))
+	foreign := filepath.Join(dir, "arm.so")
+	other := append([]byte(nil), whole...)
+	other[18] = 183 // EM_AARCH64
+	require.NoError(t, os.WriteFile(foreign, other, 0o600))
+
+	for _, c := range []struct {
+		name, path string
+		says       []string
+	}{
+		{"no file", filepath.Join(dir, "absent.so"), []string{"absent.so"}},
+		{"no such name", "libnosuch.so.9", []string{"libnosuch.so.9"}},
+		{"not ELF", text, []string{"text.so"}},
+		{"truncated", short, []string{"short.so"}},
+		{"another machine", foreign, []string{"arm.so", "AARCH64"}},
+		{"undefined symbols, all of them", library(t, "undefined.c", "-Wl,-z,undefs"), []string{"no_such_a", "no_such_b"}},
+		{"text relocations", library(t, "textrel.c", "-Wl,-z,notext"), []string{"DT_TEXTREL", "-fPIC"}},
+		{"initial-exec TLS", library(t, "counter.c", append(linkTo(library(t, "helper.c")), "-ftls-model=initial-exec")...), []string{"R_X86_64_TPOFF64"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := mappings(t)
+			_, err := loader.Open(c.path)
+			require.Error(t, err)
+			for _, s := range c.says {
+				assert.ErrorContains(t, err, s)
+			}
+			assert.NotContains(t, err.Error(), "\n")
+			assert.Equal(t, before, mappings(t), "mappings left behind")
+		})
+	}
+}
+
+// mappings counts the mappings of fixture files.
+func mappings(t *testing.T) int {
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return countLines(string(maps), ".so")
+}
