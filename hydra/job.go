@@ -42,6 +42,8 @@ type Job struct {
 	proxies     []*proxyLink
 	open        int // proxies that are not done
 	outcome     Outcome
+	began       time.Time
+	lostProxy   bool // a proxy could not clean up
 	ending      bool
 	forced      bool             // the end does not wait for output
 	expired     <-chan time.Time // the end of the job takes too long
@@ -60,6 +62,7 @@ type event struct {
 // NewJob returns a job that boot will start. log takes the trace.
 func NewJob(plan Plan, boot Bootstrap, timeout time.Duration, log *slog.Logger) *Job {
 	j := &Job{plan: plan, boot: boot, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
+	j.began = time.Now()
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
 	return j
@@ -138,6 +141,9 @@ func (j *Job) finish() {
 	if !procs.Sweep(reap, sweepLimit) {
 		j.outcome.note("some processes of the job could not be killed")
 	}
+	if j.lostProxy {
+		procs.RemoveSharedMemory(j.began)
+	}
 }
 
 // stalled reports whether the end waits for the reader of our output, who may take any time unless the user is in a hurry.
@@ -195,6 +201,7 @@ func (j *Job) lost(link *proxyLink, err error) {
 	}
 	link.done = true
 	j.open--
+	j.lostProxy = true
 	why := link.stop()
 	if why == nil {
 		why = err

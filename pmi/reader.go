@@ -51,7 +51,7 @@ func (r *lineReader) next() (string, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err == io.EOF && (len(line) > 0 || tooLong):
+		case err != nil && (len(line) > 0 || tooLong): // io.EOF, or ECONNRESET of a peer that left replies unread
 			return "", io.ErrUnexpectedEOF
 		case err != nil:
 			return "", err

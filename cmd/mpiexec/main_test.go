@@ -14,19 +14,26 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // The test binary is mpiexec when it is called by that name.
 func TestMain(m *testing.M) {
+	// Crashes are many here; only the soft limit is changed, as one test wants a core.
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
+		limit.Cur = 0
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
+	}
 	testscript.Main(m, map[string]func(){"mpiexec": main})
 }
 
@@ -42,6 +49,7 @@ type job struct {
 	*exec.Cmd
 	mark        string
 	out, errOut bytes.Buffer
+	reader      *collector // of stdout, where the test reads it while the job runs
 	started     time.Time
 }
 
@@ -66,7 +74,7 @@ func launchTo(t *testing.T, stdin io.Reader, stdout *os.File, args ...string) *j
 	require.NoError(t, j.Start())
 	t.Cleanup(func() {
 		for _, pid := range j.processes() {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	})
 	return j
@@ -104,25 +112,29 @@ func (j *job) processes() []int {
 	return found
 }
 
-// family returns the job's processes by what they are.
-func (j *job) family() (mpiexec, proxy int, ranks []int) {
+// family returns the job's proxy and the processes of its ranks.
+func (j *job) family() (proxy int, ranks []int) {
+	parents := map[int]int{}
 	for _, pid := range j.processes() {
-		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		switch {
-		case pid == j.Process.Pid:
-			mpiexec = pid
-		case bytes.HasSuffix(cmdline, []byte("+proxy\x00")):
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(f) > 1 { // proc(5): state, parent
+			parents[pid], _ = strconv.Atoi(string(f[1]))
+		}
+		if parents[pid] == j.Process.Pid {
 			proxy = pid
-		case bytes.Contains(environ, []byte("\x00PMI_RANK=")):
+		}
+	}
+	for pid, parent := range parents {
+		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if proxy != 0 && parent == proxy && bytes.Contains(environ, []byte("\x00PMI_RANK=")) {
 			ranks = append(ranks, pid)
 		}
 	}
-	return mpiexec, proxy, ranks
+	return proxy, ranks
 }
 
-// run runs mpiexec to its end.
-func run1(t *testing.T, args ...string) (j *job, code int) {
+// runJob runs mpiexec to its end.
+func runJob(t *testing.T, args ...string) (j *job, code int) {
 	t.Helper()
 	j = launch(t, nil, append([]string{"mpiexec"}, args...)...)
 	return j, j.end(t)
@@ -139,11 +151,11 @@ func sessions(t *testing.T) string {
 	return testsupport.CC(t, "gcc", "testdata/sessions.c", "-pthread")
 }
 
-// awaitOutput waits until the job has written text that contains want count times.
+// awaitRanks waits until count rank processes run and returns them.
 func (j *job) awaitRanks(t *testing.T, count int) []int {
 	t.Helper()
 	var ranks []int
-	require.Eventually(t, func() bool { _, _, ranks = j.family(); return len(ranks) >= count }, 10*time.Second, 2*time.Millisecond)
+	require.Eventually(t, func() bool { _, ranks = j.family(); return len(ranks) >= count }, 10*time.Second, 2*time.Millisecond)
 	return ranks
 }
 
@@ -157,8 +169,45 @@ func TestScripts(t *testing.T) {
 			env.Setenv("UCX_HANDLE_ERRORS", "none")
 			return nil
 		},
-		Condition: func(string) (bool, error) { return false, nil },
 	})
 }
 
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+// A collector reads output on a goroutine while the job runs.
+type collector struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func newCollector(r io.Reader) *collector {
+	c := new(collector)
+	go func() { _, _ = io.Copy(c, r) }()
+	return c
+}
+
+func (c *collector) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.Write(b)
+}
+
+func (c *collector) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.String()
+}
+
+// await waits until the output holds want count times.
+func (c *collector) await(t *testing.T, want string, count int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Count(c.text(), want) >= count }, 10*time.Second, 2*time.Millisecond)
+}

@@ -80,6 +80,7 @@ func serve(conn *channel.Conn) error {
 	}
 	p := &proxy{
 		conn:    conn,
+		began:   time.Now(),
 		windows: map[channel.Kind]*channel.Window{},
 		byPID:   map[int]*process{},
 		log:     slog.New(slog.DiscardHandler),

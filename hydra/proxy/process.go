@@ -153,14 +153,15 @@ func pollable(fd int) *os.File {
 	return os.NewFile(uintptr(fd), "fd "+strconv.Itoa(fd))
 }
 
+var errEnding = errors.New("the job is ending")
+
 // startAll starts the sets in rank order.
 func (p *proxy) startAll(starts []start) error {
 	launch := newLauncher()
 	for i, s := range starts {
-		if p.isEnding() {
+		if err := p.start(launch, i, s); errors.Is(err, errEnding) {
 			return nil
-		}
-		if err := p.start(launch, i, s); err != nil {
+		} else if err != nil {
 			return fmt.Errorf("cannot run %s on %s: %w", s.args[0], p.plan.Host, err)
 		}
 	}
@@ -173,14 +174,7 @@ func (p *proxy) start(launch launcher, index int, s start) error {
 		return err
 	}
 	proc := &process{set: s.set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1}
-	p.mu.Lock() // the child may end before it is in byPID
-	proc.pid, err = launch.start(s, d.child)
-	if err == nil {
-		p.processes = append(p.processes, proc)
-		p.byPID[proc.pid] = proc
-		p.running.Add(1)
-	}
-	p.mu.Unlock()
+	err = p.fork(launch, proc, s, d)
 	d.closeChild()
 	if err != nil {
 		d.closeOurs()
@@ -188,6 +182,23 @@ func (p *proxy) start(launch launcher, index int, s start) error {
 	}
 	p.log.Debug("started", "ranks", s.set.Label(), "pid", proc.pid, "path", s.path, "cpus", s.cpus, "own", s.own)
 	p.connect(proc, d)
+	return nil
+}
+
+// fork starts the process, unless the job is ending. The lock spans both the start and the entry into byPID: an end of the
+// job must see the process, and so must its collector.
+func (p *proxy) fork(launch launcher, proc *process, s start, d *descriptors) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ending {
+		return errEnding
+	}
+	if proc.pid, err = launch.start(s, d.child); err != nil {
+		return err
+	}
+	p.processes = append(p.processes, proc)
+	p.byPID[proc.pid] = proc
+	p.running.Add(1)
 	return nil
 }
 

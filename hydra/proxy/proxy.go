@@ -35,7 +35,8 @@ type proxy struct {
 	windows map[channel.Kind]*channel.Window // of the output streams
 	stdin   *stdinPump                       // nil unless rank 0 runs here
 	output  sync.WaitGroup                   // goroutines that read the sets' output
-	running sync.WaitGroup                   // processes whose end is not reported yet
+	began   time.Time
+	running sync.WaitGroup // processes whose end is not reported yet
 
 	mu        sync.Mutex
 	processes []*process
@@ -84,6 +85,9 @@ func (p *proxy) finish() {
 	if !procs.Sweep(p.reap, sweepLimit) {
 		p.Warned(-1, "some processes of the job could not be killed")
 		return
+	}
+	if p.isEnding() {
+		procs.RemoveSharedMemory(p.began)
 	}
 	<-drained
 }

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// rankScript runs a shell text that sees its rank as $PMI_RANK.
+func rankScript(text string) []string { return []string{"sh", "-c", text} }
+
+// Every row is a way to end. The codes are Hydra's where sameAsHydra is set, and that is checked against it.
+func TestExit(t *testing.T) {
+	testsupport.NothingLeft(t)
+	probe := probe(t)
+	for _, row := range []struct {
+		name        string
+		ranks       int
+		program     []string
+		code        int
+		stderr      string // must be in stderr
+		stdout      string
+		sameAsHydra bool
+	}{
+		{"success", 4, []string{probe}, 0, "", "rank 3 of 4, sum 6\n", true},
+		{"codes are or-ed", 3, rankScript("exit $((PMI_RANK+1))"), 3, "", "", true},
+		{"others go on without MPI", 2, rankScript("if [ $PMI_RANK = 0 ]; then exit 3; fi; sleep 0.2; echo late; exit 4"), 7, "", "late\n", true},
+		{"code after finalize", 2, []string{probe, "late", "5"}, 5, "", "", true},
+		{"abort", 2, []string{probe, "abort", "37"}, 37, "", "line 19999\n", true},
+		{"abort code is cut to a byte", 2, []string{probe, "abort", "300"}, 44, "", "", true},
+		{"exit between init and finalize", 2, []string{probe, "exit", "3"}, 3, "rank 1 (" + probe, "", true},
+		{"exit 0 between init and finalize", 2, []string{probe, "exit", "0"}, 0, "exited with status 0 without MPI_Finalize of rank 1", "", true},
+		{"killed", 2, []string{probe, "signal", "9"}, 9, "=   SIGNAL: SIGKILL (9), no core\n", "unfinished", true},
+		{"killed without MPI", 2, rankScript("[ $PMI_RANK = 1 ] && kill -9 $$; sleep 60"), 9, "=   RANK: 1\n", "", true},
+		{"segmentation fault", 2, []string{probe, "signal", "11"}, 11, "EXIT STRING: Segmentation fault (signal 11)\n", "unfinished", true},
+		{"bus error", 2, []string{probe, "signal", "7"}, 7, "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n", "", true},
+		{"no such program", 3, []string{"./nosuchprogram"}, 255, "no such file or directory\n", "", true},
+		// Hydra waits for ever.
+		{"exit before init", 2, []string{probe, "early", "6"}, 6, "exited with status 6 without MPI_Init, which others wait for", "", false},
+		{"exit 0 before init", 2, []string{probe, "early", "0"}, 255, "without MPI_Init", "", false},
+		// Hydra waits until the sleep ends.
+		{"grandchild holds the output", 1, rankScript("sleep 60 & echo done"), 0, "", "done\n", false},
+		{"grandchild in a session of its own", 2, rankScript("setsid sleep 60 >/dev/null 2>&1 </dev/null & kill -9 $$"), 9, "", "", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			args := append([]string{"-n", fmt.Sprint(row.ranks)}, row.program...)
+			j, code := runJob(t, args...)
+			assert.Equal(t, row.code, code, j.errOut.String())
+			assert.Contains(t, j.errOut.String(), row.stderr)
+			assert.Contains(t, j.out.String(), row.stdout)
+			assert.NotContains(t, j.out.String(), "BAD TERMINATION", "the report goes to stderr")
+			if _, err := exec.LookPath("mpiexec.hydra"); row.sameAsHydra && err == nil {
+				theirs := launch(t, nil, append([]string{"mpiexec.hydra"}, args...)...)
+				assert.Equal(t, theirs.end(t), code, "exit code of mpiexec.hydra")
+			}
+		})
+	}
+}
+
+// The words that scripts search for, in Hydra's order, and what Hydra does not say.
+func TestBanner(t *testing.T) {
+	j, _ := runJob(t, "-n", "2", "sh", "-c", "[ $PMI_RANK = 1 ] && kill -6 $$; sleep 60")
+	report := j.errOut.String()
+	at := 0
+	for _, text := range []string{
+		"\n" + strings.Repeat("=", 83) + "\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID ", " RUNNING AT ",
+		"=   EXIT CODE: 6\n", "=   RANK: 1\n", "=   PROGRAM: sh\n", "=   SIGNAL: SIGABRT (6)",
+		"=   CLEANING UP REMAINING PROCESSES\n=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES\n",
+		"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Aborted (signal 6)\n",
+	} {
+		next := strings.Index(report[at:], text)
+		if !assert.GreaterOrEqual(t, next, 0, "%q in order in\n%s", text, report) {
+			return
+		}
+		at += next
+	}
+}
+
+// A core dump shows in the code as in the wait status, and in the report.
+func TestCore(t *testing.T) {
+	j, code := runJob(t, "-wdir", t.TempDir(), "sh", "-c", "ulimit -S -c unlimited; kill -SEGV $$")
+	switch code {
+	case 11:
+		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), no core\n") // the system does not write one
+	case 128 + 11:
+		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), core dumped\n")
+	default:
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	j, code := runJob(t, "-timeout", "0.3", "-n", "2", "sleep", "60")
+	assert.Equal(t, 255, code)
+	assert.Contains(t, j.errOut.String(), "APPLICATION TIMED OUT, TIMEOUT = 300ms")
+	t.Setenv("MPIEXEC_TIMEOUT", "1")
+	j, code = runJob(t, "-n", "2", "sleep", "60")
+	assert.Equal(t, 255, code)
+	assert.Contains(t, j.errOut.String(), "APPLICATION TIMED OUT, TIMEOUT = 1s")
+}

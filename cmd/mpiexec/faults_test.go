@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// moments are the points of a job's life at which something is killed.
+var moments = []time.Duration{0, 3 * time.Millisecond, 10 * time.Millisecond, 30 * time.Millisecond, 150 * time.Millisecond}
+
+// stubborn ignores what can be ignored and has a child in a session of its own.
+const stubborn = "trap '' TERM INT HUP; setsid sleep 60 & sleep 60"
+
+func TestKillRank(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, args := range [][]string{{probe(t), "wait"}, {"sh", "-c", stubborn}} {
+		for _, moment := range moments {
+			j := launch(t, nil, append([]string{"mpiexec", "-n", "3"}, args...)...)
+			ranks := j.awaitRanks(t, 3)
+			time.Sleep(moment)
+			_ = unix.Kill(ranks[1], unix.SIGKILL)
+			assert.Equal(t, 9, j.end(t))
+			assert.Contains(t, j.errOut.String(), "SIGKILL (9)")
+		}
+	}
+}
+
+// With Hydra the ranks live on and mpiexec notices nothing until they end.
+func TestKillProxy(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, args := range [][]string{{probe(t), "wait"}, {"sh", "-c", stubborn}} {
+		for _, moment := range moments {
+			j := launch(t, nil, append([]string{"mpiexec", "-n", "3"}, args...)...)
+			var proxy int
+			require.Eventually(t, func() bool { proxy, _ = j.family(); return proxy != 0 }, 5*time.Second, time.Millisecond)
+			time.Sleep(moment)
+			killed := time.Now()
+			require.NoError(t, unix.Kill(proxy, unix.SIGKILL))
+			assert.Equal(t, 255, j.end(t))
+			assert.Less(t, time.Since(killed), 5*time.Second)
+			assert.Contains(t, j.errOut.String(), "died (signal: killed); ranks 0-2 are lost")
+		}
+	}
+}
+
+func TestEndProxyPolitely(t *testing.T) {
+	j := launch(t, nil, "mpiexec", "-n", "2", "sleep", "60")
+	j.awaitRanks(t, 2)
+	proxy, _ := j.family()
+	require.NoError(t, unix.Kill(proxy, unix.SIGTERM))
+	assert.Equal(t, 255, j.end(t))
+	assert.Contains(t, j.errOut.String(), "proxy ended by signal")
+}
+
+func TestKillMpiexec(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, args := range [][]string{{probe(t), "wait"}, {"sh", "-c", stubborn}} {
+		for _, moment := range moments {
+			j := launch(t, nil, append([]string{"mpiexec", "-n", "3"}, args...)...)
+			time.Sleep(moment)
+			require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGKILL))
+			j.end(t)
+		}
+	}
+}
+
+// Whatever is killed whenever, the job ends and leaves nothing.
+func TestKillAtRandom(t *testing.T) {
+	testsupport.NothingLeft(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		j := launch(t, nil, "mpiexec", "-n", "2", probe(t))
+		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+		if pids := j.processes(); len(pids) > 0 {
+			_ = unix.Kill(pids[random.IntN(len(pids))], unix.SIGKILL)
+		}
+		j.end(t)
+		assert.Less(t, time.Since(j.started), 8*time.Second, j.errOut.String())
+	}
+}
+
+// A rank that talks nonsense over PMI is told so; the others and the launcher go on.
+func TestNonsenseOverPMI(t *testing.T) {
+	script := `[ $PMI_RANK = 1 ] || exit 0
+head -c 1000000 /dev/zero | tr '\0' x >&3
+printf '\ngarbage\ncmd=nosuch\nmcmd=spawn\nnprocs=1\nendcmd\ncmd=get_app' >&3
+exit 0`
+	j, code := runJob(t, "-n", "2", "bash", "-c", script)
+	assert.Zero(t, code, j.errOut.String())
+	for _, text := range []string{
+		"mpiexec: rank 1: PMI request longer than 65536 bytes\n",
+		"mpiexec: rank 1: PMI request without a command: \"garbage\"\n",
+		"mpiexec: rank 1: unknown PMI command \"nosuch\"\n",
+		"mpiexec: rank 1: MPI_Comm_spawn is not supported\n",
+		"mpiexec: rank 1: PMI connection ended in the middle of a request\n",
+	} {
+		assert.Contains(t, j.errOut.String(), text)
+	}
+}
+
+// A rank that closes its PMI connection and stays ends the job.
+func TestPMIConnectionClosed(t *testing.T) {
+	script := `[ $PMI_RANK = 1 ] || exec sleep 60
+echo cmd=init pmi_version=1 pmi_subversion=1 >&3
+read reply <&3
+exec 3>&-
+sleep 60`
+	j, code := runJob(t, "-n", "2", "bash", "-c", script)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, j.errOut.String(), "rank 1 (bash on")
+	assert.Contains(t, j.errOut.String(), "closed its PMI connection without MPI_Finalize")
+}

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Hydra's job dies of more than 64 KiB.
+func TestStdinSizes(t *testing.T) {
+	for _, size := range []int{0, 1000, 66000, 20 << 20} {
+		j := launch(t, bytes.NewReader(make([]byte, size)), "mpiexec", "-n", "2", "sh", "-c", "sleep 0.1; wc -c")
+		require.Zero(t, j.end(t), j.errOut.String())
+		assert.ElementsMatch(t, []string{fmt.Sprint(size), "0"}, lines(j.out.String()), "rank 0 gets all, rank 1 an empty stdin")
+	}
+}
+
+func TestStdinContentAndPace(t *testing.T) {
+	input := strings.Repeat("0123456789abcde\n", 1<<18)
+	slow := "while dd bs=65536 count=4 iflag=fullblock 2>/dev/null | grep . ; do sleep 0.01; done"
+	j := launch(t, strings.NewReader(input), "mpiexec", "-n", "1", "sh", "-c", slow)
+	require.Zero(t, j.end(t))
+	assert.Equal(t, len(input), j.out.Len())
+	assert.Equal(t, input, j.out.String())
+}
+
+// Rank 0 that reads little or nothing ends the job as usual; who feeds it finds out as in any pipeline.
+func TestStdinNotRead(t *testing.T) {
+	for _, script := range []string{"exit 4", "head -c 10 >/dev/null; exit 4", "exec 0<&-; sleep 0.2; exit 4"} {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		fed := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(w, zeros{})
+			fed <- err
+		}()
+		j := launch(t, r, "mpiexec", "-n", "2", "sh", "-c", script)
+		r.Close()
+		assert.Equal(t, 4, j.end(t))
+		select {
+		case err := <-fed:
+			assert.ErrorContains(t, err, "broken pipe")
+		case <-time.After(5 * time.Second):
+			t.Fatal("the writer of stdin is stuck")
+		}
+		w.Close()
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// Lines of many writers, most of them written in two pieces, arrive whole and complete.
+func TestLinesAreWhole(t *testing.T) {
+	const ranks, count = 8, 200
+	script := fmt.Sprintf("i=0; while [ $i -lt %d ]; do printf abc$PMI_RANK-; printf $i-def\\\\n; i=$((i+1)); done", count)
+	for _, label := range []bool{false, true} {
+		args := []string{"-n", fmt.Sprint(ranks), "sh", "-c", script}
+		if label {
+			args = append([]string{"-l"}, args...)
+		}
+		j, code := runJob(t, args...)
+		require.Zero(t, code)
+		var want []string
+		for rank := range ranks {
+			for i := range count {
+				line := fmt.Sprintf("abc%d-%d-def", rank, i)
+				if label {
+					line = fmt.Sprintf("[%d] %s", rank, line)
+				}
+				want = append(want, line)
+			}
+		}
+		assert.ElementsMatch(t, want, lines(j.out.String()))
+	}
+}
+
+func TestUnfinishedLines(t *testing.T) {
+	j, _ := runJob(t, "-n", "1", "printf", "abc")
+	assert.Equal(t, "abc", j.out.String(), "nothing is added to the only one")
+	j, _ = runJob(t, "-l", "-n", "3", "sh", "-c", "printf abc; printf def >&2")
+	assert.ElementsMatch(t, []string{"[0] abc", "[1] abc", "[2] abc"}, lines(j.out.String()))
+	assert.ElementsMatch(t, []string{"[0] def", "[1] def", "[2] def"}, lines(j.errOut.String()), "the streams stay apart")
+}
+
+func TestLongLine(t *testing.T) {
+	j, code := runJob(t, "-l", "-n", "2", "sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x; echo")
+	require.Zero(t, code)
+	whole := strings.Repeat("x", 1000000)
+	assert.ElementsMatch(t, []string{"[0] " + whole, "[1] " + whole}, lines(j.out.String()))
+}
+
+// Much output to a slow reader loses nothing, also when the job has been over for long.
+func TestSlowReader(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	j := launchTo(t, nil, w, "mpiexec", "-n", "2", "sh", "-c", "seq 300000; [ $PMI_RANK = 1 ] && kill -9 $$; sleep 60")
+	w.Close()
+	time.Sleep(500 * time.Millisecond)
+	numbers, last := 0, ""
+	for scan := bufio.NewScanner(r); scan.Scan(); numbers++ {
+		last = scan.Text()
+	}
+	assert.Equal(t, 9, j.end(t))
+	assert.GreaterOrEqual(t, numbers, 300000)
+	assert.NotEmpty(t, last)
+}
+
+// A closed stdout ends the job, as SIGPIPE ends any program.
+func TestClosedStdout(t *testing.T) {
+	for _, script := range []string{"yes", "while :; do echo x; sleep 0.05; done"} {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		j := launchTo(t, nil, w, "mpiexec", "-n", "3", "sh", "-c", script)
+		w.Close()
+		_, err = bufio.NewReader(r).ReadString('\n')
+		require.NoError(t, err)
+		r.Close()
+		assert.Equal(t, 141, j.end(t))
+		assert.Contains(t, j.errOut.String(), "nobody reads standard output")
+	}
+}
+
+// A reader that never reads does not keep a job that the user ends.
+func TestStuckStdoutAndTimeout(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	j := launchTo(t, nil, w, "mpiexec", "-timeout", "0.5", "-n", "2", "yes")
+	w.Close()
+	assert.Equal(t, 255, j.end(t))
+	assert.Less(t, time.Since(j.started), 15*time.Second)
+}
