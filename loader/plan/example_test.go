@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tpsl/tpsl/loader/plan"
+)
+
+const testTimeout = 30 * time.Second
+
+func ExamplePolicy_Place() {
+	p := plan.DefaultPolicy()
+	fmt.Println(p.Place("libmpich.so.12"), p.Place("libucm.so.0"), p.Place("libc.so.6"))
+	// Output: private once shared
+}

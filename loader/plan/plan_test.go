@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/loader/plan"
+	"github.com/tpsl/tpsl/loader/search"
+)
+
+func options() plan.Options {
+	return plan.Options{Policy: plan.DefaultPolicy(), Search: search.New("")}
+}
+
+func TestPolicy(t *testing.T) {
+	p, err := plan.ParsePolicy("# all\nlibc.so.*  shared # one heap\nlibu?m.so.0 once\n\nlibx.so private\n")
+	require.NoError(t, err)
+	for name, want := range map[string]plan.Placement{
+		"libc.so.6": plan.Shared, "libucm.so.0": plan.Once, "libx.so": plan.Private, "libother.so.1": plan.Private,
+	} {
+		assert.Equal(t, want, p.Place(name), name)
+	}
+}
+
+func TestPolicyErrorsNameTheLine(t *testing.T) {
+	for text, says := range map[string]string{
+		"a.so":               "line 1",
+		"\nliba.so everyone": "everyone",
+		"[ shared":           "pattern",
+		"a.so shared twice":  "a.so shared twice",
+	} {
+		_, err := plan.ParsePolicy(text)
+		require.Error(t, err, text)
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+func TestDefaultPolicyPlacesMPICH(t *testing.T) {
+	p := plan.DefaultPolicy()
+	for name, want := range map[string]plan.Placement{
+		"libmpich.so.12": plan.Private, "libmpi.so.12": plan.Private, "libucp.so.0": plan.Private, "libuct_cma.so.0": plan.Private,
+		"libhwloc.so.15": plan.Private, "libucm.so.0": plan.Once, "libc.so.6": plan.Shared, "ld-linux-x86-64.so.2": plan.Shared,
+		"libgomp.so.1": plan.Shared, "libgcc_s.so.1": plan.Shared,
+	} {
+		assert.Equal(t, want, p.Place(name), name)
+	}
+}
+
+// fixture compiles C text into a shared object called name.
+func fixture(t *testing.T, dir, name, text string, flags ...string) string {
+	t.Helper()
+	testsupport.Require(t, "gcc")
+	source, path := filepath.Join(dir, name+".c"), filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+	argv := append([]string{"gcc", "-shared", "-fPIC", "-nostdlib", "-o", path, source, "-Wl,-soname," + name}, flags...)
+	_, stderr, code := testsupport.Run(t, testTimeout, nil, argv...)
+	require.Zero(t, code, stderr)
+	return path
+}
+
+func TestStoresAndImports(t *testing.T) {
+	dir := t.TempDir()
+	low := fixture(t, dir, "liblow.so", "int low(void) { return 1; } int both = 1;")
+	top := fixture(t, dir, "libtop.so", `
+		extern int low(void), from_process(void), rebound(void), may_be(void) __attribute__((weak));
+		extern int both;
+		static int here;
+		int *pointer = &here;
+		int top(void) { return low() + from_process() + rebound() + both + (may_be ? may_be() : 0); }`,
+		low, "-Wl,-rpath,"+dir, "-Wl,-z,undefs")
+	o := options()
+	o.Rebind, o.Unified = []string{"rebound"}, []string{"both"}
+	p, err := plan.Make(top, o)
+	require.NoError(t, err)
+
+	require.Len(t, p.Objects, 2)
+	assert.Equal(t, "libtop.so", p.Objects[0].Name)
+	assert.Equal(t, []int{1}, p.Objects[0].Deps)
+	assert.Equal(t, []int{1, 0}, p.Start, "dependencies first")
+	imports := map[string]plan.Import{}
+	for _, i := range p.Imports {
+		imports[i.Name] = i
+	}
+	assert.Equal(t, plan.FromRebind, imports["rebound"].Source)
+	assert.Equal(t, plan.FromProcess, imports["from_process"].Source)
+	assert.True(t, imports["may_be"].Weak)
+	assert.Contains(t, imports, "both", "a unified variable comes from the process, though a private object defines it")
+	assert.NotContains(t, imports, "low")
+	kinds := map[plan.Kind]int{}
+	for _, s := range p.Objects[0].Stores {
+		kinds[s.Kind]++
+	}
+	assert.Equal(t, 2, kinds[plan.Relative]+kinds[plan.Local], "here and low")
+}
+
+func TestExtensionIsRememberedAndKeepsIndices(t *testing.T) {
+	dir := t.TempDir()
+	base := fixture(t, dir, "libbase.so", "int value = 3;")
+	plugin := fixture(t, dir, "libplugin.so", "extern int value; int get(void) { return value; }", "-Wl,-z,undefs")
+	p, err := plan.Make(base, options())
+	require.NoError(t, err)
+	x, err := p.Extend(plugin)
+	require.NoError(t, err)
+	again, err := p.Extend(plugin)
+	require.NoError(t, err)
+	assert.Same(t, x, again)
+	assert.Same(t, p.Objects[0], x.Objects[0])
+	assert.Equal(t, 1, x.Root)
+	assert.Equal(t, []int{1}, x.Start)
+	require.Len(t, x.Objects[1].Stores, 1)
+	assert.Equal(t, plan.Local, x.Objects[1].Stores[0].Kind, "the plugin finds value in the library that opened it")
+	assert.Equal(t, uint32(0), x.Objects[1].Stores[0].Target)
+}
+
+func TestMissingVersion(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "map")
+	require.NoError(t, os.WriteFile(script, []byte("NEW_1 { global: f; };"), 0o600))
+	low := fixture(t, dir, "libv.so", "int f(void) { return 1; }", "-Wl,--version-script="+script)
+	top := fixture(t, dir, "libuser.so", "int f(void); int g(void) { return f(); }", low, "-Wl,-rpath,"+dir)
+	require.NoError(t, os.WriteFile(script, []byte("OLD_1 { global: f; };"), 0o600))
+	fixture(t, dir, "libv.so", "int f(void) { return 1; }", "-Wl,--version-script="+script)
+	_, err := plan.Make(top, options())
+	assert.ErrorContains(t, err, "NEW_1")
+	assert.ErrorContains(t, err, "libv.so")
+}
+
+func TestMPICHPlan(t *testing.T) {
+	testsupport.Require(t, "mpicc.mpich")
+	p, err := plan.Make("libmpich.so.12", options())
+	require.NoError(t, err)
+	placed := map[plan.Placement]int{}
+	for _, o := range p.Objects {
+		placed[o.Placement]++
+		for _, s := range o.Stores {
+			require.LessOrEqual(t, s.Offset+8, o.Span.Vaddr+o.Span.Size, o.Name)
+		}
+	}
+	assert.Equal(t, 1, placed[plan.Once], "libucm")
+	assert.GreaterOrEqual(t, placed[plan.Private], 5, "libmpich, libucp, libuct, libucs, libhwloc")
+	assert.Greater(t, len(p.Objects[0].Stores), 20000)
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tpsl
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func environ(pairs ...string) func(string) string {
+	m := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return func(name string) string { return m[name] }
+}
+
+func TestRankSetWithoutLauncher(t *testing.T) {
+	s, err := parseRankSet(environ())
+	require.NoError(t, err)
+	assert.Equal(t, &rankSet{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}, s)
+	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none"}, s.environment(0, environ()))
+}
+
+func TestRankSetOfHydra(t *testing.T) {
+	s, err := parseRankSet(environ("PMI_FD", "8", "PMI_RANK", "3", "PMI_SIZE", "4", "MPI_LOCALNRANKS", "4", "MPI_LOCALRANKID", "3"))
+	require.NoError(t, err)
+	assert.Equal(t, []int{3}, s.Ranks)
+	assert.Equal(t, 4, s.LocalRanks)
+	assert.Equal(t, []string{"PMI_FD=8", "PMI_RANK=3", "PMI_SIZE=4", "MPI_LOCALRANKID=3"},
+		s.environment(0, environ("UCX_HANDLE_ERRORS", "bt")))
+}
+
+func TestRankSetOfSeveral(t *testing.T) {
+	s, err := parseRankSet(environ("PMI_FD", "7,9", "PMI_RANK", "2,3", "PMI_SIZE", "8",
+		"MPI_LOCALNRANKS", "4", "MPI_LOCALRANKID", "0,1", "TPSL_CPUS", "0-1;2,4", "TPSL_CONTROL_FD", "11"))
+	require.NoError(t, err)
+	assert.Equal(t, &rankSet{Size: 8, Ranks: []int{2, 3}, PMI: []string{"7", "9"}, LocalRanks: 4,
+		LocalIDs: []string{"0", "1"}, CPUs: []string{"0-1", "2,4"}, ControlFD: 11}, s)
+	assert.Contains(t, s.environment(1, environ()), "PMI_RANK=3")
+	assert.Contains(t, s.environment(1, environ()), "PMI_FD=9")
+	assert.Contains(t, s.environment(1, environ()), "MPI_LOCALRANKID=1")
+}
+
+func TestBadRankSets(t *testing.T) {
+	good := []string{"PMI_FD", "7,9", "PMI_RANK", "2,3", "PMI_SIZE", "8"}
+	for name, c := range map[string]struct {
+		set  []string
+		says string
+	}{
+		"rank is no number": {[]string{"PMI_RANK", "2,x"}, "PMI_RANK"},
+		"empty entry":       {[]string{"PMI_FD", "7,"}, "PMI_FD"},
+		"too few fds":       {[]string{"PMI_FD", "7"}, "PMI_FD has 1 entries for 2 ranks"},
+		"too many CPU sets": {[]string{"TPSL_CPUS", "0;1;2"}, "TPSL_CPUS has 3 entries"},
+		"rank beyond size":  {[]string{"PMI_SIZE", "3"}, "rank 3"},
+		"no size":           {[]string{"PMI_SIZE", ""}, "PMI_SIZE"},
+		"negative":          {[]string{"PMI_RANK", "-1,0"}, "PMI_RANK"},
+		"control fd":        {[]string{"TPSL_CONTROL_FD", "one"}, "TPSL_CONTROL_FD"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseRankSet(environ(append(append([]string(nil), good...), c.set...)...))
+			require.Error(t, err)
+			assert.ErrorContains(t, err, c.says)
+		})
+	}
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tpsl
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newWatch(unclaimed ...int) (*watch, chan string, chan string) {
+	said, ended := make(chan string, 4), make(chan string, 4)
+	return &watch{
+		ranks:     []int{4, 5, 6},
+		unclaimed: func() []int { return unclaimed },
+		threads:   "2",
+		say:       func(s string) { said <- s },
+		end:       func(s string) { ended <- s },
+	}, said, ended
+}
+
+func TestWatchSaysThenEnds(t *testing.T) {
+	w, said, ended := newWatch(2)
+	w.start(time.Millisecond, 20*time.Millisecond)
+	line := <-said
+	assert.Contains(t, line, "rank 6 (slot 2)")
+	assert.Contains(t, line, "OMP_NUM_THREADS=2")
+	assert.Contains(t, <-ended, "rank 6")
+	assert.Empty(t, said, "said once")
+}
+
+func TestWatchIsQuietWhenAllClaimed(t *testing.T) {
+	w, said, ended := newWatch()
+	w.start(time.Millisecond, 2*time.Millisecond)
+	time.Sleep(30 * time.Millisecond)
+	assert.Empty(t, said)
+	assert.Empty(t, ended)
+}
+
+func TestWatchStops(t *testing.T) {
+	w, said, ended := newWatch(0)
+	w.start(20*time.Millisecond, 20*time.Millisecond)
+	w.stop()
+	time.Sleep(60 * time.Millisecond)
+	assert.Empty(t, said)
+	assert.Empty(t, ended)
+}
+
+func TestInitTimeout(t *testing.T) {
+	d, err := initTimeout("")
+	require.NoError(t, err)
+	assert.Equal(t, 120*time.Second, d)
+	d, err = initTimeout("7")
+	require.NoError(t, err)
+	assert.Equal(t, 7*time.Second, d)
+	_, err = initTimeout("soon")
+	assert.ErrorContains(t, err, "TPSL_INIT_TIMEOUT")
+}
