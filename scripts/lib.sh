@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # To build, and to compile programs; then what the tests add.
 build_packages=(ca-certificates gcc libc6-dev libmpich-dev make)
-test_packages=(binutils g++ gdb gfortran git mpich procps)
+test_packages=(git mpich procps)
 
 say() {
 	printf '\n== %s\n' "$*"

@@ -40,8 +40,8 @@ func TestReport(t *testing.T) {
 		"interval above 1":    {goal{base: "F", notWorse: true}, ratio(six(1.01), six(1)), 1, "MISSED"},
 		"absolute":            {goal{atMost: 2}, results{"T": six(1.5)}, 0, "1.5 us"},
 		"no goal":             {goal{base: "F"}, ratio(six(3), six(1)), 0, "3"},
-		"not measured":        {goal{atMost: 2}, results{}, 1, "not measured"},
-		"no goal, no answer":  {goal{base: "F"}, results{"T": six(1)}, 0, "not measured"},
+		"not measured":        {goal{atMost: 2}, results{}, 1, "no value of T"},
+		"no goal, no answer":  {goal{base: "F"}, results{"T": six(1)}, 0, "no value of F"},
 		"too few for a bound": {goal{base: "F", atMost: 2}, ratio(sample("", 1), sample("", 1)), 0, "too few runs"},
 		"only turns of both":  {goal{base: "F", atMost: 1}, ratio(sample("", 9, 1), map[int]measure{1: {1, ""}}), 0, "reached"},
 	}

@@ -45,7 +45,7 @@ func report(w io.Writer, found results, goals []goal) (missed int) {
 	for _, g := range goals {
 		values, unit := g.values(found)
 		if len(values) == 0 {
-			fmt.Fprintf(table, "%s\t-\t-\t0\t%s\tnot measured\n", g.what, g)
+			fmt.Fprintf(table, "%s\t-\t-\t0\t%s\tno value of %s\n", g.what, g, g.missing(found))
 			if g.String() != "" {
 				missed++
 			}
@@ -82,6 +82,14 @@ func (g goal) values(found results) (values []float64, unit string) {
 		}
 	}
 	return values, unit
+}
+
+// missing names the benchmark for want of which there is no value.
+func (g goal) missing(found results) string {
+	if len(found[g.name]) == 0 {
+		return g.name
+	}
+	return g.base
 }
 
 func (g goal) reached(s benchmath.Summary) bool {
