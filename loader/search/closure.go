@@ -66,37 +66,41 @@ func (p *Path) Closure(root string) (*Closure, error) {
 		return nil, fmt.Errorf("find libraries: %w", err)
 	}
 	c := &Closure{Objects: []*Object{{Image: m, Name: root, Path: root}}}
-	var faults []error
+	var faults []*fault
 	for i := 0; i < len(c.Objects); i++ {
 		o := c.Objects[i]
 		for _, name := range o.Needed {
-			dep, err := c.add(p, name, o)
-			if err != nil {
-				faults = append(faults, err)
+			dep, f := c.add(p, name, o)
+			if f != nil {
+				faults = append(faults, f)
 				continue
 			}
 			o.Deps = append(o.Deps, dep)
 		}
 	}
 	if len(faults) > 0 {
-		return nil, &faultsError{root: root, faults: append(faults, c.Close())}
+		return nil, errors.Join(&faultsError{root: root, faults: faults}, c.Close())
 	}
 	return c, nil
 }
 
 // add returns the index of the object that a name leads to.
-func (c *Closure) add(p *Path, name string, by *Object) (int, error) {
+func (c *Closure) add(p *Path, name string, by *Object) (int, *fault) {
 	if i := c.index(name); i >= 0 {
 		return i, nil
 	}
-	m, err := p.open(wish{name: name, loaders: by.loaders()})
-	if err != nil {
-		return 0, err
+	w := wish{name: name, loaders: by.loaders()}
+	m, f := p.open(w)
+	if f != nil {
+		return 0, f
 	}
 	// The same file under another name is the same object.
 	if i := slices.IndexFunc(c.Objects, func(o *Object) bool { return o.ID == m.ID }); i >= 0 {
 		c.Objects[i].names = append(c.Objects[i].names, name)
-		return i, m.Close()
+		if err := m.Close(); err != nil {
+			return 0, w.fault(err)
+		}
+		return i, nil
 	}
 	c.Objects = append(c.Objects, &Object{Image: m, Name: name, Path: m.Path, loader: by})
 	return len(c.Objects) - 1, nil
@@ -114,18 +118,31 @@ func (o *Object) loaders() []*image.Image {
 // faultsError is everything that is wrong with a closure.
 type faultsError struct {
 	root   string
-	faults []error
+	faults []*fault
 }
 
+// Error names each library once, with all who need it.
 func (e *faultsError) Error() string {
-	var lines []string
+	needers := map[string][]string{} // by library and what is wrong with it
+	var order []string
 	for _, f := range e.faults {
-		if f != nil && !slices.Contains(lines, f.Error()) {
-			lines = append(lines, f.Error())
+		what := fmt.Sprintf("%s: %v", f.name, f.err)
+		if _, seen := needers[what]; !seen {
+			order = append(order, what)
 		}
+		needers[what] = append(needers[what], f.by)
 	}
-	return fmt.Sprintf("find libraries of %s: %s", e.root, strings.Join(lines, "; "))
+	for i, what := range order {
+		order[i] = fmt.Sprintf("%s (needed by %s)", what, strings.Join(needers[what], ", "))
+	}
+	return fmt.Sprintf("find libraries of %s: %s", e.root, strings.Join(order, "; "))
 }
 
 // Unwrap is for errors.Is and errors.As.
-func (e *faultsError) Unwrap() []error { return e.faults }
+func (e *faultsError) Unwrap() []error {
+	var errs []error
+	for _, f := range e.faults {
+		errs = append(errs, f)
+	}
+	return errs
+}

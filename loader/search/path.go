@@ -4,6 +4,7 @@
 package search
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,8 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"debug/elf"
 
 	"golang.org/x/sys/unix"
 
@@ -83,9 +82,9 @@ func (p *Path) Find(name string, from *image.Image) (string, error) {
 	if from != nil {
 		w.loaders = []*image.Image{from}
 	}
-	m, err := p.open(w)
-	if err != nil {
-		return "", err
+	m, f := p.open(w)
+	if f != nil {
+		return "", f
 	}
 	return m.Path, m.Close()
 }
@@ -97,7 +96,7 @@ type wish struct {
 }
 
 // open finds a library and returns it with Path as found.
-func (p *Path) open(w wish) (*image.Image, error) {
+func (p *Path) open(w wish) (*image.Image, *fault) {
 	m, err := p.search(w)
 	switch {
 	case err != nil:
@@ -108,12 +107,28 @@ func (p *Path) open(w wish) (*image.Image, error) {
 	return m, nil
 }
 
-func (w wish) fault(err error) error {
-	if len(w.loaders) == 0 {
-		return fmt.Errorf("find %s: %w", w.name, err)
+func (w wish) fault(err error) *fault {
+	f := &fault{name: w.name, err: err}
+	if len(w.loaders) > 0 {
+		f.by = w.loaders[0].Path
 	}
-	return fmt.Errorf("find %s, needed by %s: %w", w.name, w.loaders[0].Path, err)
+	return f
 }
+
+// fault is a library that could not be opened.
+type fault struct {
+	name, by string // by is the path of who needs it, or ""
+	err      error
+}
+
+func (f *fault) Error() string {
+	if f.by == "" {
+		return fmt.Sprintf("find %s: %v", f.name, f.err)
+	}
+	return fmt.Sprintf("find %s, needed by %s: %v", f.name, f.by, f.err)
+}
+
+func (f *fault) Unwrap() error { return f.err }
 
 // search follows _dl_map_object in glibc's elf/dl-load.c. It returns nil where
 // no directory has the library.
