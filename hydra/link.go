@@ -30,7 +30,7 @@ func (j *Job) startProxy(host HostPlan) error {
 	link := &proxyLink{plan: host, conn: channel.New(remote.Out, remote.In), remote: remote}
 	link.stop = sync.OnceValue(link.close)
 	j.trace(host)
-	link.conn.SendValue(channel.Launch, host)
+	link.conn.Send(channel.Launch, 0, host.Encode())
 	for _, set := range host.Sets {
 		if set.Holds(0) {
 			link.stdin = channel.NewWindow(stdinWindow)
@@ -90,13 +90,16 @@ func (j *Job) name(link *proxyLink, frame channel.Frame) {
 	err := frame.Value(&request)
 	reply := channel.Name{ID: request.ID}
 	if err == nil {
+		service := string(request.Service)
 		switch request.Op {
 		case "publish":
-			err = j.root.Publish(request.Service, request.Port)
+			err = j.root.Publish(service, string(request.Port))
 		case "lookup":
-			reply.Port, err = j.root.Lookup(request.Service)
+			var port string
+			port, err = j.root.Lookup(service)
+			reply.Port = []byte(port)
 		case "unpublish":
-			err = j.root.Unpublish(request.Service)
+			err = j.root.Unpublish(service)
 		}
 	}
 	if err != nil {

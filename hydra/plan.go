@@ -4,6 +4,8 @@
 package hydra
 
 import (
+	"bytes"
+	"encoding/gob"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,23 @@ type HostPlan struct {
 	Label    bool
 	Prompt   bool // send unfinished lines after a pause: someone reads along at a terminal
 	Trace    bool
+}
+
+// Encode returns the plan as the launch frame carries it. Gob keeps arguments and settings that are not UTF-8.
+func (h HostPlan) Encode() []byte {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(h); err != nil {
+		panic(err) // a HostPlan is plain data
+	}
+	return b.Bytes()
+}
+
+// DecodeHostPlan reads what Encode wrote.
+func DecodeHostPlan(b []byte) (h HostPlan, err error) {
+	if err = gob.NewDecoder(bytes.NewReader(b)).Decode(&h); err != nil {
+		return HostPlan{}, fmt.Errorf("read plan: %w", err)
+	}
+	return h, nil
 }
 
 // A Program is what the ranks of one segment run.

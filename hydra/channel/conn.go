@@ -5,9 +5,8 @@ package channel
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -43,18 +42,19 @@ func (c *Conn) Send(kind Kind, index int, body []byte) {
 	}
 }
 
-// SendValue queues a frame whose body is v in gob encoding, which keeps strings that are not UTF-8 as they are.
+// SendValue queues a frame whose body is v as JSON, which does not keep strings that are not UTF-8: use []byte for text
+// that must arrive as it is.
 func (c *Conn) SendValue(kind Kind, v any) {
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(v); err != nil {
+	body, err := json.Marshal(v)
+	if err != nil {
 		panic(err) // every v is a plain struct of ours
 	}
-	c.Send(kind, 0, body.Bytes())
+	c.Send(kind, 0, body)
 }
 
 // Value reads the body that SendValue wrote.
 func (f Frame) Value(v any) error {
-	if err := gob.NewDecoder(bytes.NewReader(f.Body)).Decode(v); err != nil {
+	if err := json.Unmarshal(f.Body, v); err != nil {
 		return fmt.Errorf("read frame of kind %d: %w", f.Kind, err)
 	}
 	return nil

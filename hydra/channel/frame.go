@@ -14,7 +14,7 @@ type Kind uint8
 
 // Frames from mpiexec to a proxy.
 const (
-	Launch     Kind = iota + 1 // body: hydra.HostPlan
+	Launch     Kind = iota + 1 // body: hydra.HostPlan.Encode
 	Stdin                      // body: bytes for rank 0
 	StdinEOF                   // rank 0's stdin ends
 	Signal                     // index: signal number for every rank's process group

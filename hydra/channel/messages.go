@@ -25,6 +25,6 @@ type Abort struct {
 type Name struct {
 	ID            int
 	Op            string // publish, lookup, unpublish
-	Service, Port string
+	Service, Port []byte
 	Error         string
 }

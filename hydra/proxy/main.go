@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/pmi"
@@ -85,8 +86,8 @@ func serve(conn *channel.Conn) error {
 		byPID:   map[int]*process{},
 		log:     slog.New(slog.DiscardHandler),
 	}
-	if err := frame.Value(&p.plan); err != nil {
-		return fmt.Errorf("read plan: %w", err)
+	if p.plan, err = hydra.DecodeHostPlan(frame.Body); err != nil {
+		return err
 	}
 	if p.plan.Trace {
 		p.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("host", p.plan.Host)

@@ -57,18 +57,18 @@ func (u *upstream) barrierOut(body []byte) {
 
 // Publish implements pmi.Upstream.
 func (u *upstream) Publish(service, port string) error {
-	_, err := u.ask(channel.Name{Op: "publish", Service: service, Port: port})
+	_, err := u.ask(channel.Name{Op: "publish", Service: []byte(service), Port: []byte(port)})
 	return err
 }
 
 // Lookup implements pmi.Upstream.
 func (u *upstream) Lookup(service string) (string, error) {
-	return u.ask(channel.Name{Op: "lookup", Service: service})
+	return u.ask(channel.Name{Op: "lookup", Service: []byte(service)})
 }
 
 // Unpublish implements pmi.Upstream.
 func (u *upstream) Unpublish(service string) error {
-	_, err := u.ask(channel.Name{Op: "unpublish", Service: service})
+	_, err := u.ask(channel.Name{Op: "unpublish", Service: []byte(service)})
 	return err
 }
 
@@ -91,7 +91,7 @@ func (u *upstream) ask(request channel.Name) (string, error) {
 	if answer.Error != "" {
 		return "", errors.New(answer.Error)
 	}
-	return answer.Port, nil
+	return string(answer.Port), nil
 }
 
 func (u *upstream) nameReply(frame channel.Frame) {
