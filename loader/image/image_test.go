@@ -57,6 +57,17 @@ func TestFlagsOfLinker(t *testing.T) {
 	assert.NotZero(t, elf.DynFlag1(m.Flags1)&elf.DF_1_NOW)
 }
 
+// DT_FLAGS says what older tags say too; either is enough.
+func TestFlagsWithoutOldTags(t *testing.T) {
+	f := load(t, library(t, "-Wl,-Bsymbolic"))
+	f.drop(elf.DT_SYMBOLIC)
+	f.set(elf.DT_FLAGS, uint64(elf.DF_SYMBOLIC|elf.DF_TEXTREL))
+	m, err := Parse("flags", f.b)
+	require.NoError(t, err)
+	assert.True(t, m.Symbolic)
+	assert.True(t, m.TextRel)
+}
+
 func TestOpenIdentifies(t *testing.T) {
 	path := library(t)
 	m := open(t, path)

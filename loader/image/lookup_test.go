@@ -104,6 +104,56 @@ func TestLookupAmbiguous(t *testing.T) {
 	assert.False(t, s.Hidden)
 }
 
+// symbol returns the index of a definition.
+func (f *file) symbol(name string) uint32 {
+	f.t.Helper()
+	for i := range f.m.symbols {
+		if s, err := f.m.Symbol(i); err == nil && s.Name == name && s.Defined() {
+			return i
+		}
+	}
+	f.t.Fatalf("no symbol %s", name)
+	return 0
+}
+
+func TestLookupLocalSymbols(t *testing.T) {
+	path := library(t)
+	for name, change := range map[string]func(sym []byte){
+		"hidden":      func(b []byte) { b[5] = byte(elf.STV_HIDDEN) },
+		"internal":    func(b []byte) { b[5] = byte(elf.STV_INTERNAL) },
+		"local":       func(b []byte) { b[4] &= 0xf },
+		"section":     func(b []byte) { b[4] = b[4]&0xf0 | byte(elf.STT_SECTION) },
+		"at zero":     func(b []byte) { clear(b[8:16]) },
+		"undefined":   func(b []byte) { clear(b[6:8]) },
+		"odd binding": func(b []byte) { b[4] = b[4]&0xf | byte(elf.STB_HIPROC)<<4 },
+	} {
+		f := load(t, path)
+		change(f.b[f.at(f.m.SymtabVaddr)+symSize*uint64(f.symbol("use")):])
+		m, err := Parse("local", f.b)
+		require.NoError(t, err, name)
+		_, ok := m.Lookup("use", "")
+		assert.False(t, ok, name)
+		for s := range m.Exports() {
+			assert.NotEqual(t, "use", s.Name, name)
+		}
+	}
+}
+
+// The version that names the file itself is none.
+func TestBaseVersion(t *testing.T) {
+	f := load(t, library(t))
+	f.put16(f.at(f.m.VerdefVaddr)+4, 9) // vd_ndx
+	f.put16(f.at(f.m.VersymVaddr)+2*uint64(f.symbol("use")), 9)
+	m, err := Parse("base", f.b)
+	require.NoError(t, err)
+	for _, version := range []string{"", "V1", "V2"} {
+		s, ok := m.Lookup("use", version)
+		assert.True(t, ok, version)
+		assert.Empty(t, s.Version)
+	}
+	assert.True(t, m.DefinesVersion("liblibrary.so.3"))
+}
+
 func TestReferencesHaveLibraries(t *testing.T) {
 	m := open(t, library(t))
 	for i := uint32(1); ; i++ {

@@ -6,6 +6,7 @@ package search
 import (
 	"encoding/binary"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,10 +25,10 @@ type entry struct {
 func buildCache(entries []entry, hwcaps []string) []byte {
 	le := binary.LittleEndian
 	tables := newHeader + newEntrySize*len(entries)
-	strings := []byte{}
+	text := []byte{}
 	str := func(s string) uint32 {
-		at := tables + len(strings)
-		strings = append(append(strings, s...), 0)
+		at := tables + len(text)
+		text = append(append(text, s...), 0)
 		return uint32(at)
 	}
 	head := append([]byte(newMagic), make([]byte, newHeader-len(newMagic))...)
@@ -53,7 +54,7 @@ func buildCache(entries []entry, hwcaps []string) []byte {
 	for _, name := range hwcaps {
 		names = append(names, str(name))
 	}
-	data := append(head, strings...)
+	data := append(head, text...)
 	le.PutUint32(data[32:], uint32(len(data)))
 	data = le.AppendUint32(data, extensionMagic)
 	data = le.AppendUint32(data, 2)
@@ -109,6 +110,11 @@ func TestParseCache(t *testing.T) {
 		old = append(old, make([]byte, (entries*oldEntrySize+7)&^7)...)
 		assert.Equal(t, want, parseCache(append(old, built...), nil), "behind an old cache of %d", entries)
 	}
+}
+
+func TestCacheLeavesOutLongPaths(t *testing.T) {
+	long := "/" + strings.Repeat("x", maxName)
+	assert.Empty(t, parseCache(buildCache([]entry{{"libx.so", long, "", flagX8664Libc}}, nil), nil))
 }
 
 func TestParseBrokenCache(t *testing.T) {

@@ -56,6 +56,27 @@ func TestFindOrder(t *testing.T) {
 	}
 }
 
+// An object's RPATH is void beside a RUNPATH, and those of its loaders are not
+// looked at where it has a RUNPATH itself. LD_LIBRARY_PATH belongs to the root.
+func TestDirectoriesBeforeCache(t *testing.T) {
+	root := &image.Image{Path: "/root/program", Rpath: "/root/r:"}
+	middle := &image.Image{Path: "/middle/lib.so", Rpath: "/middle/r"}
+	void := &image.Image{Path: "/void/lib.so", Rpath: "/void/r", Runpath: "/void/run"}
+	plain := &image.Image{Path: "/plain/lib.so"}
+	p := New("$ORIGIN/env")
+	for name, c := range map[string]struct {
+		loaders []*image.Image
+		want    []string
+	}{
+		"root":               {[]*image.Image{root}, []string{"/root/r", ".", "/root/env"}},
+		"inherited":          {[]*image.Image{plain, middle, root}, []string{"/middle/r", "/root/r", ".", "/root/env"}},
+		"RUNPATH":            {[]*image.Image{void, middle, root}, []string{"/root/env", "/void/run"}},
+		"RUNPATH on the way": {[]*image.Image{plain, void, root}, []string{"/root/r", ".", "/root/env"}},
+	} {
+		assert.Equal(t, c.want, p.before(wish{loaders: c.loaders}), name)
+	}
+}
+
 func TestFindMissing(t *testing.T) {
 	tr := newTree(t)
 	from := open(t, tr.lib("from.so", nil))
