@@ -128,11 +128,13 @@ func (m *Image) str(off uint64, limit int) (string, error) {
 	if off >= uint64(len(m.strtab)) {
 		return "", fmt.Errorf("name at %#x outside the string table of %#x bytes", off, len(m.strtab))
 	}
-	n := bytes.IndexByte(m.strtab[off:], 0)
-	if n > limit {
+	name := m.strtab[off:]
+	// Many names may lie in one endless string.
+	n := bytes.IndexByte(name[:min(len(name), limit+1)], 0)
+	if n < 0 {
 		return "", fmt.Errorf("name at %#x has more than %d bytes", off, limit)
 	}
-	return string(m.strtab[off : off+uint64(n)]), nil
+	return string(name[:n]), nil
 }
 
 func (m *Image) setFlags(d dynamic) error {

@@ -4,8 +4,10 @@
 package image
 
 import (
+	"bytes"
 	"debug/elf"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -237,6 +239,23 @@ func TestPLTInsideRela(t *testing.T) {
 	have, err := m.Relocs()
 	require.NoError(t, err)
 	assert.Equal(t, want, have)
+}
+
+// As many names as there can be, all in one string of 16 MiB, must not take long:
+// to look for the end of each would be 500 GB.
+func TestLongNames(t *testing.T) {
+	m := &Image{strtab: append(bytes.Repeat([]byte("a"), 1<<24), 0)}
+	start := time.Now()
+	for i := range uint64(versionIndex) {
+		_, err := m.str(i, maxPath)
+		require.Error(t, err)
+	}
+	assert.Less(t, time.Since(start), 2*time.Second)
+	for limit, ok := range map[int]bool{2: false, 3: true, 4: true} {
+		name, err := m.str(1<<24-3, limit)
+		assert.Equal(t, ok, err == nil, limit)
+		assert.Equal(t, ok, name == "aaa", limit)
+	}
 }
 
 // TestTruncated cuts the file inside and behind each header, and inside each load.
