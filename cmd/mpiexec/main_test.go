@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		limit.Cur = 0
 		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
 	}
+	// The race detector's run-time makes each of the many processes wait a second at its end.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	testscript.Main(m, map[string]func(){"mpiexec": main})
 }
 
@@ -164,6 +166,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("PROBE", probe)
 			env.Setenv("SESSIONS", sessions)
 			env.Setenv("UCX_HANDLE_ERRORS", "none")

@@ -12,35 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A launcher starts processes from one thread that lives as long as the proxy: PR_SET_PDEATHSIG fires when the thread
-// that forked ends, not the process (prctl(2)). The thread's CPU mask is the child's.
-type launcher struct {
-	requests chan func()
-}
-
-func newLauncher() launcher {
-	l := launcher{make(chan func())}
+// onLaunchThread runs start on a thread that lives as long as the proxy: PR_SET_PDEATHSIG fires when the thread that
+// forked ends, not the process (prctl(2)). The thread's CPU mask is that of the processes it starts.
+func onLaunchThread(start func() error) error {
+	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		for request := range l.requests { // never closed
-			request()
-		}
+		done <- start()
+		select {}
 	}()
-	return l
+	return <-done
 }
 
-// start runs s with descriptors 0, 1, 2... as given.
-func (l launcher) start(s start, fds []int) (pid int, err error) {
-	done := make(chan struct{})
-	l.requests <- func() {
-		pid, err = forkExec(s, fds)
-		close(done)
-	}
-	<-done
-	return pid, err
-}
-
-// forkExec starts the process in a session of its own. A script without #! is run by sh, as execvp(3) does.
+// forkExec starts the process in a session of its own, with descriptors 0, 1, 2... as given. A script without #! is run by sh, as execvp(3) does.
+// Preconditions: on the launch thread.
 func forkExec(s start, fds []int) (int, error) {
 	attr := &syscall.ProcAttr{
 		Dir: s.dir,

@@ -156,10 +156,10 @@ func pollable(fd int) *os.File {
 var errEnding = errors.New("the job is ending")
 
 // startAll starts the sets in rank order.
+// Preconditions: on the launch thread.
 func (p *proxy) startAll(starts []start) error {
-	launch := newLauncher()
 	for i, s := range starts {
-		if err := p.start(launch, i, s); errors.Is(err, errEnding) {
+		if err := p.start(i, s); errors.Is(err, errEnding) {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("cannot run %s on %s: %w", s.args[0], p.plan.Host, err)
@@ -168,13 +168,13 @@ func (p *proxy) startAll(starts []start) error {
 	return nil
 }
 
-func (p *proxy) start(launch launcher, index int, s start) error {
+func (p *proxy) start(index int, s start) error {
 	d, err := openDescriptors(s.set)
 	if err != nil {
 		return err
 	}
 	proc := &process{set: s.set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1}
-	err = p.fork(launch, proc, s, d)
+	err = p.fork(proc, s, d)
 	d.closeChild()
 	if err != nil {
 		d.closeOurs()
@@ -187,13 +187,13 @@ func (p *proxy) start(launch launcher, index int, s start) error {
 
 // fork starts the process, unless the job is ending. The lock spans both the start and the entry into byPID: an end of the
 // job must see the process, and so must its collector.
-func (p *proxy) fork(launch launcher, proc *process, s start, d *descriptors) (err error) {
+func (p *proxy) fork(proc *process, s start, d *descriptors) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ending {
 		return errEnding
 	}
-	if proc.pid, err = launch.start(s, d.child); err != nil {
+	if proc.pid, err = forkExec(s, d.child); err != nil {
 		return err
 	}
 	p.processes = append(p.processes, proc)

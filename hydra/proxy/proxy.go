@@ -56,7 +56,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	}
 	go p.handleSignals(signals)
 	go p.receive()
-	err = p.startAll(starts)
+	err = onLaunchThread(func() error { return p.startAll(starts) })
 	if err != nil {
 		p.end()
 	} else {
