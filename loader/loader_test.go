@@ -60,6 +60,7 @@ func TestInstancesAreApart(t *testing.T) {
 		{"relr", "-Wl,-z,pack-relative-relocs"},
 		{"no relro", "-Wl,-z,norelro"},
 		{"now", "-Wl,-z,now"},
+		{"large pages", "-Wl,-z,max-page-size=0x200000"},
 	} {
 		t.Run(layout.name, func(t *testing.T) {
 			path := counter(t, layout.flag)

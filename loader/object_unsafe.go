@@ -80,13 +80,29 @@ func identify(f *os.File) (image.FileID, error) {
 	return image.FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, MtimeSec: st.Mtim.Sec, MtimeNsec: st.Mtim.Nsec}, nil
 }
 
-// reserve takes address space for the span, aligned as the largest segment wants.
+// reserve takes address space for the span, aligned as the segments want.
 func reserve(o *plan.Object) (unsafe.Pointer, error) {
-	p, err := unix.MmapPtr(-1, 0, nil, uintptr(o.Span.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
-	if err != nil {
-		return nil, fmt.Errorf("reserve %d bytes of address space (ulimit -v, vm.max_map_count): %w", o.Span.Size, err)
+	size, align := uintptr(o.Span.Size), uintptr(pageSize)
+	for _, l := range o.Loads {
+		align = max(align, uintptr(l.Align))
 	}
-	return p, nil
+	more := align - uintptr(pageSize)
+	p, err := unix.MmapPtr(-1, 0, nil, size+more, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, fmt.Errorf("reserve %d bytes of address space (ulimit -v, vm.max_map_count): %w", size+more, err)
+	}
+	before := -uintptr(p) & (align - 1)
+	start := unsafe.Add(p, before)
+	trim(p, before)
+	trim(unsafe.Add(start, size), more-before)
+	return start, nil
+}
+
+// trim gives back the part of a reservation that alignment did not need.
+func trim(p unsafe.Pointer, size uintptr) {
+	if size > 0 {
+		_ = unix.MunmapPtr(p, size) // a part of a mapping of ours
+	}
 }
 
 func (m *mapped) pointer(vaddr uint64) unsafe.Pointer {

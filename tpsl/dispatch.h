@@ -68,6 +68,7 @@ void tpsl_set_pmi_fd(int fd);
 
 /* ---- fault.c ---- */
 void tpsl_watch_faults(void);
+void tpsl_restore_signals(void);
 void tpsl_set_control_fd(int fd);
 
 #endif

@@ -29,12 +29,9 @@ __attribute__((constructor(101))) static void remember(void)
         sigaction(signals[i], NULL, &program[i]);
 }
 
-extern void _cgo_wait_runtime_init_done(void);
-
-/* After the Go runtime: the linker puts Go's object in front of ours. */
-__attribute__((constructor)) static void restore(void)
+/* After the Go runtime has started: cmd/libtpsl calls it when it is loaded. */
+void tpsl_restore_signals(void)
 {
-    _cgo_wait_runtime_init_done();
     for (int i = 0; i < NSIGNALS; i++)
         sigaction(signals[i], &program[i], NULL);
 }

@@ -138,7 +138,7 @@ func (p *Path) search(w wish) (*image.Image, error) {
 		from = w.loaders[0]
 	}
 	if strings.Contains(w.name, "/") {
-		return attempt(expand(w.name, from))
+		return openNamed(expand(w.name, from))
 	}
 	if m, err := p.inDirs(w.name, p.before(w)); m != nil || err != nil {
 		return m, err
@@ -225,6 +225,16 @@ func attempt(path string) (*image.Image, error) {
 		return nil, nil
 	}
 	return nil, err
+}
+
+// openNamed opens the one file that a name with a slash stands for. Unlike in a
+// search there is no other file to try, so that whatever is wrong with it is told.
+func openNamed(path string) (*image.Image, error) {
+	m, err := image.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return m, err
 }
 
 // token is a dynamic string token (ld.so(8)); an identifier that only begins like
