@@ -38,10 +38,10 @@ static pthread_mutex_t open_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 extern char **environ;
 static int arguments_c;
-static char *no_arguments[] = {NULL};
-static char **arguments_v = no_arguments;
+static char **arguments_v;
 
-void tpsl_remember_arguments(int argc, char **argv)
+/* glibc gives constructors the program's arguments; those of instances get them, too. */
+__attribute__((constructor(101))) static void remember_arguments(int argc, char **argv)
 {
     arguments_c = argc;
     arguments_v = argv;

@@ -103,7 +103,6 @@ void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char 
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
 void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destructors */
-void tpsl_remember_arguments(int argc, char **argv);
 
 /* Opens an instance of `library` for the calling thread, which becomes bound to
  * it: maps, relocates, runs the constructors. `environment` is taken over (an

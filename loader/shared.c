@@ -105,14 +105,15 @@ void *tpsl_mmap(void *hint, size_t length, int protection, int flags, int fd, of
     struct stat st;
     int kind = flags & MAP_TYPE;
     bool shareable = tpsl_current && !hint && fd >= 0 && (kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE) &&
-                     !(flags & (MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)) && fstat(fd, &st) == 0;
+                     !(flags & (MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)) && fstat(fd, &st) == 0 &&
+                     S_ISREG(st.st_mode); /* what a device maps depends on the descriptor */
     if (!shareable)
         return mmap(hint, length, protection, flags, fd, offset);
     struct key k = {st.st_dev, st.st_ino, (uint64_t)offset, length, (uint64_t)protection};
     pthread_mutex_lock(&lock);
     void *address = join(&k);
     if (!address) {
-        address = mmap(hint, length, protection, flags, fd, offset);
+        address = mmap(NULL, length, protection, flags, fd, offset);
         if (address != MAP_FAILED)
             record(&k, address);
     }

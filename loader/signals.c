@@ -29,9 +29,10 @@ static struct sigaction program[SIGNALS];
 static bool dispatching[SIGNALS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_function(const struct sigaction *a)
+/* Whether the instance does something about the signal, be it to ignore it. */
+static bool is_set(const struct sigaction *a)
 {
-    return a && a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
+    return a && a->sa_handler != SIG_DFL;
 }
 
 static const struct sigaction *action_of(struct disposition *d)
@@ -42,7 +43,7 @@ static const struct sigaction *action_of(struct disposition *d)
 static void call(struct disposition *d, int number, siginfo_t *info, void *context)
 {
     const struct sigaction *a = action_of(d);
-    if (!is_function(a))
+    if (!is_set(a) || a->sa_handler == SIG_IGN)
         return;
     struct tpsl_instance *before = tpsl_current;
     tpsl_current = d->instance;
@@ -64,7 +65,7 @@ static void dispatch(int number, siginfo_t *info, void *context)
     for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next) {
         if (is_fault(number, info) && d->instance != tpsl_current)
             continue;
-        handled |= is_function(action_of(d));
+        handled |= is_set(action_of(d));
         call(d, number, info, context);
     }
     if (!handled) /* the fault of a thread without handler happens again under the program's */
@@ -95,7 +96,7 @@ static bool install(int number, int flags)
 static bool anyone_handles(int number)
 {
     for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next)
-        if (is_function(action_of(d)))
+        if (is_set(action_of(d)))
             return true;
     return false;
 }
@@ -108,7 +109,7 @@ static int set(int number, const struct sigaction *new, struct disposition *d)
         return -1;
     *copy = *new;
     atomic_store_explicit(&d->action, copy, memory_order_release);
-    if (is_function(new))
+    if (is_set(new))
         return install(number, new->sa_flags) ? 0 : -1;
     if (dispatching[number] && !anyone_handles(number)) {
         sigaction(number, &program[number], NULL);

@@ -23,10 +23,10 @@ const (
 
 // checkLimits raises RLIMIT_NOFILE as far as it may and refuses what cannot work.
 func checkLimits(s *rankSet) error {
-	if err := checkFiles(len(s.Ranks)); err != nil {
+	if err := checkMaps(len(s.Ranks), s.LocalRanks); err != nil {
 		return err
 	}
-	return checkMaps(len(s.Ranks), s.LocalRanks)
+	return checkFiles(len(s.Ranks))
 }
 
 func checkFiles(ranks int) error {
