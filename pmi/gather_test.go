@@ -5,6 +5,7 @@ package pmi
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"testing"
@@ -47,6 +48,32 @@ func exchange(t *testing.T, conn net.Conn, rank, ranks, rounds int) {
 	var refused *ReplyError
 	assert.ErrorAs(t, err, &refused)
 	assert.NoError(t, c.Finalize())
+}
+
+// Ranks of two hosts see each other's puts after a barrier, and not before.
+func TestTwoHosts(t *testing.T) {
+	root := NewRoot(2)
+	var clients [2]*Client
+	for host := range clients {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { ours.Close() })
+		server := NewServer(World{Size: 2, KVSName: testKVS}, 1, root, newRecord(), slog.New(slog.DiscardHandler))
+		go server.Serve(host, 0, theirs)
+		clients[host] = NewClient(ours)
+		require.NoError(t, clients[host].Init())
+		require.NoError(t, clients[host].Put(fmt.Sprint("k", host), fmt.Sprint("v", host)))
+	}
+	_, err := clients[0].Get("k1")
+	require.Error(t, err)
+	other := make(chan error)
+	go func() { other <- clients[1].Barrier() }()
+	require.NoError(t, clients[0].Barrier())
+	require.NoError(t, <-other)
+	for host, c := range clients {
+		value, err := c.Get(fmt.Sprint("k", 1-host))
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprint("v", 1-host), value)
+	}
 }
 
 func TestClientNames(t *testing.T) {

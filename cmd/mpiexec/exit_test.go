@@ -45,6 +45,7 @@ func TestExit(t *testing.T) {
 		{"no such program", 3, []string{"./nosuchprogram"}, 255, "no such file or directory\n", "", true},
 		// Hydra waits for ever.
 		{"exit before init", 2, []string{probe, "early", "6"}, 6, "exited with status 6 without MPI_Init, which others wait for", "", false},
+		{"exit while others are in init", 2, rankScript("[ $PMI_RANK = 0 ] && exec " + probe + " wait; sleep 0.5; exit 6"), 6, "without MPI_Init", "", false},
 		{"exit 0 before init", 2, []string{probe, "early", "0"}, 255, "without MPI_Init", "", false},
 		// Hydra waits until the sleep ends.
 		{"grandchild holds the output", 1, rankScript("sleep 60 & echo done"), 0, "", "done\n", false},

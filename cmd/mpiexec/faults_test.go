@@ -53,6 +53,17 @@ func TestKillProxy(t *testing.T) {
 	}
 }
 
+// With nobody left to clean up the kernel ends the ranks.
+func TestKillProxyAndMpiexec(t *testing.T) {
+	j := launch(t, nil, "mpiexec", "-n", "2", "sleep", "60")
+	j.awaitRanks(t, 2)
+	proxy, _ := j.family()
+	require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGSTOP)) // it must not see the proxy die
+	require.NoError(t, unix.Kill(proxy, unix.SIGKILL))
+	require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGKILL))
+	j.end(t)
+}
+
 func TestEndProxyPolitely(t *testing.T) {
 	j := launch(t, nil, "mpiexec", "-n", "2", "sleep", "60")
 	j.awaitRanks(t, 2)
