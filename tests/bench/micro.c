@@ -1,3 +1,5 @@
+//go:build ignore
+
 /* SPDX-FileCopyrightText: The tpsl authors
  * SPDX-License-Identifier: Apache-2.0
  *
