@@ -14,8 +14,6 @@ VERSION = 0.1.0
 PREFIX  ?= /opt/tpsl
 DESTDIR ?=
 GO      ?= go
-# Folder of the mpi.h that tpsl.pc adds; tpslcc finds it by itself.
-MPI_INCLUDE ?= /usr/include/x86_64-linux-gnu/mpich
 
 # No VCS stamp: it would relink everything at each commit.
 GOFLAGS_BUILD = -trimpath -buildvcs=false
