@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// Listing 1 of the paper, as printed, gives each thread of a team a rank of its own.
+func TestListing1(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := example(t, "listing1")
+	for _, threads := range []int{1, 2, 3, 4} {
+		t.Run(fmt.Sprintf("rpp=%d", threads), func(t *testing.T) {
+			job := mpiexec(t, nil, fmt.Sprintf("-n 4 -rpp %d", threads), program)
+			if threads == 1 {
+				job = mpiexec(t, []string{"OMP_NUM_THREADS=1"}, "-n 4", program)
+			}
+			job.succeeded(t)
+			var want []string
+			for rank := range 4 {
+				team := min(threads, 4-rank/threads*threads) // the last process takes the rest
+				want = append(want, fmt.Sprintf("thread %d of %d is rank %d of 4\n", rank%threads, team, rank))
+			}
+			assert.ElementsMatch(t, want, job.lines())
+		})
+	}
+}
+
+func TestExamples(t *testing.T) {
+	testsupport.NothingLeft(t)
+	ring := mpiexec(t, nil, "-n 4 -rpp 2", example(t, "ring")).succeeded(t)
+	assert.Equal(t, "ring: 4 ranks, sum 6, expected 6\n", ring.stdout)
+
+	hello := mpiexec(t, nil, "-n 4 -rpp 2", example(t, "hello")).succeeded(t)
+	processes := map[string]int{}
+	for _, line := range hello.lines() {
+		_, process, _ := strings.Cut(line, "process ")
+		processes[process]++
+	}
+	require.Len(t, processes, 2, hello.stdout)
+	for process, ranks := range processes {
+		assert.Equal(t, 2, ranks, "ranks of process %s", process)
+	}
+}
+
+// checksum returns the halo program's answer, which it has verified itself.
+func checksum(t *testing.T, job outcome, layout string) string {
+	t.Helper()
+	job.succeeded(t)
+	assert.Contains(t, job.stdout, "halo: 4 ranks, "+layout)
+	_, sum, found := strings.Cut(job.stdout, "checksum ")
+	require.True(t, found, job.stdout)
+	sum, verified := strings.CutSuffix(sum, ", verified\n")
+	require.True(t, verified, job.stdout)
+	return sum
+}
+
+// The answer does not depend on how four ranks are laid out, nor on the launcher.
+func TestHalo(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "mpiexec.hydra")
+	program := example(t, "halo")
+	want := checksum(t, run(t, nil, "mpiexec.hydra", "-n", "4", flat(t, "../../examples/halo.c")), "4 processes x 1 thread ranks")
+	for _, c := range []struct{ options, layout string }{
+		{"-n 4 -rpp 4", "1 processes x 4 thread ranks"},
+		{"-n 4 -rpp 2", "2 processes x 2 thread ranks"},
+		{"-n 4 -rpp 1", "4 processes x 1 thread ranks"},
+	} {
+		t.Run(c.layout, func(t *testing.T) {
+			assert.Equal(t, want, checksum(t, mpiexec(t, nil, c.options, program), c.layout))
+		})
+	}
+}
+
+// A team of threads that shrinks and grows again keeps its ranks.
+func TestTeam(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 4 -rpp 4", fixture(t, "team")).succeeded(t)
+	assert.Equal(t, "team: 0 wrong\n", job.stdout)
+}
+
+// Threads that a rank makes act for it, and a thread may act for another rank.
+func TestHelper(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := fixture(t, "helper")
+	job := mpiexec(t, nil, "-n 4 -rpp 2", program).succeeded(t)
+	assert.Equal(t, strings.Repeat("helper: 0 wrong\n", 2), job.stdout)
+	job = mpiexec(t, []string{"OMP_NUM_THREADS=1"}, "-n 2", program).succeeded(t)
+	assert.Equal(t, strings.Repeat("helper: 0 wrong\n", 2), job.stdout)
+}
+
+// verify asks the runtime for the proof that no pointer of one instance leads into
+// another, after start-up and again after traffic.
+var verify = []string{"TPSL_VERIFY=1"}
+
+func TestRanks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := fixture(t, "ranks")
+	for _, c := range []struct {
+		options string
+		ranks   int
+	}{{"-n 8 -rpp 8", 8}, {"-n 4 -rpp 2", 4}} {
+		t.Run(c.options, func(t *testing.T) {
+			job := mpiexec(t, verify, c.options, program).succeeded(t)
+			assert.Equal(t, fmt.Sprintf("ranks: %d ranks right\n", c.ranks), job.stdout)
+		})
+	}
+}
+
+func TestRanks64(t *testing.T) {
+	testsupport.NothingLeft(t)
+	argv := []string{built(t, "bin/mpiexec"), "-n", "64", "-rpp", "64", fixture(t, "ranks")}
+	job := runFor(t, 4*time.Minute, nil, argv...).succeeded(t)
+	assert.Equal(t, "ranks: 64 ranks right\n", job.stdout)
+}
+
+// Ranks that share a CPU spin away each other's time in the barriers that MPICH
+// starts up with, over shared memory; without those barriers they wait in PMI.
+var crowded = []string{"MPIR_CVAR_NOLOCAL=1"}
+
+func TestRanks256(t *testing.T) {
+	if os.Getenv("TPSL_TEST_LARGE") != "1" {
+		t.Skip("takes minutes on few CPUs: TPSL_TEST_LARGE=1 asks for it")
+	}
+	testsupport.NothingLeft(t)
+	begin := time.Now()
+	argv := []string{built(t, "bin/mpiexec"), "-n", "256", "-rpp", "256", fixture(t, "brief")}
+	job := runFor(t, 20*time.Minute, crowded, argv...).succeeded(t)
+	assert.Equal(t, "brief: done\n", job.stdout)
+	t.Logf("256 ranks in one process: %v", time.Since(begin))
+}
+
+// A program for one rank per process, under both launchers, threads and all.
+func TestMultiple(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "mpiexec.hydra")
+	program := fixture(t, "multiple")
+	for _, launcher := range []string{built(t, "bin/mpiexec"), "mpiexec.hydra"} {
+		job := run(t, nil, launcher, "-n", "4", program).succeeded(t)
+		assert.Equal(t, "multiple: 4 ranks, provided 1, 0 wrong\n", job.stdout)
+	}
+	alone := run(t, nil, program).succeeded(t)
+	assert.Equal(t, "multiple: 1 ranks, provided 1, 0 wrong\n", alone.stdout)
+}
+
+// sameRun compares two outcomes, process numbers aside.
+func sameRun(t *testing.T, want, got outcome) {
+	t.Helper()
+	anonymous := func(o outcome) (all []string) {
+		for _, line := range o.lines() {
+			before, _, _ := strings.Cut(line, " of process ")
+			all = append(all, before)
+		}
+		return slices.Sorted(slices.Values(all))
+	}
+	assert.Equal(t, want.code, got.code)
+	assert.Equal(t, anonymous(want), anonymous(got))
+	assert.Equal(t, want.stderr, got.stderr)
+}
+
+// Programs of plain MPICH run under our launcher as under Hydra.
+func TestFlat(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "mpiexec.hydra")
+	env := []string{"OMP_NUM_THREADS=1"}
+	for _, source := range []string{"../../examples/hello.c", "../../examples/ring.c", "../../examples/halo.c", "testdata/multiple.c", "testdata/brief.c"} {
+		t.Run(source, func(t *testing.T) {
+			program := flat(t, source)
+			sameRun(t, run(t, env, "mpiexec.hydra", "-n", "4", program), mpiexec(t, env, "-n 4", program))
+		})
+	}
+}
+
+// An answer that is wrong shows in the exit code, under both launchers alike.
+func TestFlatFails(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "mpiexec.hydra")
+	program := []string{flat(t, "../../examples/halo.c"), "-x"}
+	want := run(t, nil, append([]string{"mpiexec.hydra", "-n", "2"}, program...)...)
+	got := mpiexec(t, nil, "-n 2", program...)
+	assert.Equal(t, 2, got.code)
+	assert.Equal(t, want.code, got.code)
+}
+
+func TestFlatWithRanksPerProcess(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := flat(t, "../../examples/hello.c")
+	job := mpiexec(t, nil, "-n 2 -rpp 2", program)
+	assert.Equal(t, 255, job.code)
+	assert.Empty(t, job.stdout)
+	assert.Regexp(t, `^mpiexec: cannot run \S*hello on \S+: -rpp 2 needs a program linked with libtpsl; relink it with tpslcc, or use -rpp 1\n$`, job.stderr)
+}

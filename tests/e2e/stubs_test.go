@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/loader/search"
+)
+
+// libtpsl opens the library that programs are linked with.
+func libtpsl(t *testing.T) *elf.File {
+	t.Helper()
+	f, err := elf.Open(built(t, "lib/libtpsl.so.0"))
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+const nameList = "../../tpsl/mpich.names"
+
+// nameLines returns the names of the list, those of one address together.
+func nameLines(t *testing.T) (lines [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(nameList)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, strings.Fields(line))
+		}
+	}
+	return lines
+}
+
+// Every exported name jumps through its own entry of the thread's table, and every
+// instance's table holds that instance's functions.
+func TestStubs(t *testing.T) {
+	testsupport.NothingLeft(t)
+	symbols, err := libtpsl(t).Symbols()
+	require.NoError(t, err)
+	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "tpsl_table" })
+	require.GreaterOrEqual(t, at, 0, "libtpsl.so.0 has no symbol tpsl_table")
+	require.Equal(t, elf.STT_TLS, elf.ST_TYPE(symbols[at].Info))
+
+	names, err := filepath.Abs(nameList)
+	require.NoError(t, err)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "stubs"), names, fmt.Sprint(symbols[at].Value)).succeeded(t)
+	lines := nameLines(t)
+	assert.Equal(t, fmt.Sprintf("%d names, %d stubs, 0 wrong\n", len(slices.Concat(lines...)), len(lines)), job.stdout)
+}
+
+// dataNames are the variables of the MPI library that programs name.
+var dataNames = []string{
+	"MPIR_C_MPI_UNWEIGHTED", "MPIR_C_MPI_WEIGHTS_EMPTY", "MPIR_F08_MPI_BOTTOM", "MPIR_F08_MPI_IN_PLACE",
+	"MPIR_F08_MPI_STATUSES_IGNORE_OBJ", "MPIR_F08_MPI_STATUS_IGNORE_OBJ",
+	"MPI_F08_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F_STATUS_IGNORE",
+	"MPI_T_PVAR_ALL_HANDLES", "MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY",
+}
+
+// ownNames are the functions that tpsl.h declares.
+func ownNames(t *testing.T) (names []string) {
+	t.Helper()
+	header, err := os.ReadFile("../../include/tpsl.h")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`(?m)^[a-z]+ \*?(TPSL_\w+)\(`).FindAllSubmatch(header, -1) {
+		names = append(names, string(m[1]))
+	}
+	require.NotEmpty(t, names)
+	return names
+}
+
+// The library exports what programs need and nothing of Go.
+func TestExports(t *testing.T) {
+	f := libtpsl(t)
+	symbols, err := f.DynamicSymbols()
+	require.NoError(t, err)
+	var exported []string
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF {
+			exported = append(exported, s.Name)
+		}
+	}
+	want := slices.Concat(slices.Concat(nameLines(t)...), dataNames, ownNames(t), []string{"pthread_create"})
+	slices.Sort(exported)
+	slices.Sort(want)
+	assert.Equal(t, want, exported)
+
+	soname, err := f.DynString(elf.DT_SONAME)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"libtpsl.so.0"}, soname)
+}
+
+// The committed list is what the installed MPICH exports, address by address.
+func TestNamesAreMPICHs(t *testing.T) {
+	closure, err := search.New("").Closure(flat(t, "../../examples/hello.c"))
+	require.NoError(t, err)
+	defer closure.Close()
+	mpich := closure.Find("libmpich.so.12")
+	if mpich == nil {
+		unable(t, "mpicc.mpich links another library than libmpich.so.12")
+	}
+	byAddress := map[uint64][]string{}
+	for s := range mpich.Exports() {
+		if s.Type == elf.STT_FUNC || s.Type == elf.STT_GNU_IFUNC {
+			byAddress[s.Value] = append(byAddress[s.Value], s.Name)
+		}
+	}
+	var want, have []string
+	for _, names := range byAddress {
+		want = append(want, strings.Join(slices.Sorted(slices.Values(names)), " "))
+	}
+	for _, names := range nameLines(t) {
+		have = append(have, strings.Join(slices.Sorted(slices.Values(names)), " "))
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	assert.Equal(t, want, have)
+}
