@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/tpsl/tpsl/hydra"
+)
+
+func ExampleNewPlan() {
+	opts, err := hydra.ParseOptions(strings.Fields("-n 5 -rpp 2 ./prog : -n 1 ./other"), os.Getenv)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan := hydra.NewPlan(opts, hydra.Setting{Host: "node1", Dir: "/home/user"})
+	for _, set := range plan.Hosts[0].Sets {
+		fmt.Println(plan.Hosts[0].Programs[set.Program].Args[0], set.Label())
+	}
+	// Output:
+	// ./prog 0-1
+	// ./prog 2-3
+	// ./prog 4
+	// ./other 5
+}

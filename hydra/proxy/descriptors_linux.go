@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+)
+
+// descriptors are the two ends of a process's connections: child in the order of descriptors, from 0.
+type descriptors struct {
+	child                 []int
+	stdin, stdout, stderr *os.File
+	control               *os.File
+	sessions              []*os.File
+}
+
+func (d *descriptors) closeChild() {
+	for _, fd := range d.child {
+		_ = unix.Close(fd)
+	}
+}
+
+func (d *descriptors) closeOurs() {
+	for _, f := range append([]*os.File{d.stdin, d.stdout, d.stderr, d.control}, d.sessions...) {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// firstSessionFD is the first descriptor that a process inherits after the standard ones; the control pipe comes last.
+const firstSessionFD = 3
+
+func controlFD(set hydra.RankSet) int { return firstSessionFD + len(set.Ranks) }
+
+// openDescriptors makes the connections of a process. Rank 0 gets a pipe as stdin, everybody else an empty one.
+func openDescriptors(set hydra.RankSet) (d *descriptors, err error) {
+	d = new(descriptors)
+	defer func() {
+		if err != nil {
+			d.closeChild()
+			d.closeOurs()
+		}
+	}()
+	if set.Holds(0) {
+		d.stdin, err = d.pipe(true)
+	} else {
+		err = d.null()
+	}
+	for _, ours := range []**os.File{&d.stdout, &d.stderr} {
+		if err == nil {
+			*ours, err = d.pipe(false)
+		}
+	}
+	for range set.Ranks {
+		if err == nil {
+			err = d.session()
+		}
+	}
+	if err == nil && len(set.Ranks) > 1 {
+		d.control, err = d.pipe(false)
+	}
+	return d, err
+}
+
+// pipe gives the child one end of a pipe and returns the other.
+func (d *descriptors) pipe(childReads bool) (*os.File, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("make pipe: %w", err)
+	}
+	child, ours := fds[1], fds[0]
+	if childReads {
+		child, ours = fds[0], fds[1]
+	}
+	d.child = append(d.child, child)
+	return pollable(ours), nil
+}
+
+func (d *descriptors) null() error {
+	fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open /dev/null: %w", err)
+	}
+	d.child = append(d.child, fd)
+	return nil
+}
+
+func (d *descriptors) session() error {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("make PMI socket: %w", err)
+	}
+	d.child = append(d.child, fds[1])
+	d.sessions = append(d.sessions, pollable(fds[0]))
+	return nil
+}
+
+// pollable hands a descriptor to the runtime's poller, so that closing it ends a read.
+func pollable(fd int) *os.File {
+	_ = unix.SetNonblock(fd, true) // cannot fail on a descriptor just made
+	return os.NewFile(uintptr(fd), "fd "+strconv.Itoa(fd))
+}
