@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// A process that cannot have so many ranks says so before MPI starts, with the
+// number needed and the limit.
+func TestTooManyMappings(t *testing.T) {
+	testsupport.NothingLeft(t)
+	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	require.NoError(t, err)
+	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	var files unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &files))
+	ranks := limit/66 + 1
+	if needed := uint64(13*ranks + 1000); files.Max < needed || ranks > 2000 {
+		unable(t, "vm.max_map_count=%d takes %d ranks to exceed, and RLIMIT_NOFILE is %d", limit, ranks, files.Max)
+	}
+	// One thread claims a slot; that is enough to find out.
+	job := mpiexec(t, []string{"OMP_NUM_THREADS=1"}, fmt.Sprintf("-n %d -rpp %d", ranks, ranks), fixture(t, "brief"))
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", fmt.Sprintf("rank 0: %d ranks need about ", ranks), fmt.Sprintf("but vm.max_map_count is %d", limit), "sysctl vm.max_map_count=", "smaller -rpp")
+}
+
+// Without a launcher: bash sets the limit and becomes the program.
+func TestLimits(t *testing.T) {
+	program := fixture(t, "brief")
+	for _, c := range []struct {
+		limit string
+		says  []string
+	}{
+		{"-n 12", []string{"rank 0: 1 rank", " file descriptors, but the limit is 12", "raise it with ulimit -n "}},
+		{"-v 1000000", []string{"address-space limit of 976 MiB (ulimit -v) is too small", "2048 MiB are needed; raise it"}},
+	} {
+		t.Run(c.limit, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := run(t, []string{"OMP_NUM_THREADS=1"}, "bash", "-c", "ulimit "+c.limit+"; exec "+program)
+			assert.Equal(t, 1, job.code)
+			assert.Empty(t, job.stdout)
+			oneLine(t, job, "tpsl", c.says...)
+		})
+	}
+}
+
+// The soft limit of files is raised where it may be: no user has to.
+func TestSoftLimitIsRaised(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := run(t, []string{"OMP_NUM_THREADS=1"}, "bash", "-c", "ulimit -S -n 12; exec "+fixture(t, "brief")).succeeded(t)
+	assert.Equal(t, "brief: done\n", job.stdout)
+}
+
+// An environment that contradicts itself is not guessed at.
+func TestEnvironment(t *testing.T) {
+	program := fixture(t, "brief")
+	for _, c := range []struct{ env, says string }{
+		{"PMI_FD=3,4 PMI_RANK=0 PMI_SIZE=2", "PMI_FD has 2 entries for 1 rank"},
+		{"PMI_FD=3 PMI_RANK=0,1 PMI_SIZE=2", "PMI_FD has 1 entries for 2 ranks in PMI_RANK"},
+		{"PMI_FD=3 PMI_RANK=2 PMI_SIZE=2", "PMI_RANK names rank 2, but PMI_SIZE is 2"},
+		{"PMI_FD=3 PMI_RANK= PMI_SIZE=2", `PMI_RANK="": want a number`},
+		{"PMI_FD=x PMI_RANK=0 PMI_SIZE=2", `PMI_FD="x": want a number`},
+		{"PMI_FD=3 PMI_RANK=0 PMI_SIZE=-2", `PMI_SIZE="-2": want a number`},
+		{"PMI_FD=3,4 PMI_RANK=0,1 PMI_SIZE=2 TPSL_CPUS=0", "TPSL_CPUS has 1 entries for 2 ranks in PMI_RANK"},
+		{"TPSL_INIT_TIMEOUT=soon", `TPSL_INIT_TIMEOUT="soon": want a number`},
+	} {
+		t.Run(c.env, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := run(t, append(strings.Fields(c.env), "OMP_NUM_THREADS=1"), program)
+			assert.Equal(t, 1, job.code)
+			assert.Empty(t, job.stdout)
+			oneLine(t, job, "tpsl", c.says)
+		})
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// oneLine requires that stderr is one line of the given program with every text.
+func oneLine(t *testing.T, job outcome, from string, texts ...string) {
+	t.Helper()
+	assert.Equal(t, 1, strings.Count(job.stderr, "\n"), "lines of stderr:\n%s", job.stderr)
+	assert.True(t, strings.HasPrefix(job.stderr, from+": "), "a line of %s:\n%s", from, job.stderr)
+	for _, text := range texts {
+		assert.Contains(t, job.stderr, text)
+	}
+	assert.NotContains(t, job.stderr, "goroutine", "a trace of the Go runtime")
+}
+
+// Each wrong use of MPI by the threads of a process with two ranks gets one line
+// that says who and what to do.
+func TestMisuse(t *testing.T) {
+	program := fixture(t, "misuse")
+	for _, c := range []struct {
+		what string
+		env  []string
+		code int
+		from string
+		says []string
+	}{
+		{"before_init", nil, 1, "tpsl", []string{"a thread called MPI_Comm_rank before MPI_Init", "calls MPI_Init first"}},
+		{"out_of_range", nil, 1, "tpsl", []string{"slot 7 is out of range", "2 ranks (slots 0 to 1)", "-rpp 8 or more", "OMP_NUM_THREADS=2"}},
+		{"negative", nil, 1, "tpsl", []string{"slot -1 is out of range", "slots count from 0"}},
+		{"claimed_twice", nil, 1, "tpsl", []string{"slot 0 (rank 0) is claimed already", "a slot of its own"}},
+		{"init_twice", nil, 1, "tpsl", []string{"rank 0 (slot 0) is initialised already", "MPI_Init once"}},
+		{"too_many_threads", nil, 1, "tpsl", []string{"more threads than ranks", "all 2 ranks", "larger -rpp or use fewer threads"}},
+		{"too_few_threads", []string{"TPSL_INIT_TIMEOUT=2"}, 255, "tpsl", []string{"2s after the first MPI_Init", "rank 1 (slot 1)", "OMP_NUM_THREADS=2", "smaller -rpp"}},
+		{"init_after_finalize", nil, 1, "tpsl", []string{"rank 0 called MPI_Finalize before", "cannot be initialised again"}},
+		{"unbound_thread", nil, 1, "tpsl", []string{"OpenMP thread ", "called MPI_Comm_rank before MPI_Init", "2 ranks"}},
+		// As with Hydra, the code is the program's own.
+		{"exit_without_finalize", nil, 0, "mpiexec", []string{"ranks 0-1 (one process, ", "without MPI_Finalize of rank 0-1\n"}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := mpiexec(t, c.env, "-n 2 -rpp 2", program, c.what)
+			assert.Equal(t, c.code, job.code)
+			assert.Empty(t, job.stdout)
+			oneLine(t, job, c.from, c.says...)
+		})
+	}
+}
+
+// A slot without a thread is reported before the job ends.
+func TestTooFewThreadsNotice(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, []string{"TPSL_INIT_TIMEOUT=11"}, "-n 2 -rpp 2", fixture(t, "misuse"), "too_few_threads")
+	assert.Equal(t, 255, job.code)
+	for _, after := range []string{"10s", "11s"} {
+		assert.Equal(t, 1, strings.Count(job.stderr, "tpsl: "+after+" after the first MPI_Init of this process no thread has claimed rank 1 (slot 1);"), job.stderr)
+	}
+}
+
+// A crash is a death by signal as of any program, told with the rank if a rank's
+// thread crashed.
+func TestCrash(t *testing.T) {
+	program := fixture(t, "misuse")
+	for what, ranks := range map[string]string{
+		"crash":             "=   RANKS: 0-1 (one process); the fault was in rank 1\n",
+		"crash_before_init": "=   RANKS: 0-1 (one process)\n",
+	} {
+		t.Run(what, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := mpiexec(t, nil, "-n 2 -rpp 2", program, what)
+			assert.Equal(t, 11, job.code)
+			assert.Contains(t, job.stderr, ranks)
+			assert.Contains(t, job.stderr, "=   SIGNAL: SIGSEGV (11)")
+			assert.NotContains(t, job.stderr, "goroutine", "a trace of the Go runtime")
+			assert.NotContains(t, job.stderr, "tpsl:")
+		})
+	}
+	t.Run("without launcher", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		assert.Equal(t, outcome{code: 128 + 11}, run(t, nil, program, "crash_before_init"))
+	})
+}
+
+// MPI_Abort by one rank ends all, and what the program has printed arrives.
+func TestAbort(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "misuse"), "abort_job")
+	assert.Equal(t, 37, job.code)
+	assert.Equal(t, "buffered, not lost", job.stdout)
+	assert.Contains(t, job.stderr, "rank 1", "MPICH's own line")
+	assert.NotContains(t, job.stderr, "tpsl:")
+	assert.NotContains(t, job.stderr, "mpiexec:")
+}
+
+// A program for ranks as threads, started without a launcher, is one rank.
+func TestMoreThreadsThanOneRank(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := run(t, []string{"OMP_NUM_THREADS=4"}, example(t, "listing1"))
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", "is out of range: this process has 1 rank (slots 0 to 0)", "mpiexec -rpp ", "OMP_NUM_THREADS=1")
+}
