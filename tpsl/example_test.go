@@ -7,7 +7,7 @@ import "fmt"
 
 // What the launcher says and what the second rank's MPI library then sees.
 func Example() {
-	launcher := map[string]string{"PMI_FD": "7,9", "PMI_RANK": "2,3", "PMI_SIZE": "4", "UCX_HANDLE_ERRORS": "bt"}
+	launcher := map[string]string{"PMI_FD": "7,9", "PMI_RANK": "2,3", "PMI_SIZE": "4", "UCX_HANDLE_ERRORS": "bt", "HWLOC_PLUGINS_BLACKLIST": "none.so"}
 	getenv := func(name string) string { return launcher[name] }
 	set, err := parseRankSet(getenv)
 	if err != nil {

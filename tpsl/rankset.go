@@ -115,5 +115,10 @@ func (s *rankSet) environment(slot int, getenv func(string) string) []string {
 	if getenv("UCX_HANDLE_ERRORS") == "" {
 		set("UCX_HANDLE_ERRORS", "none")
 	}
+	// hwloc would load plugins for X11 and OpenCL displays, and an XML library where
+	// its own reader does: dozens of libraries per rank.
+	if getenv("HWLOC_PLUGINS_BLACKLIST") == "" {
+		set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so")
+	}
 	return env
 }

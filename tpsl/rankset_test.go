@@ -22,7 +22,7 @@ func TestRankSetWithoutLauncher(t *testing.T) {
 	s, err := parseRankSet(environ())
 	require.NoError(t, err)
 	assert.Equal(t, &rankSet{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}, s)
-	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none"}, s.environment(0, environ()))
+	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none", "HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"}, s.environment(0, environ()))
 }
 
 func TestRankSetOfHydra(t *testing.T) {
@@ -31,7 +31,7 @@ func TestRankSetOfHydra(t *testing.T) {
 	assert.Equal(t, []int{3}, s.Ranks)
 	assert.Equal(t, 4, s.LocalRanks)
 	assert.Equal(t, []string{"PMI_FD=8", "PMI_RANK=3", "PMI_SIZE=4", "MPI_LOCALRANKID=3"},
-		s.environment(0, environ("UCX_HANDLE_ERRORS", "bt")))
+		s.environment(0, environ("UCX_HANDLE_ERRORS", "bt", "HWLOC_PLUGINS_BLACKLIST", "none.so")))
 }
 
 func TestRankSetOfSeveral(t *testing.T) {

@@ -15,6 +15,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -51,6 +52,7 @@ func tpslSetup() *C.char {
 	if err != nil {
 		return C.CString(err.Error())
 	}
+	collectRarely()
 	state.set = set
 	state.verify = os.Getenv("TPSL_VERIFY") == "1"
 	state.library = sync.OnceValues(func() (string, error) { return findLibrary(os.Getenv("TPSL_MPI_LIBRARY")) })
@@ -63,6 +65,13 @@ func tpslSetup() *C.char {
 	C.tpsl_set_process_peers(C.bool(set.LocalRanks > len(set.Ranks)))
 	loader.Configure(plan.DefaultPolicy(), unified)
 	return nil
+}
+
+// collectRarely keeps the Go collector and its threads off the program's cores: the
+// runtime allocates while instances come up, a few megabytes in all.
+func collectRarely() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(64 << 20)
 }
 
 func begin() error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
@@ -35,11 +36,18 @@ type maker struct {
 	rebind     map[string]bool
 	rebindOnce map[string]bool
 	unified    map[string]bool
+
+	mu     sync.Mutex
+	opened map[image.FileID]*image.Image
 }
 
 // Make plans instances of the library at path or of that name.
 func Make(library string, o Options) (*Plan, error) {
-	m := &maker{o.Policy, o.Search, set(o.Rebind), set(o.RebindOnce), set(o.Unified)}
+	m := &maker{
+		policy: o.Policy, search: o.Search,
+		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified),
+		opened: map[image.FileID]*image.Image{},
+	}
 	path, err := m.find(library)
 	if err != nil {
 		return nil, err
@@ -111,8 +119,7 @@ func (m *maker) make(base *Plan, path string) (*Plan, error) {
 		FirstNew: len(base.Objects),
 		maker:    m,
 	}
-	s := &resolver{maker: m, plan: p, images: map[int]*image.Image{}, imports: map[Import]uint32{}}
-	defer s.closeImages()
+	s := &resolver{maker: m, plan: p, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{}}
 	s.addClosure(closure)
 	if err := s.reopen(); err != nil {
 		return nil, err

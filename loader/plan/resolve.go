@@ -16,32 +16,41 @@ type resolver struct {
 	*maker
 	plan    *Plan
 	images  map[int]*image.Image // by object index
-	opened  []*image.Image       // those to close
 	imports map[Import]uint32
+	found   map[wish]find
 	errs    []error
 }
 
-// reopen opens the images of the objects of the plan that is extended, whose
-// symbols the new objects may need.
+// reopen finds the images of the objects of the plan that is extended, whose symbols
+// the new objects may need.
 func (s *resolver) reopen() error {
 	for i, imp := range s.plan.Imports {
 		s.imports[key(imp)] = uint32(i)
 	}
 	for i, o := range s.plan.Objects[:s.plan.FirstNew] {
-		m, err := image.Open(o.Path)
+		m, err := s.image(o)
 		if err != nil {
 			return err
 		}
 		s.images[i] = m
-		s.opened = append(s.opened, m)
 	}
 	return nil
 }
 
-func (s *resolver) closeImages() {
-	for _, m := range s.opened {
-		_ = m.Close() // unmapping a whole mapping cannot fail
+// image opens the file of an object of an earlier plan, once: each dlopen of each
+// library needs them all again.
+func (m *maker) image(o *Object) (*image.Image, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if im := m.opened[o.ID]; im != nil {
+		return im, nil
 	}
+	im, err := image.Open(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	m.opened[o.ID] = im
+	return im, nil
 }
 
 // resolve fills the stores of all new objects and returns every problem found.
@@ -212,26 +221,55 @@ func (s *resolver) define(i int, ref image.Symbol, skipSelf bool) definition {
 		imp.Source = FromRebind
 		return definition{object: -1, imported: imp}
 	}
-	if !s.unified[ref.Name] {
-		for j, o := range s.plan.Objects {
-			if o.Placement == Shared || skipSelf && j == i {
-				continue
-			}
-			if d, ok := s.images[j].Lookup(ref.Name, ref.Version); ok {
-				return definition{object: j, symbol: d}
-			}
+	w := wish{ref.Name, ref.Version, ref.Library, -1}
+	if skipSelf {
+		w.not = i
+	}
+	f, known := s.found[w]
+	if !known {
+		f = s.search(w)
+		s.found[w] = f
+	}
+	if f.shared {
+		imp.Library = s.plan.Objects[f.object].Name
+	}
+	if f.shared || f.object < 0 {
+		return definition{object: -1, symbol: f.symbol, imported: imp}
+	}
+	return definition{object: f.object, symbol: f.symbol}
+}
+
+// A wish is a symbol that is looked for in all objects but `not`.
+type wish struct {
+	name, version, library string
+	not                    int
+}
+
+// A find is the first object that defines a symbol; object is negative when none does.
+type find struct {
+	object int
+	shared bool
+	symbol image.Symbol
+}
+
+func (s *resolver) search(w wish) find {
+	for j, o := range s.plan.Objects {
+		if o.Placement == Shared || j == w.not || s.unified[w.name] {
+			continue
+		}
+		if d, ok := s.images[j].Lookup(w.name, w.version); ok {
+			return find{j, false, d}
 		}
 	}
 	for j, o := range s.plan.Objects {
-		if o.Placement != Shared || ref.Library != "" && o.Name != ref.Library {
+		if o.Placement != Shared || w.library != "" && o.Name != w.library {
 			continue
 		}
-		if d, ok := s.images[j].Lookup(ref.Name, ref.Version); ok {
-			imp.Library = o.Name
-			return definition{object: -1, symbol: d, imported: imp}
+		if d, ok := s.images[j].Lookup(w.name, w.version); ok {
+			return find{j, true, d}
 		}
 	}
-	return definition{object: -1, imported: imp}
+	return find{object: -1}
 }
 
 func (s *resolver) rebound(i int, name string) bool {
