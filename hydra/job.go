@@ -135,7 +135,7 @@ func (j *Job) flush(done chan<- struct{}) {
 func (j *Job) finish() {
 	j.root.Close()
 	for _, link := range j.proxies {
-		link.stop()
+		_ = link.stop() // how it ended was told when its channel closed
 	}
 	reap := func() bool { return procs.Reap(func(int, unix.WaitStatus) {}) }
 	if !procs.Sweep(reap, sweepLimit) {

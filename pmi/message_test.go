@@ -4,6 +4,7 @@
 package pmi
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -88,7 +89,7 @@ func FuzzLineReader(f *testing.F) {
 				if line != "" {
 					t.Fatalf("line %q with error %v", line, err)
 				}
-				if err != errTooLong {
+				if !errors.Is(err, errTooLong) {
 					return
 				}
 				continue

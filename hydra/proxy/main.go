@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -73,7 +74,7 @@ func serve(conn *channel.Conn) error {
 		return err
 	}
 	frame, err := conn.Receive()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
