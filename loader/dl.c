@@ -192,7 +192,7 @@ int tpsl_dlinfo(void *handle, int request, void *out)
     }
 }
 
-struct tpsl_instance *tpsl_open(const char *library, char **environment, void *user, char **error)
+struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error)
 {
     struct tpsl_object **fresh = NULL;
     size_t nfresh = 0;
@@ -202,7 +202,6 @@ struct tpsl_instance *tpsl_open(const char *library, char **environment, void *u
         return NULL;
     }
     in->environment = environment;
-    in->user = user;
     /* The first instance brings up the objects placed once, which later ones
      * need complete; after it, instances come up in parallel. */
     static atomic_bool first_is_up;

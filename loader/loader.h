@@ -69,7 +69,6 @@ struct tpsl_exit_entry;
 /* One private copy of the private libraries. */
 struct tpsl_instance {
     unsigned id; /* 1, 2, ...: for messages */
-    void *user;  /* of the program that uses the loader */
 
     struct tpsl_object *_Atomic first; /* list in load order; grows at its tail */
     struct tpsl_object *last;
@@ -107,7 +106,7 @@ void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destruct
 /* Opens an instance of `library` for the calling thread, which becomes bound to
  * it: maps, relocates, runs the constructors. `environment` is taken over (an
  * array from malloc of strings from malloc). NULL: *error is a malloc'ed line. */
-struct tpsl_instance *tpsl_open(const char *library, char **environment, void *user, char **error);
+struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error);
 
 /* Runs fn(a[0], ..., a[5]) with the thread bound to the instance. */
 uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr_t *a);
@@ -162,12 +161,8 @@ struct iovec;
 ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
-/* Counters for tests and tools. */
-size_t tpsl_shared_mappings(void); /* shared segments now mapped for several instances */
-unsigned long tpsl_one_copies(void);
-
-/* In a handler of SIGSEGV or SIGBUS: does not return when the fault is that of a
- * copy above, which then gives EFAULT; else false. */
-bool tpsl_copy_fault(void);
+/* For the handler of SIGSEGV and SIGBUS: does not return when the fault is that of a
+ * copy above, which then gives EFAULT. */
+void tpsl_copy_fault(void);
 
 #endif

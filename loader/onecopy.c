@@ -25,7 +25,6 @@
 enum probe { UNTRIED, ALLOWED, REFUSED };
 static _Atomic int probe;
 static atomic_bool peers;
-static atomic_ulong copies;
 static pid_t self; /* cached: getpid is a system call */
 
 void tpsl_set_process_peers(bool others)
@@ -33,18 +32,12 @@ void tpsl_set_process_peers(bool others)
     atomic_store(&peers, others);
 }
 
-unsigned long tpsl_one_copies(void)
-{
-    return atomic_load(&copies);
-}
-
 static __thread sigjmp_buf *recovery __attribute__((tls_model("initial-exec")));
 
-bool tpsl_copy_fault(void)
+void tpsl_copy_fault(void)
 {
     if (recovery)
         siglongjmp(*recovery, 1);
-    return false;
 }
 
 static void note_pid(void)
@@ -85,7 +78,6 @@ static ssize_t copy(const struct iovec *to, unsigned long nto, const struct iove
         recovery = &back;
         copy_pairs(to, nto, from, nfrom, &done);
         recovery = NULL;
-        atomic_fetch_add_explicit(&copies, 1, memory_order_relaxed);
         return (ssize_t)done;
     }
     recovery = NULL;

@@ -174,13 +174,3 @@ int tpsl_shmdt(const void *address)
     pthread_mutex_unlock(&lock);
     return stays ? 0 : shmdt(address);
 }
-
-size_t tpsl_shared_mappings(void)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&lock);
-    for (struct mapping *m = mappings; m; m = m->next)
-        n += m->users && m->users->next;
-    pthread_mutex_unlock(&lock);
-    return n;
-}

@@ -95,7 +95,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
         tpsl_die(1, "rank %d: %s", ep->rank, error);
     if (cpus)
         tpsl_pin(cpus);
-    struct tpsl_instance *in = tpsl_open(library, environment, ep, &error);
+    struct tpsl_instance *in = tpsl_open(library, environment, &error);
     if (!in)
         tpsl_die(1, "rank %d: load %s: %s", ep->rank, library, error);
     ep->instance = in;
