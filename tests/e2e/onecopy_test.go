@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// kernels are how the kernel takes a copy between processes: allowed, or refused
+// as in many containers.
+func kernels(t *testing.T) map[string][]string {
+	t.Helper()
+	return map[string][]string{
+		"allowed": nil,
+		"refused": {testsupport.CC(t, "gcc", "testdata/refuse.c")},
+	}
+}
+
+// A copy between ranks of one process is ours, whatever the kernel says; but when it
+// refuses and the job has other processes, a library must hear that.
+func TestOneCopy(t *testing.T) {
+	program, env := fixture(t, "init"), []string{"TPSL_MPI_LIBRARY=" + library(t, "onecopy")}
+	const right, refused = 0, 99 // as in onecopy.c
+	for _, c := range []struct {
+		kernel, options string
+		ranks, result   int
+	}{
+		{"allowed", "-n 2 -rpp 2", 2, right},
+		{"allowed", "-n 4 -rpp 2", 4, right},
+		{"refused", "-n 2 -rpp 2", 2, right},
+		{"refused", "-n 4 -rpp 2", 4, refused},
+	} {
+		t.Run(c.kernel+" "+c.options, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			argv := slices.Concat(kernels(t)[c.kernel], []string{built(t, "bin/mpiexec")}, strings.Fields(c.options), []string{program})
+			job := run(t, env, argv...).succeeded(t)
+			assert.Equal(t, strings.Repeat(fmt.Sprintf("MPI_Init: %d\n", c.result), c.ranks), job.stdout)
+		})
+	}
+}
+
+// The real library's large messages are right either way.
+func TestLargeMessages(t *testing.T) {
+	program := fixture(t, "large")
+	for kernel, prefix := range kernels(t) {
+		for _, c := range []struct {
+			options string
+			ranks   int
+		}{{"-n 2 -rpp 2", 2}, {"-n 4 -rpp 2", 4}} {
+			t.Run(kernel+" "+c.options, func(t *testing.T) {
+				testsupport.NothingLeft(t)
+				argv := slices.Concat(prefix, []string{built(t, "bin/mpiexec")}, strings.Fields(c.options), []string{program})
+				job := run(t, nil, argv...).succeeded(t)
+				var want []string
+				for rank := range c.ranks {
+					want = append(want, fmt.Sprintf("large: rank %d of %d, 0 wrong\n", rank, c.ranks))
+				}
+				assert.Equal(t, want, job.lines())
+			})
+		}
+	}
+}
