@@ -68,8 +68,6 @@ struct tpsl_exit_entry;
 
 /* One private copy of the private libraries. */
 struct tpsl_instance {
-    unsigned id; /* 1, 2, ...: for messages */
-
     struct tpsl_object *_Atomic first; /* list in load order; grows at its tail */
     struct tpsl_object *last;
 

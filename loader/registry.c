@@ -17,7 +17,6 @@ __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-ex
 
 static struct tpsl_instance *_Atomic newest;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned last_id;
 
 struct tpsl_instance *tpsl_instance_new(void)
 {
@@ -38,7 +37,6 @@ void tpsl_instance_free(struct tpsl_instance *in)
 void tpsl_instance_publish(struct tpsl_instance *in)
 {
     pthread_mutex_lock(&registry_lock);
-    in->id = ++last_id;
     in->next = atomic_load(&newest);
     atomic_store_explicit(&newest, in, memory_order_release);
     pthread_mutex_unlock(&registry_lock);
