@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # To build, and to compile programs; then what the tests add.
 build_packages=(ca-certificates gcc libc6-dev libmpich-dev make)
-test_packages=(git mpich procps)
+test_packages=(g++ git libopenmpi3 mpich pkg-config procps)
 
 say() {
 	printf '\n== %s\n' "$*"
