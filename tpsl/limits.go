@@ -14,9 +14,9 @@ import (
 )
 
 // What a rank takes of the process's limits, measured with MPICH 4.0.2 over UCX
-// 1.13.1 with 64 ranks on one host, rounded up.
+// 1.13.1 at 1 to 32 ranks of one process, rounded up.
 const (
-	fdsPerRank  = 12
+	fdsPerRank  = 16
 	mapsPerRank = 70
 	mapsPerPeer = 4 // segments of ranks in other processes of the host
 )
