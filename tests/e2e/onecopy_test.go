@@ -47,24 +47,33 @@ func TestOneCopy(t *testing.T) {
 	}
 }
 
+// shmOnly keeps UCX from TCP. Where the kernel refuses cross-memory copies, UCX 1.13.1
+// sends large messages over TCP, and MPICH 4.0.2 then hangs in MPI_Finalize every
+// second time: flat under mpiexec.hydra, too.
+var shmOnly = []string{"UCX_TLS=sm,self"}
+
 // The real library's large messages are right either way.
 func TestLargeMessages(t *testing.T) {
 	program := fixture(t, "large")
-	for kernel, prefix := range kernels(t) {
-		for _, c := range []struct {
-			options string
-			ranks   int
-		}{{"-n 2 -rpp 2", 2}, {"-n 4 -rpp 2", 4}} {
-			t.Run(kernel+" "+c.options, func(t *testing.T) {
-				testsupport.NothingLeft(t)
-				argv := slices.Concat(prefix, []string{built(t, "bin/mpiexec")}, strings.Fields(c.options), []string{program})
-				job := run(t, nil, argv...).succeeded(t)
-				var want []string
-				for rank := range c.ranks {
-					want = append(want, fmt.Sprintf("large: rank %d of %d, 0 wrong\n", rank, c.ranks))
-				}
-				assert.Equal(t, want, job.lines())
-			})
-		}
+	for _, c := range []struct {
+		kernel, options string
+		ranks           int
+		env             []string
+	}{
+		{"allowed", "-n 2 -rpp 2", 2, nil},
+		{"allowed", "-n 4 -rpp 2", 4, nil},
+		{"refused", "-n 2 -rpp 2", 2, nil},
+		{"refused", "-n 4 -rpp 2", 4, shmOnly},
+	} {
+		t.Run(c.kernel+" "+c.options, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			argv := slices.Concat(kernels(t)[c.kernel], []string{built(t, "bin/mpiexec")}, strings.Fields(c.options), []string{program})
+			job := run(t, c.env, argv...).succeeded(t)
+			var want []string
+			for rank := range c.ranks {
+				want = append(want, fmt.Sprintf("large: rank %d of %d, 0 wrong\n", rank, c.ranks))
+			}
+			assert.Equal(t, want, job.lines())
+		})
 	}
 }
