@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -16,14 +17,19 @@ import (
 // Whichever process of a job is killed, the others end and nothing is left.
 func TestKilled(t *testing.T) {
 	program := fixture(t, "misuse")
-	for _, victim := range []string{"mpiexec", "proxy", "ranks"} {
-		t.Run(victim, func(t *testing.T) {
+	for _, victims := range []string{"mpiexec", "proxy", "ranks", "mpiexec proxy"} {
+		t.Run(victims, func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			job := start(t, nil, built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", program, "wait_for_ever")
 			ranks := job.rank(t, program)
 			pids := map[string]int{"mpiexec": job.Process.Pid, "proxy": parent(ranks), "ranks": ranks}
 			require.Equal(t, pids["mpiexec"], parent(pids["proxy"]))
-			require.NoError(t, unix.Kill(pids[victim], unix.SIGKILL))
+			// Stopped first, so that none of them sees the others die.
+			for _, signal := range []unix.Signal{unix.SIGSTOP, unix.SIGKILL} {
+				for _, victim := range strings.Fields(victims) {
+					require.NoError(t, unix.Kill(pids[victim], signal))
+				}
+			}
 			require.Eventually(t, func() bool { return len(job.processes()) == 0 }, 10*time.Second, 20*time.Millisecond, "processes of the job are left")
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -70,9 +71,11 @@ func TestTooFewThreadsNotice(t *testing.T) {
 // thread crashed.
 func TestCrash(t *testing.T) {
 	program := fixture(t, "misuse")
+	const noRank = "=   RANKS: 0-1 (one process)\n"
 	for what, ranks := range map[string]string{
 		"crash":             "=   RANKS: 0-1 (one process); the fault was in rank 1\n",
-		"crash_before_init": "=   RANKS: 0-1 (one process)\n",
+		"crash_before_init": noRank,
+		"crash_after_query": noRank,
 	} {
 		t.Run(what, func(t *testing.T) {
 			testsupport.NothingLeft(t)
@@ -84,10 +87,18 @@ func TestCrash(t *testing.T) {
 			assert.NotContains(t, job.stderr, "tpsl:")
 		})
 	}
-	t.Run("without launcher", func(t *testing.T) {
-		testsupport.NothingLeft(t)
-		assert.Equal(t, outcome{code: 128 + 11}, run(t, nil, program, "crash_before_init"))
-	})
+}
+
+// Signals end a program without a launcher as they end any other: the Go runtime in
+// libtpsl does not show.
+func TestSignals(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := fixture(t, "misuse")
+	for _, what := range []string{"crash_before_init", "crash_after_query"} {
+		assert.Equal(t, outcome{code: 128 + int(unix.SIGSEGV)}, run(t, nil, program, what), what)
+	}
+	script := program + " broken_pipe | head -n 1; exit ${PIPESTATUS[0]}"
+	assert.Equal(t, outcome{stdout: "line\n", code: 128 + int(unix.SIGPIPE)}, run(t, nil, "bash", "-c", script))
 }
 
 // MPI_Abort by one rank ends all, and what the program has printed arrives.

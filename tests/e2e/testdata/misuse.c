@@ -106,6 +106,20 @@ static void crash_before_init(void)
     *(volatile int *)8 = 1;
 }
 
+/* The thread has been in the runtime by then, but has no rank. */
+static void crash_after_query(void)
+{
+    TPSL_Local_size();
+    crash_before_init();
+}
+
+static void broken_pipe(void)
+{
+    TPSL_Local_size();
+    while (write(STDOUT_FILENO, "line\n", 5) == 5)
+        ;
+}
+
 static void abort_job(void)
 {
     init_all();
@@ -143,7 +157,7 @@ static const struct {
 } cases[] = {
     CASE(before_init), CASE(out_of_range), CASE(negative), CASE(claimed_twice), CASE(init_twice), CASE(too_many_threads),
     CASE(too_few_threads), CASE(init_after_finalize), CASE(exit_without_finalize), CASE(crash), CASE(crash_before_init),
-    CASE(abort_job), CASE(wait_for_ever), CASE(unbound_thread),
+    CASE(crash_after_query), CASE(broken_pipe), CASE(abort_job), CASE(wait_for_ever), CASE(unbound_thread),
 };
 
 int main(int argc, char **argv)
