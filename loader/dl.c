@@ -78,8 +78,7 @@ void *tpsl_dlopen(const char *path, int mode)
     return o;
 }
 
-/* A private object stays mapped until its instance is gone, as POSIX allows and
- * musl does: its code may be on some thread's stack or in another's callback. */
+/* A private object stays mapped, as POSIX allows and musl does: its code may be on some thread's stack or in another's callback. */
 int tpsl_dlclose(void *handle)
 {
     if (!tpsl_is_object(handle))
@@ -92,8 +91,18 @@ int tpsl_dlclose(void *handle)
     return -1;
 }
 
-static void *process_symbol(const char *name, const char *version)
+static void *program; /* ld.so's handle of the global scope */
+
+__attribute__((constructor(101))) static void open_program(void)
 {
+    program = dlopen(NULL, RTLD_LAZY);
+}
+
+void *tpsl_process_symbol(const char *name, const char *version)
+{
+    void *found = version ? dlvsym(program, name, version) : dlsym(program, name);
+    if (found)
+        return found;
     return version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
 }
 
@@ -104,7 +113,7 @@ static void *next_symbol(const char *name, const char *version, void *caller)
     void *found = NULL;
     for (o = o ? o->next : NULL; o && !found; o = o->next)
         found = tpsl_scope_symbol(&o, 1, name, version);
-    return found ? found : process_symbol(name, version);
+    return found ? found : tpsl_process_symbol(name, version);
 }
 
 static void *lookup(void *handle, const char *name, const char *version, void *caller)
@@ -113,10 +122,10 @@ static void *lookup(void *handle, const char *name, const char *version, void *c
     void *found = NULL;
     if (handle == RTLD_NEXT)
         return next_symbol(name, version, caller);
-    if (handle == RTLD_DEFAULT) {
+    if (handle == RTLD_DEFAULT || handle == program) {
         if (tpsl_current)
             found = tpsl_instance_symbol(tpsl_current, name, version);
-        return found ? found : process_symbol(name, version);
+        return found ? found : tpsl_process_symbol(name, version);
     }
     if (!tpsl_is_object(handle))
         return version ? dlvsym(handle, name, version) : dlsym(handle, name);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The C half of package loader: what must run on the caller's own stack,
- * without Go. Go (instance.go) maps and relocates; it fills these structs and
+ * without Go. Go (instance_unsafe.go) maps and relocates; it fills these structs and
  * C does the rest: resolvers of IRELATIVE, RELRO, constructors, and every
  * libc name that an instance gets from us ("rebound" names, rebind.c).
  */
@@ -29,10 +29,10 @@ struct tpsl_ifunc {
 
 /* One mapped object. Owned by its instance, or by tpsl_once when the placement
  * is "once". Written by Go before it is published by tpsl_object_publish, and
- * immutable after that but for `refs`. */
+ * immutable after that but for `refs` and the links of lists. */
 struct tpsl_object {
     struct link_map map; /* l_addr, l_name, l_ld; dlinfo gives it out */
-    struct tpsl_object *next;
+    struct tpsl_object *_Atomic next; /* in the plan's order */
     struct tpsl_instance *instance;
     const char *soname;
     uintptr_t start, end; /* page-aligned span of the load segments */
@@ -68,7 +68,7 @@ struct tpsl_exit_entry;
 
 /* One private copy of the private libraries. */
 struct tpsl_instance {
-    struct tpsl_object *_Atomic first; /* list in load order; grows at its tail */
+    struct tpsl_object *_Atomic first; /* list in the plan's order; grows at its tail */
     struct tpsl_object *last;
 
     char **environment; /* overlay: "NAME=value" strings, NULL-terminated */
@@ -97,6 +97,11 @@ const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *nam
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
 void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
 
+/* The process's definition as ld.so would find it for the program: the program's own
+ * or a preloaded tool's before ours. dlsym(RTLD_DEFAULT) from libtpsl would find ours
+ * first, as libtpsl is linked -Bsymbolic. version may be NULL. */
+void *tpsl_process_symbol(const char *name, const char *version);
+
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
 void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destructors */
@@ -115,7 +120,7 @@ void *tpsl_tls_get_addr(void *index);
 
 /* ---- thread.c: threads made inside an instance inherit it ---- */
 struct tpsl_thread_hooks {
-    void *(*capture)(void);     /* on the creating thread */
+    void *(*capture)(void);     /* on the creating thread; NULL: nothing to hand on */
     void (*enter)(void *state); /* on the new thread, before its start routine */
 };
 void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);

@@ -68,6 +68,10 @@ func mapObject(o *plan.Object) (*mapped, error) {
 	if o.TLS.Memsz > 0 {
 		m.c.tls_module = C.tpsl_tls_module_new(m.pointer(o.TLS.Vaddr),
 			C.size_t(o.TLS.Filesz), C.size_t(o.TLS.Memsz), C.size_t(o.TLS.Align))
+		if m.c.tls_module == 0 {
+			m.discard()
+			return nil, errors.New("no memory for its thread-local storage")
+		}
 	}
 	return m, nil
 }

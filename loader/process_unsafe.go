@@ -11,10 +11,10 @@ package loader
 
 // The definition that the process's global scope has, else that of the library.
 static void *tpsl_host_symbol(void *library, const char *name, const char *version) {
-	void *p = version ? dlvsym(RTLD_DEFAULT, name, version) : NULL;
+	void *p = version ? tpsl_process_symbol(name, version) : NULL;
 	if (!p && library)
 		p = version ? dlvsym(library, name, version) : dlsym(library, name);
-	return p ? p : dlsym(RTLD_DEFAULT, name);
+	return p ? p : tpsl_process_symbol(name, NULL);
 }
 
 static const struct tpsl_rebinding *tpsl_first_rebinding(void) {

@@ -54,7 +54,7 @@ void tpsl_object_publish(struct tpsl_instance *in, struct tpsl_object *o)
     if (in->last) {
         o->map.l_prev = &in->last->map;
         in->last->map.l_next = &o->map;
-        __atomic_store_n(&in->last->next, o, __ATOMIC_RELEASE);
+        atomic_store_explicit(&in->last->next, o, memory_order_release);
     } else {
         atomic_store_explicit(&in->first, o, memory_order_release);
     }
@@ -64,7 +64,7 @@ void tpsl_object_publish(struct tpsl_instance *in, struct tpsl_object *o)
 
 static struct tpsl_object *next_object(const struct tpsl_object *o)
 {
-    return __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
+    return atomic_load_explicit(&o->next, memory_order_acquire);
 }
 
 static struct tpsl_object *first_object(struct tpsl_instance *in)
@@ -213,7 +213,7 @@ void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *
     return NULL;
 }
 
-/* First definition in the instance's objects in load order, then in the objects
+/* First definition in the instance's objects in the plan's order, then in the objects
  * placed once that it depends on. */
 void *tpsl_instance_symbol(struct tpsl_instance *in, const char *name, const char *version)
 {

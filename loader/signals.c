@@ -80,10 +80,10 @@ static struct disposition *disposition_of(struct tpsl_instance *in, int number)
     return d;
 }
 
-static bool install(int number, int flags)
+/* The flags and mask in force are those that an instance set last. */
+static bool install(int number, const struct sigaction *as)
 {
-    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = flags | SA_SIGINFO | SA_ONSTACK};
-    sigemptyset(&ours.sa_mask);
+    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = as->sa_flags | SA_SIGINFO | SA_ONSTACK, .sa_mask = as->sa_mask};
     struct sigaction before;
     if (sigaction(number, &ours, &before) != 0)
         return false;
@@ -108,9 +108,13 @@ static int set(int number, const struct sigaction *new, struct disposition *d)
     if (!copy)
         return -1;
     *copy = *new;
+    if (is_set(new) && !install(number, new)) {
+        free(copy);
+        return -1;
+    }
     atomic_store_explicit(&d->action, copy, memory_order_release);
     if (is_set(new))
-        return install(number, new->sa_flags) ? 0 : -1;
+        return 0;
     if (dispatching[number] && !anyone_handles(number)) {
         sigaction(number, &program[number], NULL);
         dispatching[number] = false;

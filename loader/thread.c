@@ -26,7 +26,7 @@ static void *enter(void *arg)
     struct birth b = *(struct birth *)arg;
     free(arg);
     tpsl_current = b.instance;
-    if (hooks)
+    if (b.state)
         hooks->enter(b.state);
     return b.routine(b.argument);
 }

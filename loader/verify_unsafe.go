@@ -65,7 +65,7 @@ func scan(spans []span, own span, offset uint64, words []byte) error {
 	skip := -offset & 7
 	for at := skip; at+8 <= uint64(len(words)); at += 8 {
 		v := binary.LittleEndian.Uint64(words[at:])
-		if v < low || v >= high {
+		if v < low || v >= high || isPair(v) {
 			continue
 		}
 		if to := lookup(spans, v); to != nil && to.instance != own.instance {
@@ -75,6 +75,11 @@ func scan(spans []span, own span, offset uint64, words []byte) error {
 	}
 	return nil
 }
+
+// isPair tells a word that is two fields of 32 bits, the lower a small number: libraries
+// reuse the upper half of stale pointers so. As a pointer it would lead to the first page
+// above a multiple of 4 GiB.
+func isPair(v uint64) bool { return v&0xffffffff < pageSize }
 
 func lookup(spans []span, address uint64) *span {
 	i, found := slices.BinarySearchFunc(spans, address, func(s span, a uint64) int {

@@ -120,13 +120,23 @@ func (s *session) destroyKVS(m Message) string {
 	return "cmd=kvs_destroyed rc=0 msg=success"
 }
 
+// barrierIn answers when the barrier is complete, and leaves the session free meanwhile: another thread of a
+// rank that waits may abort the job on the same connection.
 func (s *session) barrierIn(Message) string {
+	if !s.inBarrier.CompareAndSwap(false, true) {
+		return "cmd=barrier_out rc=-1 msg=in_barrier_already"
+	}
 	puts := s.pending
 	s.pending = nil
-	if _, err := s.server.gather.Exchange(1, puts); err != nil {
-		return "cmd=barrier_out rc=-1 msg=barrier_failed"
-	}
-	return "cmd=barrier_out"
+	go func() {
+		answer := "cmd=barrier_out"
+		if _, err := s.server.gather.Exchange(1, puts); err != nil {
+			answer += " rc=-1 msg=barrier_failed"
+		}
+		s.inBarrier.Store(false)
+		_ = s.reply(answer) // a connection that is gone shows in the session's next read
+	}()
+	return ""
 }
 
 func (s *session) publishName(m Message) string {

@@ -8,18 +8,21 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 )
 
 // maxPuts bounds what one rank may store, so that a runaway rank cannot exhaust the server.
 const maxPuts = 64 << 20
 
-// A session is the server's end of one rank's connection. It runs on one goroutine.
+// A session is the server's end of one rank's connection. It runs on one goroutine, and waits for barriers on
+// another.
 type session struct {
 	server *Server
 	rank   int
 	appnum int
 	conn   io.ReadWriteCloser
 
+	inBarrier                       atomic.Bool
 	initialized, finalized, aborted bool
 	pending                         []Entry // puts since the last barrier
 	stored                          int     // bytes of all puts

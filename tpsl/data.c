@@ -8,7 +8,7 @@
  * No code of libtpsl may use them by name: it is linked -Bsymbolic, and the program
  * may hold the real one (R_X86_64_COPY).
  */
-#include <dlfcn.h>
+#include "loader.h"
 
 static int unweighted, weights_empty, all_handles;
 
@@ -33,7 +33,7 @@ struct status *MPI_F08_STATUSES_IGNORE;
 
 static void point(const char *pointer, const char *object)
 {
-    void **p = dlsym(RTLD_DEFAULT, pointer), *o = dlsym(RTLD_DEFAULT, object);
+    void **p = tpsl_process_symbol(pointer, NULL), *o = tpsl_process_symbol(object, NULL);
     if (p)
         *p = o;
 }

@@ -50,17 +50,27 @@ static void report(int signal)
     (void)!write(control_fd, line, (size_t)n);
 }
 
-/* Puts the program's disposition back; the fault happens again under it. A signal
- * that was sent does not, so it is sent again. */
+/* A handler of the program is called, as if it were installed. Else the default comes
+ * back and the fault happens again under it; a signal that was sent does not, so it is
+ * sent again. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
     if (info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS))
         tpsl_copy_fault();
+    int i = 0;
+    while (signals[i] != signal)
+        i++;
+    const struct sigaction *theirs = &program[i];
+    if (theirs->sa_flags & SA_SIGINFO) {
+        theirs->sa_sigaction(signal, info, context);
+        return;
+    }
+    if (theirs->sa_handler != SIG_DFL && theirs->sa_handler != SIG_IGN) {
+        theirs->sa_handler(signal);
+        return;
+    }
     report(signal);
-    for (int i = 0; i < NFAULTS; i++)
-        if (signals[i] == signal)
-            sigaction(signal, &program[i], NULL);
+    sigaction(signal, theirs, NULL);
     if (info->si_code <= 0)
         raise(signal);
 }

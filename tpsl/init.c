@@ -84,7 +84,7 @@ int tpsl_unbound_Get_version(int *version, int *subversion)
 /* The program's own MPI_Init, so that a tool in front of ours sees the call. */
 int TPSL_MPI_Init(int *argc, char ***argv, int slot)
 {
-    int (*init)(int *, char ***) = dlsym(RTLD_DEFAULT, "MPI_Init");
+    int (*init)(int *, char ***) = tpsl_process_symbol("MPI_Init", NULL);
     wanted = slot;
     return (init ? init : tpsl_MPI_Init)(argc, argv);
 }

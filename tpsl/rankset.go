@@ -25,10 +25,14 @@ type rankSet struct {
 // process is a job of one rank, as with every MPI library.
 func parseRankSet(getenv func(string) string) (*rankSet, error) {
 	s := &rankSet{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}
+	var err error
+	if id := getenv("PMI_ID"); getenv("PMI_FD") == "" && id != "" { // a launcher that listens at PMI_PORT
+		s.Ranks, err = numbers("PMI_ID", id)
+		return s, err
+	}
 	if getenv("PMI_FD") == "" {
 		return s, nil
 	}
-	var err error
 	if s.Ranks, err = numbers("PMI_RANK", getenv("PMI_RANK")); err != nil {
 		return nil, err
 	}

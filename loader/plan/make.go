@@ -56,7 +56,7 @@ func Make(library string, o Options) (*Plan, error) {
 }
 
 // Extend plans the opening of one more library, as dlopen does, in instances made
-// by p. Repeated calls return the same plan, and p itself when it has the library.
+// by p. Repeated calls return the same plan.
 func (p *Plan) Extend(library string) (*Plan, error) {
 	path, err := p.maker.find(library)
 	if err != nil {
@@ -84,7 +84,12 @@ func (p *Plan) Find(library string) (path string, at Placement, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	return path, p.maker.policy.Place(filepath.Base(library)), nil
+	m, err := image.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer m.Close()
+	return path, p.maker.policy.Place(soname(m)), nil
 }
 
 func (m *maker) find(library string) (string, error) {
@@ -180,11 +185,16 @@ func (s *resolver) known(o *search.Object) int {
 	return -1
 }
 
-func (s *resolver) newObject(o *search.Object, root bool) *Object {
-	name := o.Soname
-	if name == "" {
-		name = filepath.Base(o.Path)
+// soname is the name that the policy goes by: DT_SONAME, or the file's.
+func soname(m *image.Image) string {
+	if m.Soname != "" {
+		return m.Soname
 	}
+	return filepath.Base(m.Path)
+}
+
+func (s *resolver) newObject(o *search.Object, root bool) *Object {
+	name := soname(o.Image)
 	at := s.policy.Place(name)
 	if root && s.plan.FirstNew == 0 {
 		at = Private
