@@ -122,8 +122,9 @@ func (j *job) family() (proxy int, ranks []int) {
 		if f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(f) > 1 { // proc(5): state, parent
 			parents[pid], _ = strconv.Atoi(string(f[1]))
 		}
-		if parents[pid] == j.Process.Pid {
-			proxy = pid
+		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if parents[pid] == j.Process.Pid && bytes.Contains(cmdline, []byte("\x00+proxy\x00")) {
+			proxy = pid // not a child of os/exec's that looks what the kernel can do
 		}
 	}
 	for pid, parent := range parents {
