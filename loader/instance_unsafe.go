@@ -63,7 +63,10 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, mode C.int)
 		handle, err = dlopen(path, mode)
 		return nil, nil, handle, err
 	}
-	pl, err := i.plan.Extend(library)
+	if mode&C.RTLD_NOLOAD != 0 {
+		return i.loaded(path)
+	}
+	pl, err := i.plan.Extend(library, mode&C.RTLD_GLOBAL != 0)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -79,6 +82,15 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, mode C.int)
 		}
 	}
 	return i.objects[pl.Root], fresh, nil, nil
+}
+
+// loaded answers RTLD_NOLOAD for a private object.
+func (i *instance) loaded(path string) (*mapped, []*mapped, unsafe.Pointer, error) {
+	k := slices.IndexFunc(i.plan.Objects, func(o *plan.Object) bool { return o.Path == path })
+	if k < 0 {
+		return nil, nil, nil, fmt.Errorf("%s is not loaded", path)
+	}
+	return i.objects[k], nil, nil, nil
 }
 
 func dlopen(path string, mode C.int) (unsafe.Pointer, error) {

@@ -122,6 +122,12 @@ func TestPluginsBelongToTheInstance(t *testing.T) {
 	require.NoError(t, loader.Verify())
 }
 
+func TestPluginsAreLocal(t *testing.T) {
+	one, two := library(t, "same.c", "-DANSWER=1"), library(t, "same.c", "-DANSWER=2")
+	i := open(t, counter(t))
+	assert.Equal(t, 12, call(t, i, "plugins_apart", cString(t, one), cString(t, two)))
+}
+
 func TestIndirectFunctions(t *testing.T) {
 	path := library(t, "ifunc.c")
 	a, b := open(t, path), open(t, path)

@@ -42,7 +42,8 @@ struct tpsl_endpoint *tpsl_adopt(void)
     struct tpsl_endpoint *ep;
     if (!tpsl_many()) {
         ep = tpsl_endpoint_at(0);
-        if (!ep || atomic_load(&ep->phase) == TPSL_NEW)
+        int state = atomic_load(&ep->state);
+        if (state == TPSL_FREE || state == TPSL_CLAIMED)
             return NULL;
         tpsl_act_for(ep);
         return ep;
@@ -51,6 +52,7 @@ struct tpsl_endpoint *tpsl_adopt(void)
     int state = ep ? atomic_load(&ep->state) : TPSL_FREE;
     if (state == TPSL_FREE || state == TPSL_CLAIMED || !tpsl_endpoint_adopt(ep, ADOPT_MS))
         return NULL;
+    tpsl_pin(ep);
     tpsl_act_for(ep);
     return ep;
 }
@@ -65,7 +67,7 @@ static struct tpsl_endpoint *claim_slot(const char *call, int slot)
         tpsl_die(1, "%s: slot %d is out of range: this process has %d rank%s (slots 0 to %d); start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d",
                  call, slot, n, n == 1 ? "" : "s", n - 1, slot + 1, n);
     if (!tpsl_endpoint_claim(ep))
-        tpsl_die(1, "%s: slot %d (rank %d) is claimed already by another thread; every thread needs a slot of its own", call, slot, ep->rank);
+        tpsl_die(1, "%s: slot %d (rank %d) is claimed already; every thread needs a slot of its own", call, slot, ep->rank);
     return ep;
 }
 
@@ -93,8 +95,8 @@ struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
     char *library = NULL, *error = NULL, *cpus = NULL, **environment = NULL;
     if (!tpslPrepare(ep->slot, &library, &cpus, &environment, &error))
         tpsl_die(1, "rank %d: %s", ep->rank, error);
-    if (cpus)
-        tpsl_pin(cpus);
+    ep->cpus = cpus;
+    tpsl_pin(ep);
     struct tpsl_instance *in = tpsl_open(library, environment, &error);
     if (!in)
         tpsl_die(1, "rank %d: load %s: %s", ep->rank, library, error);
@@ -103,7 +105,6 @@ struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
     if (!ep->table)
         tpsl_die(1, "rank %d: no memory for its table of functions", ep->rank);
     free(library);
-    free(cpus);
     tpsl_endpoint_bind(ep);
     tpsl_act_for(ep);
     tpslClaimed(ep->slot);

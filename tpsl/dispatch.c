@@ -112,8 +112,12 @@ __attribute__((used)) void *tpsl_first_call(int stub)
     if (opens_slot(name))
         return tpsl_claim(name, TPSL_ANY_SLOT)->table[stub];
     int thread = tpsl_openmp_thread(), n = tpsl_endpoints_count();
+    ep = tpsl_endpoint_at(thread);
     if (thread < 0)
         tpsl_die(1, "a thread called %s before MPI_Init: every thread that is to be a rank calls MPI_Init first", name);
+    if (ep && atomic_load(&ep->state) == TPSL_BOUND)
+        tpsl_die(1, "a thread called %s without a rank: slot %d (rank %d) of OpenMP thread %d belongs to another live thread; TPSL_Switch shares a rank",
+                 name, ep->slot, ep->rank, thread);
     tpsl_die(1, "OpenMP thread %d called %s before MPI_Init: this process has %d rank%s, and a thread becomes one by MPI_Init", thread, name, n,
              n == 1 ? "" : "s");
 }

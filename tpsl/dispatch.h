@@ -56,9 +56,9 @@ int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);
 
 /* ---- place.c ---- */
-/* Pins the calling thread to a CPU list such as "0-1,4", unless the program chose
+/* Pins the calling thread to the CPUs of its endpoint, unless the program chose
  * its place already. */
-void tpsl_pin(const char *cpus);
+void tpsl_pin(const struct tpsl_endpoint *);
 
 /* ---- die.c ---- */
 /* One line on stderr, then the end of the whole job with exit status `code`. */

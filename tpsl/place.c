@@ -49,14 +49,32 @@ static bool add_range(const char **p, cpu_set_t *set)
     return true;
 }
 
-void tpsl_pin(const char *cpus)
+static bool parse_list(const char *cpus, cpu_set_t *set)
+{
+    CPU_ZERO(set);
+    for (const char *p = cpus; add_range(&p, set) && *p == ',';)
+        p++;
+    return CPU_COUNT(set) > 0;
+}
+
+/* Whether a mask is nobody's choice: the one that the program started with, or one that
+ * the thread took over from a thread that we pinned. */
+static bool is_ours(const cpu_set_t *mask)
+{
+    cpu_set_t pinned;
+    if (CPU_EQUAL(mask, &initial))
+        return true;
+    for (int i = 0; i < tpsl_endpoints_count(); i++) {
+        const char *cpus = tpsl_endpoint_at(i)->cpus;
+        if (cpus && parse_list(cpus, &pinned) && CPU_EQUAL(mask, &pinned))
+            return true;
+    }
+    return false;
+}
+
+void tpsl_pin(const struct tpsl_endpoint *ep)
 {
     cpu_set_t now, want;
-    if (sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&now, &initial))
-        return;
-    CPU_ZERO(&want);
-    for (const char *p = cpus; add_range(&p, &want) && *p == ',';)
-        p++;
-    if (CPU_COUNT(&want) > 0)
+    if (ep->cpus && parse_list(ep->cpus, &want) && sched_getaffinity(0, sizeof now, &now) == 0 && is_ours(&now))
         sched_setaffinity(0, sizeof want, &want); /* a CPU that is gone: run anywhere */
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -104,7 +105,7 @@ func (c *command) line() ([]string, error) {
 		return nil, errors.New("no input files (-help for usage)")
 	}
 	line = append(append(line, c.args...), compileFlags...)
-	if c.mode == compile && !links(c.args) {
+	if !links(c.args) {
 		return line, nil
 	}
 	return append(line, linkFlags...), nil
@@ -114,9 +115,9 @@ func (c *command) line() ([]string, error) {
 func links(args []string) bool {
 	for _, a := range args {
 		switch a {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-dumpversion", "-dumpmachine":
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine":
 			return false
 		}
 	}
-	return true
+	return !slices.Equal(args, []string{"-v"})
 }

@@ -47,7 +47,7 @@ func run(args []string) int {
 		line, err = c.line()
 	}
 	if err == nil && c.mode != compile {
-		fmt.Println(strings.Join(line, " "))
+		fmt.Println(quoted(line))
 		return 0
 	}
 	if err == nil {
@@ -55,6 +55,18 @@ func run(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "tpslcc:", err)
 	return 1
+}
+
+// quoted returns the line as a shell would have to be given it.
+func quoted(line []string) string {
+	words := make([]string, len(line))
+	for i, w := range line {
+		words[i] = w
+		if strings.ContainsAny(w, " \t\n'\"\\$`*?[]{}();&|<>~#!") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // replace runs the compiler in place of this process, so that its exit status and

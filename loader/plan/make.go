@@ -52,29 +52,31 @@ func Make(library string, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.make(&Plan{maker: m}, path)
+	return m.make(&Plan{maker: m}, path, false)
 }
 
 // Extend plans the opening of one more library, as dlopen does, in instances made
-// by p. Repeated calls return the same plan.
-func (p *Plan) Extend(library string) (*Plan, error) {
+// by p; global stands for RTLD_GLOBAL. Repeated calls return the same plan. A library
+// that p has already stays as it was opened first.
+func (p *Plan) Extend(library string, global bool) (*Plan, error) {
 	path, err := p.maker.find(library)
 	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if x := p.extensions[path]; x != nil {
+	key := extension{path, global}
+	if x := p.extensions[key]; x != nil {
 		return x, nil
 	}
-	x, err := p.maker.make(p, path)
+	x, err := p.maker.make(p, path, !global)
 	if err != nil {
 		return nil, err
 	}
 	if p.extensions == nil {
-		p.extensions = map[string]*Plan{}
+		p.extensions = map[extension]*Plan{}
 	}
-	p.extensions[path] = x
+	p.extensions[key] = x
 	return x, nil
 }
 
@@ -109,7 +111,7 @@ func set(names []string) map[string]bool {
 }
 
 // make plans path on top of base.
-func (m *maker) make(base *Plan, path string) (*Plan, error) {
+func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func (m *maker) make(base *Plan, path string) (*Plan, error) {
 		FirstNew: len(base.Objects),
 		maker:    m,
 	}
-	s := &resolver{maker: m, plan: p, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{}}
+	s := &resolver{maker: m, plan: p, local: local, closure: map[int]bool{}, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{}}
 	s.addClosure(closure)
 	if err := s.reopen(); err != nil {
 		return nil, err
@@ -158,6 +160,7 @@ func (s *resolver) addClosure(c *search.Closure) {
 			added = append(added, k)
 		}
 		index[k] = i
+		s.closure[i] = true
 		if k == 0 {
 			s.plan.Root = i
 		}
@@ -199,7 +202,7 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 	if root && s.plan.FirstNew == 0 {
 		at = Private
 	}
-	n := &Object{Name: name, Path: o.Path, ID: o.ID, Placement: at}
+	n := &Object{Name: name, Path: o.Path, ID: o.ID, Placement: at, Local: s.local}
 	if at == Shared {
 		return n
 	}

@@ -25,7 +25,13 @@ type Plan struct {
 
 	maker      *maker
 	mu         sync.Mutex
-	extensions map[string]*Plan
+	extensions map[extension]*Plan
+}
+
+// An extension is how a library was opened on top of a plan.
+type extension struct {
+	path   string
+	global bool
 }
 
 // An Object is one ELF object of a plan.
@@ -34,6 +40,7 @@ type Object struct {
 	Path      string
 	ID        image.FileID
 	Placement Placement
+	Local     bool  // opened without RTLD_GLOBAL: only what was opened with it sees its symbols
 	Deps      []int // in DT_NEEDED order
 
 	// Only for placements private and once.

@@ -15,6 +15,8 @@ import (
 type resolver struct {
 	*maker
 	plan    *Plan
+	local   bool                 // what the new objects are
+	closure map[int]bool         // of the object asked for, by object index
 	images  map[int]*image.Image // by object index
 	imports map[Import]uint32
 	found   map[wish]find
@@ -254,7 +256,7 @@ type find struct {
 
 func (s *resolver) search(w wish) find {
 	for j, o := range s.plan.Objects {
-		if o.Placement == Shared || j == w.not || s.unified[w.name] {
+		if o.Placement == Shared || j == w.not || s.unified[w.name] || o.Local && !s.closure[j] {
 			continue
 		}
 		if d, ok := s.images[j].Lookup(w.name, w.version); ok {

@@ -84,6 +84,16 @@ int plugin(const char *path)
     return value;
 }
 
+/* Two plugins define the same name: each keeps to its own, RTLD_LOCAL being the default. */
+int plugins_apart(const char *a, const char *b)
+{
+    void *ha = dlopen(a, RTLD_NOW), *hb = dlopen(b, RTLD_NOW);
+    if (!ha || !hb || dlopen(b, RTLD_NOW | RTLD_NOLOAD) != hb || dlopen("libnosuch.so", RTLD_NOW | RTLD_NOLOAD))
+        return -1;
+    int (*ask_a)(void) = dlsym(ha, "ask"), (*ask_b)(void) = dlsym(hb, "ask");
+    return ask_a() * 10 + ask_b();
+}
+
 int missing_plugin(void) { return dlopen("libnosuch.so.1", RTLD_NOW) == NULL && strstr(dlerror(), "libnosuch.so.1"); }
 int own_default(void) { return dlsym(RTLD_DEFAULT, "counter") == &counter && dlsym(RTLD_DEFAULT, "strlen") == (void *)strlen; }
 
