@@ -23,9 +23,10 @@ func library(t *testing.T, source string, flags ...string) string {
 	so := "lib" + strings.TrimSuffix(source, ".c") + ".so"
 	out := testsupport.CC(t, "gcc", filepath.Join("testdata", source), append([]string{"-shared", "-fPIC", "-O1", "-Wl,-soname," + so}, flags...)...)
 	path := filepath.Join(filepath.Dir(out), so)
-	if err := os.Link(out, path); err != nil {
-		require.ErrorIs(t, err, os.ErrExist)
+	if err := os.Remove(path); err != nil { // of a run before
+		require.ErrorIs(t, err, os.ErrNotExist)
 	}
+	require.NoError(t, os.Link(out, path))
 	return path
 }
 
