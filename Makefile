@@ -27,7 +27,7 @@ all: $(COMMANDS:%=bin/%) lib/libtpsl.so lib/pkgconfig/tpsl.pc
 
 # go build decides itself what is out of date.
 bin/%: FORCE
-	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -o $@ ./cmd/$*
+	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags '-X github.com/tpsl/tpsl/hydra.Version=$(VERSION)' -o $@ ./cmd/$*
 
 # The header that go build writes beside the library is of no use to a program.
 lib/libtpsl.so.0: FORCE

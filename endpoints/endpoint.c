@@ -67,11 +67,6 @@ struct tpsl_endpoint *tpsl_endpoint_claim_lowest(void)
     return NULL;
 }
 
-void tpsl_endpoint_release(struct tpsl_endpoint *ep)
-{
-    move(ep, TPSL_CLAIMED, TPSL_FREE);
-}
-
 static void own(struct tpsl_endpoint *ep)
 {
     owned = ep;

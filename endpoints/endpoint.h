@@ -5,12 +5,12 @@
  *
  *          claim            bind              thread ends
  *   FREE --------> CLAIMED --------> BOUND ----------------> ENDED
- *     ^               |                ^                        |
- *     +---------------+                +------------------------+
- *           release                            adopt
+ *                                      ^                        |
+ *                                      +------------------------+
+ *                                              adopt
  *
- * `state` is the only word that threads race for; every transition is one
- * compare-and-swap of it, and whoever wins writes the other fields. They are read
+ * `state` is the only word that threads race for: claim and adopt are one
+ * compare-and-swap of it each, and whoever wins writes the other fields. They are read
  * by others only after they have seen BOUND or ENDED (acquire).
  */
 #ifndef TPSL_ENDPOINT_H
@@ -53,8 +53,6 @@ struct tpsl_endpoint *tpsl_endpoint_at(int slot); /* NULL: out of range */
 bool tpsl_endpoint_claim(struct tpsl_endpoint *);
 /* Claims the lowest free slot; NULL: none is free. */
 struct tpsl_endpoint *tpsl_endpoint_claim_lowest(void);
-/* CLAIMED -> FREE: the instance did not come up. */
-void tpsl_endpoint_release(struct tpsl_endpoint *);
 /* CLAIMED -> BOUND: the calling thread owns it and acts for it. */
 void tpsl_endpoint_bind(struct tpsl_endpoint *);
 /* ENDED -> BOUND by the calling thread. Waits up to `milliseconds` for an owner

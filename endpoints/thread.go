@@ -17,7 +17,6 @@ import "C"
 
 func claim(slot int) bool { return bool(C.tpsl_endpoint_claim(at(slot))) }
 func claimLowest() int    { return int(C.tpsl_slot_of(C.tpsl_endpoint_claim_lowest())) }
-func release(slot int)    { C.tpsl_endpoint_release(at(slot)) }
 func bind(slot int)       { C.tpsl_endpoint_bind(at(slot)) }
 func switchTo(slot int)   { C.tpsl_endpoint_switch(at(slot)) }
 func self() int           { return int(C.tpsl_slot_of(C.tpsl_of_thread())) }

@@ -6,7 +6,6 @@ package hydra
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 )
 
@@ -51,13 +50,12 @@ func (o *option) help() string {
 	return text
 }
 
+// Version is that of the release; the Makefile sets it.
+var Version = "devel"
+
 // BuildDetails is the text of -info. Tools tell the launcher by its first lines.
 func BuildDetails() string {
-	version := "devel"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
 	return fmt.Sprintf("HYDRA build details:\n    Version:                                 %s (tpsl)\n"+
 		"    Process Manager:                         pmi\n    Bootstrap:                               fork\n"+
-		"    Go:                                      %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		"    Go:                                      %s %s/%s\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -13,9 +13,8 @@
 // rebound to functions of its C half, see loader.h.
 //
 // What is not safe. A private library must not keep its identity in the process:
-// signal handlers, the working directory, the real environment and file
-// descriptors are shared by all instances. Objects are never unmapped while their
-// instance lives, dlclose only counts.
+// the working directory, the real environment and file descriptors are shared by
+// all instances. Objects are never unmapped, dlclose only counts.
 //
 // Threads. A thread acts for at most one instance at a time (the C variable
 // tpsl_current). [Open] and the C entry points may be called from any thread; the

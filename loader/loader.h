@@ -36,8 +36,6 @@ struct tpsl_object {
     struct tpsl_instance *instance;
     const char *soname;
     uintptr_t start, end; /* page-aligned span of the load segments */
-    const ElfW(Phdr) * phdr;
-    size_t phnum;
 
     const ElfW(Sym) * symtab;
     const char *strtab;

@@ -9,8 +9,8 @@
  * Where the kernel refuses it (Yama, seccomp) and the job has another process on
  * this host, the refusal is what the library must see.
  *
- * A bad address gives EFAULT as from the kernel: the copy runs under a SIGSEGV and
- * SIGBUS handler that jumps back when the fault is the copy's own.
+ * A bad address gives EFAULT as from the kernel: the program's handler of
+ * SIGSEGV and SIGBUS calls tpsl_copy_fault, which jumps back when the fault is the copy's.
  */
 #include "loader.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* The rebind table: names that a private object gets from us instead of from
- * libc. Objects placed once get only those that answer about the objects
- * themselves; what they ask of the process, they ask the process.
+ * libc. Objects placed once get those that know private objects; what they do to the
+ * process (maps, threads, signals), they do to the process.
  */
 #include "loader.h"
 

@@ -27,10 +27,6 @@ func (m *mapped) finish(p *plan.Plan, objects []*mapped) {
 	c.soname = C.CString(o.Name)
 	c.start = C.uintptr_t(uintptr(m.start))
 	c.end = c.start + C.uintptr_t(o.Span.Size)
-	if o.PhdrVaddr != 0 {
-		c.phdr = (*C.Elf64_Phdr)(m.pointer(o.PhdrVaddr))
-		c.phnum = C.size_t(o.Phnum)
-	}
 	c.symtab = (*C.Elf64_Sym)(m.optional(o.Symtab))
 	c.strtab = (*C.char)(m.optional(o.Strtab))
 	c.gnu_hash = (*C.uint32_t)(m.optional(o.GNUHash))

@@ -13,8 +13,8 @@
 
 static cpu_set_t initial; /* allowed CPUs when the program started */
 
-/* The Go runtime reserves this much address space, and aborts in its own words
- * where `ulimit -v` forbids it. */
+/* The Go runtime reserves 1.6 GB of address space, and aborts in its own words where
+ * `ulimit -v` forbids it; the program and one instance want the rest. */
 enum { ADDRESS_SPACE_MIB = 2048 };
 
 __attribute__((constructor(101))) static void at_load(void)

@@ -207,7 +207,7 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 		return n
 	}
 	n.Span, n.Loads, n.TLS, n.Relro = o.Span(), o.Loads, o.TLS, o.Relro
-	n.PhdrVaddr, n.Phnum, n.Dynamic = o.PhdrVaddr, o.Phnum, o.Dynamic
+	n.Dynamic = o.Dynamic
 	n.Symtab, n.Strtab, n.GNUHash, n.SysVHash = o.SymtabVaddr, o.StrtabVaddr, o.GNUHashVaddr, o.SysVHashVaddr
 	n.Versym, n.Verdef, n.VerdefNum = o.VersymVaddr, o.VerdefVaddr, o.VerdefNum
 	n.Init, n.Fini, n.InitArray, n.FiniArray = o.Init, o.Fini, o.InitArray, o.FiniArray

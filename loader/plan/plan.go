@@ -48,8 +48,6 @@ type Object struct {
 	Loads     []image.Load
 	TLS       image.TLS
 	Relro     image.Range
-	PhdrVaddr uint64
-	Phnum     int
 	Dynamic   image.Range
 	Symtab    uint64
 	Strtab    uint64
