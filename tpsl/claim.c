@@ -99,7 +99,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
     tpsl_pin(ep);
     struct tpsl_instance *in = tpsl_open(library, environment, &error);
     if (!in)
-        tpsl_die(1, "rank %d: load %s: %s", ep->rank, library, error);
+        tpsl_die(1, "rank %d: load %s: %s; TPSL_MPI_LIBRARY can name another library", ep->rank, library, error);
     ep->instance = in;
     ep->table = tpsl_make_table(in);
     if (!ep->table)

@@ -20,7 +20,7 @@ func findLibrary(asked string) (string, error) {
 	if asked != "" {
 		path, err := loader.FindLibrary(asked)
 		if err != nil {
-			return "", fmt.Errorf("TPSL_MPI_LIBRARY=%s: %w", asked, err)
+			return "", fmt.Errorf("TPSL_MPI_LIBRARY=%s: %w; name a library with the MPICH ABI there", asked, err)
 		}
 		return path, checkABI(path)
 	}
@@ -42,14 +42,14 @@ func findLibrary(asked string) (string, error) {
 func checkABI(path string) error {
 	m, err := image.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; name a library with the MPICH ABI in TPSL_MPI_LIBRARY", err)
 	}
 	defer m.Close()
 	if _, ok := m.Lookup("ompi_mpi_init", ""); ok {
 		return fmt.Errorf("%s is Open MPI: its ABI is not MPICH's; name a library with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	}
 	if _, ok := m.Lookup("PMPI_Init", ""); !ok {
-		return fmt.Errorf("%s is not an MPI library: it has no PMPI_Init", path)
+		return fmt.Errorf("%s is not an MPI library, it has no PMPI_Init: name one with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	}
 	return nil
 }

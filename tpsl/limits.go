@@ -21,7 +21,7 @@ const (
 	mapsPerPeer = 4 // segments of ranks in other processes of the host
 )
 
-// checkLimits raises RLIMIT_NOFILE as far as it may and refuses what cannot work.
+// checkLimits refuses, before the first instance, what would fail half-way.
 func checkLimits(s *rankSet) error {
 	if err := checkMaps(len(s.Ranks), s.LocalRanks); err != nil {
 		return err
@@ -29,6 +29,8 @@ func checkLimits(s *rankSet) error {
 	return checkFiles(len(s.Ranks))
 }
 
+// checkFiles goes by the soft limit, which the Go runtime raised to the hard one when it
+// started.
 func checkFiles(ranks int) error {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
@@ -38,18 +40,18 @@ func checkFiles(ranks int) error {
 	if err != nil {
 		return fmt.Errorf("count open files: %w", err)
 	}
-	need := uint64(len(open) + fdsPerRank*ranks)
-	if need <= r.Cur {
-		return nil
-	}
-	if need > r.Max {
-		return fmt.Errorf("%d ranks need %d file descriptors, but the limit is %d: raise it with ulimit -n %d, or use a smaller -rpp", ranks, need, r.Max, need)
-	}
-	r.Cur = r.Max
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
-		return fmt.Errorf("raise RLIMIT_NOFILE to %d: %w", r.Max, err)
+	if need := uint64(len(open) + fdsPerRank*ranks); need > r.Cur {
+		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d, or use a smaller -rpp",
+			ranksNeed(ranks), need, r.Cur, 2*need)
 	}
 	return nil
+}
+
+func ranksNeed(n int) string {
+	if n == 1 {
+		return "a rank needs"
+	}
+	return fmt.Sprintf("%d ranks need", n)
 }
 
 func checkMaps(ranks, local int) error {
@@ -67,7 +69,8 @@ func checkMaps(ranks, local int) error {
 	}
 	need := bytes.Count(maps, []byte("\n")) + ranks*(mapsPerRank+mapsPerPeer*(local-ranks))
 	if need > limit {
-		return fmt.Errorf("%d ranks need about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller -rpp", ranks, need, limit, 2*need)
+		return fmt.Errorf("%s about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller -rpp",
+			ranksNeed(ranks), need, limit, 2*need)
 	}
 	return nil
 }

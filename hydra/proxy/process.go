@@ -32,7 +32,7 @@ type process struct {
 }
 
 func (proc *process) unfinalized() []int {
-	return slices.DeleteFunc(slices.Clone(proc.initialized), func(rank int) bool {
+	return slices.DeleteFunc(slices.Sorted(slices.Values(proc.initialized)), func(rank int) bool {
 		return slices.Contains(proc.finalized, rank)
 	})
 }

@@ -44,7 +44,7 @@ func TestLimits(t *testing.T) {
 		limit string
 		says  []string
 	}{
-		{"-n 12", []string{"rank 0: 1 rank", " file descriptors, but the limit is 12", "raise it with ulimit -n "}},
+		{"-n 12", []string{"rank 0: a rank needs about ", " file descriptors, but the limit is 12", "raise it with ulimit -n "}},
 		{"-v 1000000", []string{"address-space limit of 976 MiB (ulimit -v) is too small", "2048 MiB are needed; raise it"}},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
