@@ -147,14 +147,7 @@ void *tpsl_dlvsym(void *handle, const char *name, const char *version)
 /* Nearest symbol at or below the address, as dladdr reports it. */
 static void nearest(const struct tpsl_object *o, uintptr_t address, Dl_info *info)
 {
-    if (!o->sysv_hash && !o->gnu_hash)
-        return;
-    /* The symbol table ends where the string table starts in every linker's
-     * output; it has no count of its own. */
-    size_t n = ((uintptr_t)o->strtab - (uintptr_t)o->symtab) / sizeof *o->symtab;
-    if ((uintptr_t)o->strtab < (uintptr_t)o->symtab)
-        return;
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < o->nsymbols; i++) {
         const ElfW(Sym) *s = &o->symtab[i];
         uintptr_t at = o->map.l_addr + s->st_value;
         if (s->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(s->st_info) == STT_TLS || at > address)

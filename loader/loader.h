@@ -38,6 +38,7 @@ struct tpsl_object {
     uintptr_t start, end; /* page-aligned span of the load segments */
 
     const ElfW(Sym) * symtab;
+    size_t nsymbols;
     const char *strtab;
     const uint32_t *gnu_hash; /* either may be NULL */
     const uint32_t *sysv_hash;

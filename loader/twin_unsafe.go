@@ -34,6 +34,7 @@ func (m *mapped) finish(p *plan.Plan, objects []*mapped) {
 	c.versym = (*C.Elf64_Half)(m.optional(o.Versym))
 	c.verdef = (*C.char)(m.optional(o.Verdef))
 	c.verdefnum = C.size_t(o.VerdefNum)
+	c.nsymbols = C.size_t(o.Symbols)
 	if o.Relro.Size > 0 {
 		first := o.Relro.Vaddr &^ (pageSize - 1)
 		last := (o.Relro.Vaddr + o.Relro.Size) &^ (pageSize - 1) // ld.so rounds down, too

@@ -69,7 +69,7 @@ func (m *Image) readGNUHash() error {
 	if uint64(n)*symSize > uint64(len(m.symtab)) {
 		return fmt.Errorf("%d symbols: %w", n, errOutside)
 	}
-	m.gnu, m.symbols = h, n
+	m.gnu, m.SymbolCount = h, n
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (m *Image) readSysVHash() error {
 		return fmt.Errorf("%d buckets, %d symbols: %w", nbucket, nchain, errOutside)
 	}
 	m.sysv = &sysvHash{buckets: b[header:bucketsEnd], chains: b[bucketsEnd:chainsEnd]}
-	m.symbols = nchain
+	m.SymbolCount = nchain
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (m *Image) candidates(name string) iter.Seq[uint32] {
 		return m.sysv.candidates(name)
 	}
 	return func(yield func(uint32) bool) {
-		for i := range m.symbols {
+		for i := range m.SymbolCount {
 			if !yield(i) {
 				return
 			}

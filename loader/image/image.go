@@ -76,13 +76,13 @@ type Image struct {
 	GNUHashVaddr, SysVHashVaddr uint64
 	VersymVaddr, VerdefVaddr    uint64
 	VerdefNum                   int
+	SymbolCount                 uint32 // of the dynamic symbol table, as far as known; references may be missing
 
 	file  []byte // the whole file; nil when closed
 	unmap func() error
 
 	symtab, versym []byte // from the table's start to the end of what the file has of its segment
 	strtab         []byte // ends with a NUL
-	symbols        uint32 // number of symbols, as far as known; references may be missing
 	gnu            *gnuHash
 	sysv           *sysvHash
 	versions       []version // by version index
@@ -124,7 +124,7 @@ func (m *Image) Close() error {
 	unmap := m.unmap
 	m.unmap, m.file = nil, nil
 	m.symtab, m.versym, m.strtab = nil, nil, nil
-	m.symbols, m.gnu, m.sysv = 0, nil, nil
+	m.gnu, m.sysv = nil, nil
 	if unmap == nil {
 		return nil
 	}

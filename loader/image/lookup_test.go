@@ -107,7 +107,7 @@ func TestLookupAmbiguous(t *testing.T) {
 // symbol returns the index of a definition.
 func (f *file) symbol(name string) uint32 {
 	f.t.Helper()
-	for i := range f.m.symbols {
+	for i := range f.m.SymbolCount {
 		if s, err := f.m.Symbol(i); err == nil && s.Name == name && s.Defined() {
 			return i
 		}

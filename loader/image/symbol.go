@@ -149,10 +149,10 @@ func (m *Image) setSymbols(d dynamic) error {
 		return err
 	}
 	if m.gnu == nil && m.sysv == nil {
-		m.symbols = m.guessSymbols(d)
+		m.SymbolCount = m.guessSymbols(d)
 		return nil
 	}
-	for i := range m.symbols {
+	for i := range m.SymbolCount {
 		if err := m.checkSymbol(i); err != nil {
 			return fmt.Errorf("DT_SYMTAB[%d]: %w", i, err)
 		}
@@ -199,7 +199,7 @@ func (m *Image) named(r rawSymbol, name string) bool {
 // versions included, in the order of the symbol table.
 func (m *Image) Exports() iter.Seq[Symbol] {
 	return func(yield func(Symbol) bool) {
-		for i := range m.symbols {
+		for i := range m.SymbolCount {
 			r, ok := m.raw(i)
 			if !ok || !r.visible() {
 				continue

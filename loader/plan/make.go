@@ -210,6 +210,7 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 	n.Dynamic = o.Dynamic
 	n.Symtab, n.Strtab, n.GNUHash, n.SysVHash = o.SymtabVaddr, o.StrtabVaddr, o.GNUHashVaddr, o.SysVHashVaddr
 	n.Versym, n.Verdef, n.VerdefNum = o.VersymVaddr, o.VerdefVaddr, o.VerdefNum
+	n.Symbols = o.SymbolCount
 	n.Init, n.Fini, n.InitArray, n.FiniArray = o.Init, o.Fini, o.InitArray, o.FiniArray
 	return n
 }

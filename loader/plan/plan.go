@@ -56,6 +56,7 @@ type Object struct {
 	Versym    uint64
 	Verdef    uint64
 	VerdefNum int
+	Symbols   uint32 // in the dynamic symbol table
 	Init      uint64 // address of the function, 0 none
 	Fini      uint64
 	InitArray image.Range
