@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -22,7 +23,10 @@ type session struct {
 	appnum int
 	conn   io.ReadWriteCloser
 
-	inBarrier                       atomic.Bool
+	inBarrier atomic.Bool
+	writing   sync.Mutex
+	closed    bool // guarded by writing
+
 	initialized, finalized, aborted bool
 	pending                         []Entry // puts since the last barrier
 	stored                          int     // bytes of all puts
@@ -30,7 +34,7 @@ type session struct {
 }
 
 func (s *session) run() {
-	defer s.conn.Close()
+	defer s.close()
 	lines := newLineReader(s.conn)
 	for !s.finalized {
 		line, err := lines.next()
@@ -113,8 +117,20 @@ func (s *session) reply(line string) error {
 		line = name + " rc=-1 msg=reply_too_long"
 	}
 	s.server.log.Debug("pmi", "rank", s.rank, "to", line)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.closed {
+		return io.ErrClosedPipe
+	}
 	_, err := io.WriteString(s.conn, line+"\n")
 	return err
+}
+
+func (s *session) close() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.closed = true
+	_ = s.conn.Close() // the peer may be gone
 }
 
 func quote(s string) string {
