@@ -3,24 +3,25 @@
 
 #include "endpoint.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 __thread struct tpsl_endpoint *tpsl_self __attribute__((tls_model("initial-exec")));
 
-/* The endpoint whose thread this is. It stays so while the thread acts for
- * another one. */
-static __thread struct tpsl_endpoint *owned __attribute__((tls_model("initial-exec")));
-
 static struct tpsl_endpoint *endpoints;
 static int count;
-static pthread_key_t key; /* its destructor tells that an owner ends */
+static pthread_key_t key; /* an owner's endpoint, whatever it acts for; the destructor tells that it ends */
 
+/* In the last round: destructors of other keys may still call MPI as this rank. */
 static void thread_ends(void *ep)
 {
-    owned = NULL;
-    tpsl_self = NULL;
+    static __thread int round __attribute__((tls_model("initial-exec")));
+    if (++round < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(key, ep);
+        return;
+    }
     atomic_store_explicit(&((struct tpsl_endpoint *)ep)->state, TPSL_ENDED, memory_order_release);
 }
 
@@ -69,7 +70,6 @@ struct tpsl_endpoint *tpsl_endpoint_claim_lowest(void)
 
 static void own(struct tpsl_endpoint *ep)
 {
-    owned = ep;
     tpsl_self = ep;
     pthread_setspecific(key, ep);
 }

@@ -91,6 +91,7 @@ func TestThreadLocalStorage(t *testing.T) {
 	assert.Equal(t, 405, call(t, a, "bump_tls"))
 	assert.Equal(t, 506, call(t, a, "bump_tls"))
 	assert.Equal(t, 405, call(t, b, "bump_tls"), "another instance, same thread")
+	assert.Equal(t, 41, call(t, a, "tls_at_thread_end"))
 	other := make(chan uintptr)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends, and gives its blocks back

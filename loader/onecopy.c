@@ -32,7 +32,7 @@ void tpsl_set_process_peers(bool others)
     atomic_store(&peers, others);
 }
 
-static __thread sigjmp_buf *recovery __attribute__((tls_model("initial-exec")));
+static __thread sigjmp_buf *volatile recovery __attribute__((tls_model("initial-exec")));
 
 void tpsl_copy_fault(void)
 {

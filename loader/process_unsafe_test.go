@@ -44,6 +44,25 @@ func countLines(text, word string) (n int) {
 	return n
 }
 
+func TestVerifyFindsAPointerIntoAnotherInstance(t *testing.T) {
+	path := counter(t)
+	a, b := open(t, path), open(t, path)
+	pointer, err := a.Symbol("exported_pointer")
+	require.NoError(t, err)
+	foreign, err := b.Symbol("counter")
+	require.NoError(t, err)
+	require.NoError(t, loader.Verify())
+
+	word := (*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&pointer)))
+	own := *word
+	*word = foreign
+	err = loader.Verify()
+	*word = own
+	require.ErrorContains(t, err, "libcounter.so")
+	assert.ErrorContains(t, err, "points into another instance")
+	require.NoError(t, loader.Verify())
+}
+
 func TestSharedSegmentsAreMappedOnce(t *testing.T) {
 	path := library(t, "segment.c")
 	a, b, c := open(t, path), open(t, path), open(t, path)

@@ -62,6 +62,8 @@ static bool is_fault(int number, const siginfo_t *info)
 static void dispatch(int number, siginfo_t *info, void *context)
 {
     bool handled = false;
+    if (is_fault(number, info))
+        tpsl_copy_fault();
     for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next) {
         if (is_fault(number, info) && d->instance != tpsl_current)
             continue;
@@ -83,7 +85,7 @@ static struct disposition *disposition_of(struct tpsl_instance *in, int number)
 /* The flags and mask in force are those that an instance set last. */
 static bool install(int number, const struct sigaction *as)
 {
-    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = as->sa_flags | SA_SIGINFO | SA_ONSTACK, .sa_mask = as->sa_mask};
+    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = (as->sa_flags & ~SA_RESETHAND) | SA_SIGINFO | SA_ONSTACK, .sa_mask = as->sa_mask};
     struct sigaction before;
     if (sigaction(number, &ours, &before) != 0)
         return false;

@@ -13,6 +13,7 @@
  */
 #include "loader.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -52,10 +53,15 @@ static pthread_key_t key;
 
 static void release_thread(void);
 
-static void thread_ends(void *unused)
+/* Destructors of other keys, in any order, may still use the blocks: they go in the
+ * last round. The value counts rounds. */
+static void thread_ends(void *round)
 {
-    (void)unused;
-    release_thread();
+    uintptr_t n = (uintptr_t)round;
+    if (n < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(key, (void *)(n + 1));
+    else
+        release_thread();
 }
 
 __attribute__((constructor(101))) static void make_key(void)
@@ -110,7 +116,7 @@ static void *take(size_t size, size_t align)
         if (a == MAP_FAILED)
             out_of_memory();
         if (!mine.arena)
-            pthread_setspecific(key, &mine);
+            pthread_setspecific(key, (void *)1);
         a->older = mine.arena;
         a->size = want;
         mine.arena = a;

@@ -8,6 +8,8 @@
 
 #include "_cgo_export.h"
 
+__thread int tpsl_wanted __attribute__((tls_model("initial-exec"))) = TPSL_ANY_SLOT;
+
 enum { ADOPT_MS = 2000 }; /* how long a thread that ends may take to be gone */
 
 static void setup(void)
@@ -83,9 +85,10 @@ static struct tpsl_endpoint *claim_any(const char *call)
     return ep;
 }
 
-struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
+struct tpsl_endpoint *tpsl_claim(const char *call)
 {
     tpsl_setup();
+    int slot = tpsl_wanted;
     struct tpsl_endpoint *ep = tpsl_self;
     if (ep && (slot == TPSL_ANY_SLOT || slot == ep->slot))
         return ep;
@@ -99,7 +102,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call, int slot)
     tpsl_pin(ep);
     struct tpsl_instance *in = tpsl_open(library, environment, &error);
     if (!in)
-        tpsl_die(1, "rank %d: load %s: %s; TPSL_MPI_LIBRARY can name another library", ep->rank, library, error);
+        tpsl_die(1, "rank %d: load the MPI library: %s; TPSL_MPI_LIBRARY can name another one", ep->rank, error);
     ep->instance = in;
     ep->table = tpsl_make_table(in);
     if (!ep->table)

@@ -8,13 +8,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int pmi_fd = -1;
+/* One for each rank: the MPI library closes them one by one as it finalizes. */
+static struct tpsl_wire *pmi;
+static int npmi;
 
-void tpsl_set_pmi_fd(int fd)
+void tpsl_wire_open(struct tpsl_wire *w, int fd)
 {
-    pmi_fd = fd;
+    struct stat st;
+    *w = (struct tpsl_wire){.fd = -1};
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        *w = (struct tpsl_wire){fd, st.st_dev, st.st_ino};
+}
+
+bool tpsl_wire_is_open(const struct tpsl_wire *w)
+{
+    struct stat st;
+    return w->fd >= 0 && fstat(w->fd, &st) == 0 && st.st_dev == w->device && st.st_ino == w->inode;
+}
+
+void tpsl_add_pmi_fd(int fd)
+{
+    struct tpsl_wire *more = realloc(pmi, (size_t)(npmi + 1) * sizeof *more);
+    if (!more)
+        return; /* the launcher then learns of an abort by the exit code */
+    pmi = more;
+    tpsl_wire_open(&pmi[npmi++], fd);
+}
+
+/* Asks the launcher to end the job, on the first session that is still there. */
+static void abort_job(int code)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
+    for (int i = 0; i < npmi; i++)
+        if (tpsl_wire_is_open(&pmi[i]) && send(pmi[i].fd, line, (size_t)n, MSG_NOSIGNAL) == n)
+            return;
 }
 
 /* The program's buffered output is not lost, unless a thread holds the stream. */
@@ -38,8 +70,7 @@ _Noreturn void tpsl_die(int code, const char *format, ...)
     strcat(line, "\n");
     (void)!write(STDERR_FILENO, line, strlen(line));
     flush_output();
-    if (pmi_fd >= 0)
-        dprintf(pmi_fd, "cmd=abort exitcode=%d\n", code);
+    abort_job(code);
     _exit(code);
 }
 

@@ -110,7 +110,7 @@ __attribute__((used)) void *tpsl_first_call(int stub)
     if (answer)
         return answer;
     if (opens_slot(name))
-        return tpsl_claim(name, TPSL_ANY_SLOT)->table[stub];
+        return tpsl_claim(name)->table[stub];
     int thread = tpsl_openmp_thread(), n = tpsl_endpoints_count();
     ep = tpsl_endpoint_at(thread);
     if (thread < 0)

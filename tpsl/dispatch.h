@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "endpoint.h"
 #include "loader.h"
@@ -35,10 +36,12 @@ void *tpsl_real(const struct tpsl_endpoint *, int stub);
 const char *tpsl_stub_name(int stub);
 
 /* ---- claim.c ---- */
+/* The slot that the calling thread asked for and has not got yet. */
+extern __thread int tpsl_wanted __attribute__((tls_model("initial-exec")));
 enum { TPSL_ANY_SLOT = INT_MIN };
-/* The endpoint of the calling thread, claimed now if it has none yet; does not
- * return on error. slot: TPSL_ANY_SLOT, or the one asked for. */
-struct tpsl_endpoint *tpsl_claim(const char *call, int slot);
+/* The endpoint of the calling thread, claimed now if it has none yet: the slot wanted, or
+ * any. Does not return on error. */
+struct tpsl_endpoint *tpsl_claim(const char *call);
 /* Binds an unbound thread by the rules of adoption. NULL: it has no rank. */
 struct tpsl_endpoint *tpsl_adopt(void);
 void tpsl_setup(void);
@@ -63,8 +66,17 @@ void tpsl_pin(const struct tpsl_endpoint *);
 /* ---- die.c ---- */
 /* One line on stderr, then the end of the whole job with exit status `code`. */
 _Noreturn void tpsl_die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Where the launcher hears of an abort. */
-void tpsl_set_pmi_fd(int fd);
+/* A descriptor that the launcher passed. Its number may be another file's by the time it
+ * is needed, when the MPI library has closed it. */
+struct tpsl_wire {
+    int fd;
+    dev_t device;
+    ino_t inode;
+};
+void tpsl_wire_open(struct tpsl_wire *, int fd);
+bool tpsl_wire_is_open(const struct tpsl_wire *); /* safe in a signal handler */
+/* Adds a session where the launcher hears of an abort. */
+void tpsl_add_pmi_fd(int fd);
 
 /* ---- fault.c ---- */
 void tpsl_watch_faults(void);

@@ -20,7 +20,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPIPE};
 enum { NSIGNALS = sizeof signals / sizeof *signals, NFAULTS = NSIGNALS - 1 };
 
 static struct sigaction program[NSIGNALS]; /* dispositions without us */
-static int control_fd = -1;
+static struct tpsl_wire control = {.fd = -1};
 
 /* Before the Go runtime: its start is in the .init_array, behind priorities. */
 __attribute__((constructor(101))) static void remember(void)
@@ -38,16 +38,16 @@ void tpsl_restore_signals(void)
 
 void tpsl_set_control_fd(int fd)
 {
-    control_fd = fd;
+    tpsl_wire_open(&control, fd);
 }
 
 static void report(int signal)
 {
     char line[64];
-    if (control_fd < 0 || !tpsl_self)
+    if (!tpsl_self || !tpsl_wire_is_open(&control))
         return;
     int n = snprintf(line, sizeof line, "fault rank=%d signal=%d\n", tpsl_self->rank, signal);
-    (void)!write(control_fd, line, (size_t)n);
+    (void)!write(control.fd, line, (size_t)n);
 }
 
 /* A handler of the program is called, as if it were installed. Else the default comes
@@ -61,12 +61,11 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     while (signals[i] != signal)
         i++;
     const struct sigaction *theirs = &program[i];
-    if (theirs->sa_flags & SA_SIGINFO) {
-        theirs->sa_sigaction(signal, info, context);
-        return;
-    }
     if (theirs->sa_handler != SIG_DFL && theirs->sa_handler != SIG_IGN) {
-        theirs->sa_handler(signal);
+        if (theirs->sa_flags & SA_SIGINFO)
+            theirs->sa_sigaction(signal, info, context);
+        else
+            theirs->sa_handler(signal);
         return;
     }
     report(signal);

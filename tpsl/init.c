@@ -12,14 +12,10 @@
 
 enum { SUCCESS = 0, VERSION = 4, SUBVERSION = 0 }; /* of the MPI standard: MPI_SUCCESS, and what libmpich.so.12 of this ABI reports */
 
-/* The slot that TPSL_Init asks for, on its way through MPI_Init. */
-static __thread int wanted __attribute__((tls_model("initial-exec"))) = TPSL_ANY_SLOT;
-
 static struct tpsl_endpoint *begin(const char *call)
 {
-    int slot = wanted;
-    wanted = TPSL_ANY_SLOT;
-    struct tpsl_endpoint *ep = tpsl_claim(call, slot);
+    struct tpsl_endpoint *ep = tpsl_claim(call);
+    tpsl_wanted = TPSL_ANY_SLOT;
     if (atomic_load(&ep->phase) == TPSL_FINALIZED)
         tpsl_die(1, "%s: rank %d called MPI_Finalize before; MPI cannot be initialised again", call, ep->rank);
     if (atomic_load(&ep->phase) == TPSL_INITIALIZED)
@@ -85,7 +81,7 @@ int tpsl_unbound_Get_version(int *version, int *subversion)
 int TPSL_MPI_Init(int *argc, char ***argv, int slot)
 {
     int (*init)(int *, char ***) = tpsl_process_symbol("MPI_Init", NULL);
-    wanted = slot;
+    tpsl_wanted = slot;
     return (init ? init : tpsl_MPI_Init)(argc, argv);
 }
 

@@ -19,6 +19,8 @@ const (
 	fdsPerRank  = 16
 	mapsPerRank = 70
 	mapsPerPeer = 4 // segments of ranks in other processes of the host
+
+	addressMiBPerRank = 100 // libraries 50, a stack, a malloc arena
 )
 
 // checkLimits refuses, before the first instance, what would fail half-way.
@@ -26,7 +28,10 @@ func checkLimits(s *rankSet) error {
 	if err := checkMaps(len(s.Ranks), s.LocalRanks); err != nil {
 		return err
 	}
-	return checkFiles(len(s.Ranks))
+	if err := checkFiles(len(s.Ranks)); err != nil {
+		return err
+	}
+	return checkAddressSpace(len(s.Ranks))
 }
 
 // checkFiles goes by the soft limit, which the Go runtime raised to the hard one when it
@@ -45,6 +50,30 @@ func checkFiles(ranks int) error {
 			ranksNeed(ranks), need, r.Cur, 2*need)
 	}
 	return nil
+}
+
+func checkAddressSpace(ranks int) error {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err != nil {
+		return fmt.Errorf("read RLIMIT_AS: %w", err)
+	}
+	if r.Cur == unix.RLIM_INFINITY {
+		return nil
+	}
+	var pages uint64
+	text, err := os.ReadFile("/proc/self/statm")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &pages) // proc(5): the first is the program's size
+	}
+	if err != nil {
+		return fmt.Errorf("read the program's size: %w", err)
+	}
+	need := pages*uint64(os.Getpagesize())>>20 + uint64(addressMiBPerRank*ranks)
+	if need <= r.Cur>>20 {
+		return nil
+	}
+	return fmt.Errorf("%s about %d MiB of address space in all, but the limit is %d: raise it with ulimit -v %d, or use a smaller -rpp",
+		ranksNeed(ranks), need, r.Cur>>20, 2*need<<10)
 }
 
 func ranksNeed(n int) string {

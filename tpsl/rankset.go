@@ -19,6 +19,7 @@ type rankSet struct {
 	LocalIDs   []string
 	CPUs       []string // CPU list of each rank; empty: not pinned
 	ControlFD  int      // -1: none
+	Peers      bool     // the host may have other processes of the job
 }
 
 // parseRankSet reads the environment through getenv. Without PMI variables the
@@ -28,6 +29,7 @@ func parseRankSet(getenv func(string) string) (*rankSet, error) {
 	var err error
 	if id := getenv("PMI_ID"); getenv("PMI_FD") == "" && id != "" { // a launcher that listens at PMI_PORT
 		s.Ranks, err = numbers("PMI_ID", id)
+		s.Peers = true
 		return s, err
 	}
 	if getenv("PMI_FD") == "" {
@@ -44,10 +46,12 @@ func parseRankSet(getenv func(string) string) (*rankSet, error) {
 		return nil, err
 	}
 	s.LocalRanks = len(s.Ranks)
+	s.Peers = s.Size > len(s.Ranks)
 	if v := getenv("MPI_LOCALNRANKS"); v != "" {
 		if s.LocalRanks, err = number("MPI_LOCALNRANKS", v); err != nil {
 			return nil, err
 		}
+		s.Peers = s.LocalRanks > len(s.Ranks)
 	}
 	if v := getenv("MPI_LOCALRANKID"); v != "" {
 		s.LocalIDs = strings.Split(v, ",")

@@ -39,10 +39,30 @@ func TestRankSetOfSeveral(t *testing.T) {
 		"MPI_LOCALNRANKS", "4", "MPI_LOCALRANKID", "0,1", "TPSL_CPUS", "0-1;2,4", "TPSL_CONTROL_FD", "11"))
 	require.NoError(t, err)
 	assert.Equal(t, &rankSet{Size: 8, Ranks: []int{2, 3}, PMI: []string{"7", "9"}, LocalRanks: 4,
-		LocalIDs: []string{"0", "1"}, CPUs: []string{"0-1", "2,4"}, ControlFD: 11}, s)
+		LocalIDs: []string{"0", "1"}, CPUs: []string{"0-1", "2,4"}, ControlFD: 11, Peers: true}, s)
 	assert.Contains(t, s.environment(1, environ()), "PMI_RANK=3")
 	assert.Contains(t, s.environment(1, environ()), "PMI_FD=9")
 	assert.Contains(t, s.environment(1, environ()), "MPI_LOCALRANKID=1")
+}
+
+// Where the launcher does not say how many ranks the host has, others may be there.
+func TestPeers(t *testing.T) {
+	for _, c := range []struct {
+		local string
+		ranks string
+		fds   string
+		want  bool
+	}{
+		{"", "0", "7", true}, {"", "0,1,2", "7,8,9", false}, {"2", "0,1", "7,8", false}, {"3", "0,1", "7,8", true},
+	} {
+		s, err := parseRankSet(environ("PMI_FD", c.fds, "PMI_RANK", c.ranks, "PMI_SIZE", "3", "MPI_LOCALNRANKS", c.local))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, s.Peers, "%+v", c)
+	}
+	s, err := parseRankSet(environ("PMI_ID", "2"))
+	require.NoError(t, err)
+	assert.Equal(t, []int{2}, s.Ranks)
+	assert.True(t, s.Peers)
 }
 
 func TestBadRankSets(t *testing.T) {

@@ -57,12 +57,12 @@ func tpslSetup() *C.char {
 	state.verify = os.Getenv("TPSL_VERIFY") == "1"
 	state.library = sync.OnceValues(func() (string, error) { return findLibrary(os.Getenv("TPSL_MPI_LIBRARY")) })
 	state.begin = sync.OnceValue(begin)
-	if len(set.PMI) > 0 {
-		fd, _ := strconv.Atoi(set.PMI[0]) // checked by parseRankSet
-		C.tpsl_set_pmi_fd(C.int(fd))
+	for _, word := range set.PMI {
+		fd, _ := strconv.Atoi(word) // checked by parseRankSet
+		C.tpsl_add_pmi_fd(C.int(fd))
 	}
 	C.tpsl_set_control_fd(C.int(set.ControlFD))
-	C.tpsl_set_process_peers(C.bool(set.LocalRanks > len(set.Ranks)))
+	C.tpsl_set_process_peers(C.bool(set.Peers))
 	loader.Configure(plan.DefaultPolicy(), unified)
 	return nil
 }

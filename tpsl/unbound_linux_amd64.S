@@ -55,6 +55,7 @@ tpsl_unbound_call:
     movups 176(%rsp), %xmm7
     leave
     .cfi_def_cfa %rsp, 8
+    .cfi_restore %rbp
     jmpq *%r11
     .cfi_endproc
     .size tpsl_unbound_call, . - tpsl_unbound_call

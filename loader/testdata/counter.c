@@ -61,6 +61,25 @@ int thread_inherits(const char *want)
     return right && local != 50;
 }
 
+static pthread_key_t end_key;
+static int seen_at_end;
+static void at_end(void *p) { seen_at_end = *(int *)p; }
+static void *ending(void *unused)
+{
+    local = 41;
+    pthread_setspecific(end_key, &local);
+    return unused;
+}
+
+/* A destructor of a key still finds the thread's TLS. */
+int tls_at_thread_end(void)
+{
+    pthread_t t;
+    if (pthread_key_create(&end_key, at_end) != 0 || pthread_create(&t, NULL, ending, NULL) != 0 || pthread_join(t, NULL) != 0)
+        return -1;
+    return seen_at_end;
+}
+
 /* An address of ours is in an object with our name, at our symbol. */
 int found_by_dladdr(void)
 {

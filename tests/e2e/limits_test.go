@@ -45,6 +45,8 @@ func TestLimits(t *testing.T) {
 		says  []string
 	}{
 		{"-n 12", []string{"rank 0: a rank needs about ", " file descriptors, but the limit is 12", "raise it with ulimit -n "}},
+		{"-v 2100000; export PMI_FD=90,91,92,93,94,95,96,97,98,99 PMI_RANK=0,1,2,3,4,5,6,7,8,9 PMI_SIZE=10", []string{
+			"10 ranks need about ", " MiB of address space in all, but the limit is 2050: raise it with ulimit -v ", "-rpp"}},
 		{"-v 1000000", []string{"address-space limit of 976 MiB (ulimit -v) is too small", "2048 MiB are needed; raise it"}},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
