@@ -62,7 +62,7 @@ type event struct {
 // NewJob returns a job that boot will start. log takes the trace.
 func NewJob(plan Plan, boot Bootstrap, timeout time.Duration, log *slog.Logger) *Job {
 	j := &Job{plan: plan, boot: boot, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
-	j.began = time.Now()
+	j.began = procs.Now()
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
 	return j
@@ -137,12 +137,13 @@ func (j *Job) finish() {
 	for _, link := range j.proxies {
 		_ = link.stop() // how it ended was told when its channel closed
 	}
-	reap := func() bool { return procs.Reap(func(int, unix.WaitStatus) {}) }
+	collected := procs.Makers{}
+	reap := func() bool { return procs.Reap(func(pid int, _ unix.WaitStatus) { collected.Ended(pid) }) }
 	if !procs.Sweep(reap, sweepLimit) {
 		j.outcome.note("some processes of the job could not be killed")
 	}
 	if j.lostProxy {
-		procs.RemoveSharedMemory(j.began)
+		procs.RemoveSharedMemory(j.began, collected)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	_, err = bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	assert.GreaterOrEqual(t, len(descendants(os.Getpid())), 5)
+	require.Eventually(t, func() bool { return len(descendants(os.Getpid())) >= 5 }, 5*time.Second, time.Millisecond)
 
 	ended := map[int]unix.WaitStatus{}
 	reap := func() bool { return Reap(func(pid int, status unix.WaitStatus) { ended[pid] = status }) }
@@ -36,21 +36,25 @@ func TestSweep(t *testing.T) {
 
 // Only new files with an MPI library's name that nobody uses are removed.
 func TestRemoveSharedMemory(t *testing.T) {
-	began := time.Now().Add(-time.Second)
 	create := func(pattern string) *os.File {
 		f, err := os.CreateTemp(shmDir, pattern)
 		require.NoError(t, err)
 		t.Cleanup(func() { f.Close(); os.Remove(f.Name()) })
 		return f
 	}
-	left, used, foreign, old := create("mpich_shar_tmp*"), create("mpich_shar_tmp*"), create("user_data*"), create("ucx_shm_posix_*")
+	old := create("ucx_shm_posix_*")
+	time.Sleep(20 * time.Millisecond) // more than a tick
+	began := Now()
+	left, used, foreign := create("mpich_shar_tmp*"), create("mpich_shar_tmp*"), create("user_data*")
 	for _, f := range []*os.File{left, foreign, old} {
 		require.NoError(t, f.Close())
 	}
-	require.NoError(t, os.Chtimes(old.Name(), began, began.Add(-time.Hour)))
-	RemoveSharedMemory(began)
+	link := shmDir + "ucx_shm_posix_link"
+	require.NoError(t, os.Symlink(foreign.Name(), link))
+	t.Cleanup(func() { os.Remove(link) })
+	RemoveSharedMemory(began, nil)
 	assert.NoFileExists(t, left.Name())
-	for _, f := range []*os.File{used, foreign, old} {
-		assert.FileExists(t, f.Name())
+	for _, name := range []string{used.Name(), foreign.Name(), old.Name(), link} {
+		assert.FileExists(t, name)
 	}
 }

@@ -20,23 +20,36 @@ const shmDir = "/dev/shm/"
 // Ranks that are killed before that leave them behind.
 var shmNames = []string{"mpich_shar_tmp*", "ucx_shm_posix_*"}
 
-// RemoveSharedMemory removes the shared memory that killed ranks left since the job began.
-func RemoveSharedMemory(since time.Time) {
+// Now is the time by the clock that stamps files and segments, which may be a tick behind time.Now.
+func Now() time.Time {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) // cannot fail: the clock exists and now is ours
+	return time.Unix(now.Unix())
+}
+
+// Makers are collected processes of a job, each with the time it was collected, until which its pid was its own.
+type Makers map[int]time.Time
+
+// Ended adds a process that was collected just now.
+func (m Makers) Ended(pid int) { m[pid] = time.Now() }
+
+// RemoveSharedMemory removes the shared memory that killed ranks left since the job began, a time of [Now].
+func RemoveSharedMemory(since time.Time, makers Makers) {
 	removeFiles(since)
-	removeSegments(since)
+	removeSegments(since, makers)
 }
 
 // removeFiles removes files of ours with an MPI library's name, made since the job began, that no process has open or
-// mapped. Another job's files are in use from the moment they exist: the files are listed first, then descriptors are
-// read and then maps, as a library maps a file before closing it.
+// mapped. Nothing in such a file tells its maker: the names are random (mkstemp(3), ucs_generate_uuid). Another job's
+// files are in use from the moment they exist: the files are listed first, then descriptors are read and then maps, as
+// a library maps a file before closing it.
 func removeFiles(since time.Time) {
-	left := map[string]bool{}
+	left := map[string]bool{} // names, as another mount namespace may have the folder elsewhere
 	for _, pattern := range shmNames {
 		paths, _ := filepath.Glob(shmDir + pattern) // the pattern is well formed
 		for _, path := range paths {
-			info, err := os.Stat(path)
-			if err == nil && info.ModTime().After(since) && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid()) {
-				left[path] = true
+			if isOurs(path) && madeSince(path, since) {
+				left[filepath.Base(path)] = true
 			}
 		}
 	}
@@ -46,26 +59,44 @@ func removeFiles(since time.Time) {
 	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	for _, fd := range fds {
 		if path, err := os.Readlink(fd); err == nil {
-			delete(left, path)
+			delete(left, filepath.Base(path))
 		}
 	}
 	maps, _ := filepath.Glob("/proc/[0-9]*/maps")
 	for _, name := range maps {
 		text, _ := os.ReadFile(name) // a process that has gone maps nothing
 		for line := range strings.Lines(string(text)) {
-			if at := strings.Index(line, shmDir); at >= 0 {
-				delete(left, strings.TrimSpace(line[at:]))
-			}
+			delete(left, filepath.Base(strings.TrimSpace(line)))
 		}
 	}
-	for path := range left {
-		_ = os.Remove(path) // somebody else may have been faster
+	for name := range left {
+		_ = os.Remove(shmDir + name) // somebody else may have been faster
 	}
 }
 
-// removeSegments removes private SysV segments of ours, made since the job began, that nobody has attached and whose
-// maker is dead. UCX marks a segment for removal right after attaching it.
-func removeSegments(since time.Time) {
+// isOurs reports whether the path is a regular file of this user.
+func isOurs(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid())
+}
+
+// madeSince asks for the birth time of a file, and where the kernel keeps none (tmpfs before Linux 5.18) for its last
+// change.
+func madeSince(path string, since time.Time) bool {
+	var info unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_MTIME, &info) != nil {
+		return false
+	}
+	made := info.Mtime
+	if info.Mask&unix.STATX_BTIME != 0 {
+		made = info.Btime
+	}
+	return !time.Unix(made.Sec, int64(made.Nsec)).Before(since)
+}
+
+// removeSegments removes private SysV segments of ours, made since the job began by one of its collected processes, that
+// nobody has attached. UCX marks a segment for removal right after attaching it.
+func removeSegments(since time.Time, makers Makers) {
 	table, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {
 		return // a kernel without SysV IPC
@@ -74,8 +105,9 @@ func removeSegments(since time.Time) {
 		// key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime: proc_sysvipc_shm(5)
 		var key, id, perms, size, maker, last, attached, uid, gid, cuid, cgid, atime, dtime, ctime int64
 		n, _ := fmt.Sscan(line, &key, &id, &perms, &size, &maker, &last, &attached, &uid, &gid, &cuid, &cgid, &atime, &dtime, &ctime)
-		if n == 14 && key == 0 && attached == 0 && uid == int64(os.Geteuid()) && ctime >= since.Unix() &&
-			unix.Kill(int(maker), 0) == unix.ESRCH {
+		ended, ofJob := makers[int(maker)]
+		if n == 14 && key == 0 && attached == 0 && uid == int64(os.Geteuid()) &&
+			ofJob && ctime >= since.Unix() && ctime <= ended.Unix() {
 			_, _ = unix.SysvShmCtl(int(id), unix.IPC_RMID, nil) // somebody else may have been faster
 		}
 	}

@@ -81,11 +81,12 @@ func serve(conn *channel.Conn) error {
 		return err
 	}
 	p := &proxy{
-		conn:    conn,
-		began:   time.Now(),
-		windows: map[channel.Kind]*channel.Window{},
-		byPID:   map[int]*process{},
-		log:     slog.New(slog.DiscardHandler),
+		conn:      conn,
+		began:     procs.Now(),
+		windows:   map[channel.Kind]*channel.Window{},
+		byPID:     map[int]*process{},
+		collected: procs.Makers{},
+		log:       slog.New(slog.DiscardHandler),
 	}
 	if p.plan, err = hydra.DecodeHostPlan(frame.Body); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +42,7 @@ type proxy struct {
 	mu        sync.Mutex
 	processes []*process
 	byPID     map[int]*process
+	collected procs.Makers // every process that was collected, whoever started it
 	ending    bool
 	announced bool // an Initialized frame was sent
 }
@@ -86,8 +88,8 @@ func (p *proxy) finish() {
 		p.Warned(-1, "some processes of the job could not be killed")
 		return
 	}
-	if p.isEnding() {
-		procs.RemoveSharedMemory(p.began)
+	if p.isEnding() || p.endedBadly() {
+		procs.RemoveSharedMemory(p.began, p.collected)
 	}
 	<-drained
 }
@@ -149,6 +151,14 @@ func (p *proxy) isEnding() bool {
 	return p.ending
 }
 
+// endedBadly reports whether some process ended in a way that leaves shared memory. mpiexec's order to end comes too late
+// when it was the last one.
+func (p *proxy) endedBadly() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.processes, func(proc *process) bool { return proc.status != 0 || len(proc.unfinalized()) > 0 })
+}
+
 // end kills every rank. What they leave behind is swept when the last of them was collected.
 func (p *proxy) end() {
 	p.mu.Lock()
@@ -171,6 +181,7 @@ func (p *proxy) reap() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return procs.Reap(func(pid int, status unix.WaitStatus) {
+		p.collected.Ended(pid)
 		proc := p.byPID[pid]
 		if proc == nil {
 			return // a process that some rank left behind
