@@ -4,7 +4,9 @@
 package hydra
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 
@@ -42,8 +44,14 @@ func (o *Outcome) fail(text string) {
 
 func (o *Outcome) note(text string) { o.Lines = append(o.Lines, "mpiexec: "+text) }
 
-func (o *Outcome) brokenPipe() {
-	if o.decide(exitPipe) {
+// unwritten records an error of writing standard output.
+func (o *Outcome) unwritten(err error) {
+	if !errors.Is(err, unix.EPIPE) {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err // the path is but Go's name of the stream
+		}
+		o.fail(fmt.Sprintf("write standard output: %v", err))
+	} else if o.decide(exitPipe) {
 		o.note("nobody reads standard output any more; ended the job")
 	}
 }

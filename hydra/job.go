@@ -104,9 +104,8 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.handle(e)
 		case sig := <-signals:
 			j.handleSignal(sig.(unix.Signal))
-		case <-j.stdout.broken:
-			j.outcome.brokenPipe()
-			j.stdout.broken = nil
+		case err := <-j.stdout.broken:
+			j.outcome.unwritten(err)
 			j.end()
 		case <-timeout:
 			j.outcome.fail(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
@@ -119,6 +118,11 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.outcome.note("the job did not end in time; killed what was left")
 			return
 		case <-flushed:
+			select {
+			case err := <-j.stdout.broken: // both came at once
+				j.outcome.unwritten(err)
+			default:
+			}
 			return
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // the proxies' windows, which get credit for what was written.
 type merger struct {
 	out    *os.File
-	broken chan struct{} // closed when nobody reads the stream any more
+	broken chan error // gets the error after which nothing is written any more
 
 	mu      sync.Mutex
 	wake    *sync.Cond
@@ -37,7 +37,7 @@ type piece struct {
 }
 
 func newMerger(out *os.File) *merger {
-	m := &merger{out: out, broken: make(chan struct{})}
+	m := &merger{out: out, broken: make(chan error, 1)}
 	m.wake = sync.NewCond(&m.mu)
 	go m.run()
 	return m
@@ -105,6 +105,6 @@ func (m *merger) put(p piece) {
 	m.partial, m.last = text[len(text)-1] != '\n', p.source
 	if _, err := m.out.Write(text); err != nil {
 		m.failed = true
-		close(m.broken)
+		m.broken <- err
 	}
 }

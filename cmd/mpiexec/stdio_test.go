@@ -139,6 +139,20 @@ func TestClosedStdout(t *testing.T) {
 	}
 }
 
+// Output that cannot be written is an error, also when the ranks have ended well.
+func TestFullStdout(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	for _, script := range []string{"echo x", "echo x; exec sleep 60"} {
+		for range 5 {
+			j := launchTo(t, nil, full, "mpiexec", "-n", "2", "sh", "-c", script)
+			assert.Equal(t, 255, j.end(t))
+			assert.Equal(t, "mpiexec: write standard output: no space left on device\n", j.errOut.String())
+		}
+	}
+}
+
 // A reader that never reads does not keep a job that the user ends.
 func TestStuckStdoutAndTimeout(t *testing.T) {
 	r, w, err := os.Pipe()
