@@ -4,7 +4,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +32,7 @@ func TestSignalsAreForwarded(t *testing.T) {
 			j := trapping(t, name, "exit 5")
 			require.NoError(t, j.Process.Signal(unix.SignalNum("SIG"+name)))
 			assert.Equal(t, 5, j.end(t), "the ranks' code is returned")
-			assert.Equal(t, 2, strings.Count(j.reader.text(), "got "+name+"\n"))
+			j.reader.await(t, "got "+name+"\n", 2)
 		})
 	}
 }
