@@ -60,6 +60,20 @@ func TestReopenedDescriptors(t *testing.T) {
 	}
 }
 
+func TestWantedSlot(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "wanted")).succeeded(t)
+	assert.Equal(t, "wanted: 0 wrong\n", job.stdout)
+}
+
+// The default action, set with SA_SIGINFO, is no function to call.
+func TestCrashUnderDefaultWithFlags(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "misuse"), "crash_under_flags")
+	assert.Equal(t, 11, job.code)
+	assert.Contains(t, job.stderr, "the fault was in rank 1")
+}
+
 // A launcher that does not tell how many ranks the host has: the library must see what the
 // kernel refuses to the other process.
 func TestRefusedWithoutLocalRanks(t *testing.T) {

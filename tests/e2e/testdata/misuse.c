@@ -101,6 +101,13 @@ static void crash(void)
     }
 }
 
+static void crash_under_flags(void)
+{
+    struct sigaction usual = {.sa_flags = SA_SIGINFO};
+    sigaction(SIGSEGV, &usual, NULL);
+    crash();
+}
+
 static void crash_before_init(void)
 {
     *(volatile int *)8 = 1;
@@ -156,7 +163,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     CASE(before_init), CASE(out_of_range), CASE(negative), CASE(claimed_twice), CASE(init_twice), CASE(too_many_threads),
-    CASE(too_few_threads), CASE(init_after_finalize), CASE(exit_without_finalize), CASE(crash), CASE(crash_before_init),
+    CASE(too_few_threads), CASE(init_after_finalize), CASE(exit_without_finalize), CASE(crash), CASE(crash_before_init), CASE(crash_under_flags),
     CASE(crash_after_query), CASE(broken_pipe), CASE(abort_job), CASE(wait_for_ever), CASE(unbound_thread),
 };
 
