@@ -26,11 +26,15 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(descendants(os.Getpid())) >= 5 }, 5*time.Second, time.Millisecond)
 
+	before := descendants(os.Getpid())
 	ended := map[int]unix.WaitStatus{}
 	reap := func() bool { return Reap(func(pid int, status unix.WaitStatus) { ended[pid] = status }) }
 	assert.True(t, Sweep(reap, 5*time.Second))
 	assert.Equal(t, unix.SIGKILL, ended[cmd.Process.Pid].Signal())
 	assert.Greater(t, len(ended), 1, "grandchildren come to the subreaper, but one that dies in its parent's wait call")
+	for _, pid := range before {
+		assert.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH, "process %d", pid)
+	}
 	assert.Empty(t, descendants(os.Getpid()))
 }
 

@@ -158,19 +158,31 @@ func TestMultiple(t *testing.T) {
 
 var processNumber = regexp.MustCompile(` of process \d+`)
 
-// sameRun compares an outcome under Hydra with ours, process numbers aside. Hydra passes
-// on what it reads, so that a line of two writes may come apart among others; the same
-// letters must be there.
-func sameRun(t *testing.T, hydra, ours outcome) {
+// anonymous returns the lines that were printed, process numbers aside.
+func anonymous(o outcome) []string {
+	o.stdout = processNumber.ReplaceAllString(o.stdout, "")
+	return o.lines()
+}
+
+func letters(o outcome) string {
+	all := []byte(strings.Join(anonymous(o), ""))
+	slices.Sort(all)
+	return string(all)
+}
+
+// underHydra runs a program under mpiexec.hydra. Hydra passes on what it reads, so that a
+// line of two writes may come apart among others, which ours never does: a run whose
+// letters are right and whose lines are not is made again.
+func underHydra(t *testing.T, env []string, program string, ours outcome) (o outcome) {
 	t.Helper()
-	letters := func(o outcome) string {
-		all := []byte(processNumber.ReplaceAllString(o.stdout, ""))
-		slices.Sort(all)
-		return string(all)
+	for range 5 {
+		o = run(t, env, "mpiexec.hydra", "-n", "4", program)
+		require.Equal(t, letters(o), letters(ours), "under Hydra:\n%s\nunder ours:\n%s", o.stdout, ours.stdout)
+		if slices.Equal(anonymous(o), anonymous(ours)) {
+			break
+		}
 	}
-	assert.Equal(t, hydra.code, ours.code)
-	assert.Equal(t, letters(hydra), letters(ours), "under Hydra:\n%s\nunder ours:\n%s", hydra.stdout, ours.stdout)
-	assert.Equal(t, hydra.stderr, ours.stderr)
+	return o
 }
 
 // Programs of plain MPICH run under our launcher as under Hydra.
@@ -181,7 +193,11 @@ func TestFlat(t *testing.T) {
 	for _, source := range []string{"../../examples/hello.c", "../../examples/ring.c", "../../examples/halo.c", "testdata/multiple.c", "testdata/brief.c"} {
 		t.Run(source, func(t *testing.T) {
 			program := flat(t, source)
-			sameRun(t, run(t, env, "mpiexec.hydra", "-n", "4", program), mpiexec(t, env, "-n 4", program))
+			ours := mpiexec(t, env, "-n 4", program)
+			hydra := underHydra(t, env, program, ours)
+			assert.Equal(t, hydra.code, ours.code)
+			assert.Equal(t, anonymous(hydra), anonymous(ours))
+			assert.Equal(t, hydra.stderr, ours.stderr)
 		})
 	}
 }
