@@ -39,11 +39,28 @@ func RemoveSharedMemory(since time.Time, makers Makers) {
 	removeSegments(since, makers)
 }
 
+// settle is the time between two looks at files that seem unused. A job that starts has its own unused for moments,
+// between making, opening and mapping them.
+const settle = 250 * time.Millisecond
+
 // removeFiles removes files of ours with an MPI library's name, made since the job began, that no process has open or
-// mapped. Nothing in such a file tells its maker: the names are random (mkstemp(3), ucs_generate_uuid). Another job's
-// files are in use from the moment they exist: the files are listed first, then descriptors are read and then maps, as
-// a library maps a file before closing it.
+// mapped at two looks. Nothing in such a file tells its maker: the names are random (mkstemp(3), ucs_generate_uuid).
 func removeFiles(since time.Time) {
+	left := unusedFiles(since)
+	if len(left) == 0 {
+		return
+	}
+	time.Sleep(settle)
+	still := unusedFiles(since)
+	for name := range left {
+		if still[name] {
+			_ = os.Remove(shmDir + name) // somebody else may have been faster
+		}
+	}
+}
+
+// unusedFiles lists the files first, then reads descriptors and then maps, as a library maps a file before closing it.
+func unusedFiles(since time.Time) map[string]bool {
 	left := map[string]bool{} // names, as another mount namespace may have the folder elsewhere
 	for _, pattern := range shmNames {
 		paths, _ := filepath.Glob(shmDir + pattern) // the pattern is well formed
@@ -54,7 +71,7 @@ func removeFiles(since time.Time) {
 		}
 	}
 	if len(left) == 0 {
-		return
+		return left
 	}
 	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	for _, fd := range fds {
@@ -69,9 +86,7 @@ func removeFiles(since time.Time) {
 			delete(left, filepath.Base(strings.TrimSpace(line)))
 		}
 	}
-	for name := range left {
-		_ = os.Remove(shmDir + name) // somebody else may have been faster
-	}
+	return left
 }
 
 // isOurs reports whether the path is a regular file of this user.
