@@ -5,7 +5,7 @@
 // MPI ranks.
 //
 // The program calls the stubs of libtpsl (one per function that libmpich exports,
-// generated from mpich.names). A stub jumps through the calling thread's table. A
+// generated from package names). A stub jumps through the calling thread's table. A
 // thread gets its table when it claims a slot of the process's rank set: the MPI
 // library is then loaded once more for it (package loader), with the rank's PMI
 // identity in its environment. See docs/architecture.md for the way of a call.
@@ -17,4 +17,4 @@
 // without exec after MPI_Init.
 package tpsl
 
-//go:generate go run ./internal/stubgen -names mpich.names -dir . -map ../cmd/libtpsl/libtpsl.map
+//go:generate go run ./internal/stubgen -dir . -map ../cmd/libtpsl/libtpsl.map

@@ -24,15 +24,10 @@ import (
 	"github.com/tpsl/tpsl/endpoints"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/plan"
+	"github.com/tpsl/tpsl/tpsl/library"
+	"github.com/tpsl/tpsl/tpsl/limits"
+	"github.com/tpsl/tpsl/tpsl/names"
 )
-
-// unified are the variables of the MPI library that programs name (data.c).
-var unified = []string{
-	"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES",
-	"MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE",
-	"MPIR_C_MPI_UNWEIGHTED", "MPIR_C_MPI_WEIGHTS_EMPTY", "MPIR_F08_MPI_BOTTOM", "MPIR_F08_MPI_IN_PLACE",
-	"MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ",
-}
 
 // state is the process's, made by the first MPI call.
 var state struct {
@@ -55,7 +50,7 @@ func tpslSetup() *C.char {
 	collectRarely()
 	state.set = set
 	state.verify = os.Getenv("TPSL_VERIFY") == "1"
-	state.library = sync.OnceValues(func() (string, error) { return findLibrary(os.Getenv("TPSL_MPI_LIBRARY")) })
+	state.library = sync.OnceValues(func() (string, error) { return library.Find(os.Getenv("TPSL_MPI_LIBRARY"), loader.FindLibrary) })
 	state.begin = sync.OnceValue(begin)
 	for _, word := range set.PMI {
 		fd, _ := strconv.Atoi(word) // checked by parseRankSet
@@ -63,7 +58,7 @@ func tpslSetup() *C.char {
 	}
 	C.tpsl_set_control_fd(C.int(set.ControlFD))
 	C.tpsl_set_process_peers(C.bool(set.Peers))
-	loader.Configure(plan.DefaultPolicy(), unified)
+	loader.Configure(plan.DefaultPolicy(), names.Data)
 	return nil
 }
 
@@ -75,7 +70,7 @@ func collectRarely() {
 }
 
 func begin() error {
-	if err := checkLimits(state.set); err != nil {
+	if err := limits.Check(len(state.set.Ranks), state.set.LocalRanks); err != nil {
 		return err
 	}
 	timeout, err := initTimeout(os.Getenv("TPSL_INIT_TIMEOUT"))

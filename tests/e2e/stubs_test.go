@@ -18,6 +18,7 @@ import (
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader/image"
+	"github.com/tpsl/tpsl/tpsl/names"
 )
 
 // libtpsl opens the library that programs are linked with.
@@ -29,20 +30,7 @@ func libtpsl(t *testing.T) *elf.File {
 	return f
 }
 
-const nameList = "../../tpsl/mpich.names"
-
-// nameLines returns the names of the list, those of one address together.
-func nameLines(t *testing.T) (lines [][]string) {
-	t.Helper()
-	text, err := os.ReadFile(nameList)
-	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "#") {
-			lines = append(lines, strings.Fields(line))
-		}
-	}
-	return lines
-}
+const nameList = "../../tpsl/names/mpich.names"
 
 // Every exported name jumps through its own entry of the thread's table, and every
 // instance's table holds that instance's functions.
@@ -54,19 +42,11 @@ func TestStubs(t *testing.T) {
 	require.GreaterOrEqual(t, at, 0, "libtpsl.so.0 has no symbol tpsl_table")
 	require.Equal(t, elf.STT_TLS, elf.ST_TYPE(symbols[at].Info))
 
-	names, err := filepath.Abs(nameList)
+	list, err := filepath.Abs(nameList)
 	require.NoError(t, err)
-	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "stubs"), names, fmt.Sprint(symbols[at].Value)).succeeded(t)
-	lines := nameLines(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "stubs"), list, fmt.Sprint(symbols[at].Value)).succeeded(t)
+	lines := names.Stubs()
 	assert.Equal(t, fmt.Sprintf("%d names, %d stubs, 0 wrong\n", len(slices.Concat(lines...)), len(lines)), job.stdout)
-}
-
-// dataNames are the variables of the MPI library that programs name.
-var dataNames = []string{
-	"MPIR_C_MPI_UNWEIGHTED", "MPIR_C_MPI_WEIGHTS_EMPTY", "MPIR_F08_MPI_BOTTOM", "MPIR_F08_MPI_IN_PLACE",
-	"MPIR_F08_MPI_STATUSES_IGNORE_OBJ", "MPIR_F08_MPI_STATUS_IGNORE_OBJ",
-	"MPI_F08_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F_STATUS_IGNORE",
-	"MPI_T_PVAR_ALL_HANDLES", "MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY",
 }
 
 // ownNames are the functions that tpsl.h declares.
@@ -92,7 +72,7 @@ func TestExports(t *testing.T) {
 			exported = append(exported, s.Name)
 		}
 	}
-	want := slices.Concat(slices.Concat(nameLines(t)...), dataNames, ownNames(t), []string{"pthread_create"})
+	want := slices.Concat(slices.Concat(names.Stubs()...), names.Data, ownNames(t), []string{"pthread_create"})
 	slices.Sort(exported)
 	slices.Sort(want)
 	assert.Equal(t, want, exported)
@@ -114,11 +94,11 @@ func TestNamesAreMPICHs(t *testing.T) {
 		}
 	}
 	var want, have []string
-	for _, names := range byAddress {
-		want = append(want, strings.Join(slices.Sorted(slices.Values(names)), " "))
+	for _, group := range byAddress {
+		want = append(want, strings.Join(slices.Sorted(slices.Values(group)), " "))
 	}
-	for _, names := range nameLines(t) {
-		have = append(have, strings.Join(slices.Sorted(slices.Values(names)), " "))
+	for _, group := range names.Stubs() {
+		have = append(have, strings.Join(slices.Sorted(slices.Values(group)), " "))
 	}
 	slices.Sort(want)
 	slices.Sort(have)

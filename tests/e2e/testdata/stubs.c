@@ -4,7 +4,7 @@
  * stubs NAMES OFFSET: every stub jumps through its own entry of the thread's table,
  * and the table of every instance holds that instance's functions.
  *
- * NAMES is tpsl/mpich.names, OFFSET that of tpsl_table in libtpsl's TLS segment.
+ * NAMES is tpsl/names/mpich.names, OFFSET that of tpsl_table in libtpsl's TLS segment.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package tpsl
+package limits
 
 import (
 	"bytes"
@@ -16,22 +16,28 @@ import (
 // What a rank takes of the process's limits, measured with MPICH 4.0.2 over UCX
 // 1.13.1 at 1 to 32 ranks of one process, rounded up.
 const (
-	fdsPerRank  = 16
-	mapsPerRank = 70
-	mapsPerPeer = 4 // segments of ranks in other processes of the host
+	FilesPerRank      = 16
+	MapsPerRank       = 70
+	AddressMiBPerRank = 100 // libraries 50, a stack, a malloc arena
 
-	addressMiBPerRank = 100 // libraries 50, a stack, a malloc arena
+	mapsPerPeer = 4 // segments of ranks in other processes of the host
 )
 
-// checkLimits refuses, before the first instance, what would fail half-way.
-func checkLimits(s *rankSet) error {
-	if err := checkMaps(len(s.Ranks), s.LocalRanks); err != nil {
+// AddressMiB is the address space without which libtpsl does not start: the Go runtime
+// reserves 1.6 GB. tpsl/place.c, which checks it before that runtime starts, has the
+// same figure.
+const AddressMiB = 2048
+
+// Check refuses, before the first instance, what would fail half-way: ranks is how many
+// this process has, local how many the host has.
+func Check(ranks, local int) error {
+	if err := checkMaps(ranks, local); err != nil {
 		return err
 	}
-	if err := checkFiles(len(s.Ranks)); err != nil {
+	if err := checkFiles(ranks); err != nil {
 		return err
 	}
-	return checkAddressSpace(len(s.Ranks))
+	return checkAddressSpace(ranks)
 }
 
 // checkFiles goes by the soft limit, which the Go runtime raised to the hard one when it
@@ -45,7 +51,7 @@ func checkFiles(ranks int) error {
 	if err != nil {
 		return fmt.Errorf("count open files: %w", err)
 	}
-	if need := uint64(len(open) + fdsPerRank*ranks); need > r.Cur {
+	if need := uint64(len(open) + FilesPerRank*ranks); need > r.Cur {
 		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d, or use a smaller -rpp",
 			ranksNeed(ranks), need, r.Cur, 2*need)
 	}
@@ -68,7 +74,7 @@ func checkAddressSpace(ranks int) error {
 	if err != nil {
 		return fmt.Errorf("read the program's size: %w", err)
 	}
-	need := pages*uint64(os.Getpagesize())>>20 + uint64(addressMiBPerRank*ranks)
+	need := pages*uint64(os.Getpagesize())>>20 + uint64(AddressMiBPerRank*ranks)
 	if need <= r.Cur>>20 {
 		return nil
 	}
@@ -96,7 +102,7 @@ func checkMaps(ranks, local int) error {
 	if err != nil {
 		return fmt.Errorf("count mappings: %w", err)
 	}
-	need := bytes.Count(maps, []byte("\n")) + ranks*(mapsPerRank+mapsPerPeer*(local-ranks))
+	need := bytes.Count(maps, []byte("\n")) + ranks*(MapsPerRank+mapsPerPeer*(local-ranks))
 	if need > limit {
 		return fmt.Errorf("%s about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller -rpp",
 			ranksNeed(ranks), need, limit, 2*need)
