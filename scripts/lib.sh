@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # To build, and to compile programs; then what the tests add.
-build_packages=(ca-certificates gcc libc6-dev libmpich-dev make)
-test_packages=(g++ git libopenmpi3 mpich pkg-config procps)
+build_packages=(ca-certificates gcc gfortran libc6-dev libmpich-dev make)
+test_packages=(g++ git libhdf5-mpich-dev libopenmpi3 libscalapack-mpich-dev mpich pkg-config procps)
 
 say() {
 	printf '\n== %s\n' "$*"

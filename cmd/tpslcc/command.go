@@ -29,25 +29,25 @@ var modes = map[string]mode{
 	"-help": help, "--help": help,
 }
 
-// command is one call of tpslcc, understood.
+// command is one call of tpslcc or of its kin, understood.
 type command struct {
+	language
 	mode    mode
-	cc      string
 	prefix  string // of the installation
 	include string // folder of the MPI library's mpi.h
 	args    []string
 }
 
-func parse(args []string, getenv func(string) string) (*command, error) {
-	c := &command{cc: "gcc"}
-	if v := getenv("TPSL_CC"); v != "" {
-		c.cc = v
+func parse(name string, args []string, getenv func(string) string) (*command, error) {
+	c := &command{language: languageOf(name)}
+	if v := getenv(c.variable); v != "" {
+		c.compiler = v
 	}
 	for _, a := range args {
 		if m, ok := modes[a]; ok {
 			c.mode = m
-		} else if cc, ok := strings.CutPrefix(a, "-cc="); ok {
-			c.cc = cc
+		} else if asked, ok := strings.CutPrefix(a, c.option); ok {
+			c.compiler = asked
 		} else {
 			c.args = append(c.args, a)
 		}
@@ -92,10 +92,9 @@ func mpiInclude(asked string) (string, error) {
 
 // line returns the command to run or to show.
 func (c *command) line() ([]string, error) {
-	compileFlags := []string{"-I" + filepath.Join(c.prefix, "include"), "-I" + c.include}
-	lib := filepath.Join(c.prefix, "lib")
-	linkFlags := []string{"-L" + lib, "-Wl,-rpath," + lib, "-Wl,--enable-new-dtags", "-ltpsl"}
-	line := []string{c.cc}
+	compileFlags := append([]string{"-I" + filepath.Join(c.prefix, "include"), "-I" + c.include}, c.flags...)
+	linkFlags := append(c.language.link(c.include), c.libraries()...)
+	line := []string{c.compiler}
 	switch {
 	case c.mode == compileInfo:
 		return append(line, compileFlags...), nil
@@ -109,6 +108,17 @@ func (c *command) line() ([]string, error) {
 		return line, nil
 	}
 	return append(line, linkFlags...), nil
+}
+
+// libraries returns the flags to link libtpsl, and beside it the stand-ins for libmpich and libmpi: they keep ld.so from
+// loading the real one under a library that needs it.
+func (c *command) libraries() []string {
+	lib := filepath.Join(c.prefix, "lib")
+	standIns := filepath.Join(lib, "tpsl")
+	return []string{
+		"-L" + lib, "-L" + standIns, "-Wl,-rpath," + lib + ":" + standIns, "-Wl,--enable-new-dtags", "-ltpsl",
+		"-Wl,--push-state,--no-as-needed", "-l:libmpich.so.12", "-l:libmpi.so.12", "-Wl,--pop-state",
+	}
 }
 
 // links tells whether the compiler's arguments ask for more than translation.

@@ -5,7 +5,8 @@
 //
 //	tpslcc -fopenmp prog.c -o prog
 //
-// It runs the C compiler with the flags for tpsl added, as mpicc does for MPI.
+// It runs the C compiler with the flags for tpsl added, as mpicc does for MPI. By the name of tpslcxx or tpslfort it does
+// the same for C++ or Fortran.
 package main
 
 import (
@@ -17,29 +18,29 @@ import (
 	"syscall"
 )
 
-const usage = `usage: tpslcc [-show | -compile-info | -link-info] [compiler arguments]
+const usage = `usage: %[1]s [-show | -compile-info | -link-info] [compiler arguments]
 
-Runs the C compiler with the flags that make a program's threads MPI ranks.
+Runs the %[2]s with the flags that make a program's threads MPI ranks.
 
   -show           print the command instead of running it
   -compile-info   print the compiler and the flags to compile
   -link-info      print the compiler and the flags to link
-  -cc=PROGRAM     the compiler, in place of gcc
+  %-16[3]sthe compiler, in place of %[4]s
   -help           this text
 
 Environment:
-  TPSL_CC            the compiler
+  %-19[5]sthe compiler
   TPSL_MPI_INCLUDE   folder of the MPI library's mpi.h
 `
 
 func main() {
-	os.Exit(run(os.Args[1:]))
+	os.Exit(run(os.Args[0], os.Args[1:]))
 }
 
-func run(args []string) int {
-	c, err := parse(args, os.Getenv)
+func run(name string, args []string) int {
+	c, err := parse(name, args, os.Getenv)
 	if err == nil && c.mode == help {
-		fmt.Print(usage)
+		fmt.Printf(usage, c.name, c.what, c.option+"PROGRAM", c.compiler, c.variable)
 		return 0
 	}
 	var line []string
@@ -51,9 +52,9 @@ func run(args []string) int {
 		return 0
 	}
 	if err == nil {
-		err = replace(line)
+		err = c.replace(line)
 	}
-	fmt.Fprintln(os.Stderr, "tpslcc:", err)
+	fmt.Fprintln(os.Stderr, c.name+":", err)
 	return 1
 }
 
@@ -71,13 +72,13 @@ func quoted(line []string) string {
 
 // replace runs the compiler in place of this process, so that its exit status and
 // signals are the caller's.
-func replace(line []string) error {
+func (c *command) replace(line []string) error {
 	path, err := exec.LookPath(line[0])
 	if errors.Is(err, exec.ErrDot) {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("find the compiler (set TPSL_CC or -cc=): %w", err)
+		return fmt.Errorf("find the %s (set %s or %s): %w", c.what, c.variable, c.option, err)
 	}
 	return syscall.Exec(path, line, os.Environ())
 }

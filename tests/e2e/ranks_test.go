@@ -219,5 +219,5 @@ func TestFlatWithRanksPerProcess(t *testing.T) {
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program)
 	assert.Equal(t, 255, job.code)
 	assert.Empty(t, job.stdout)
-	assert.Regexp(t, `^mpiexec: cannot run \S*hello on \S+: -rpp 2 needs a program linked with libtpsl; relink it with tpslcc, or use -rpp 1\n$`, job.stderr)
+	assert.Regexp(t, `^mpiexec: cannot run \S*hello on \S+: -rpp 2 needs a program linked with libtpsl; relink it with tpslcc, use -tpsl shared if its threads call MPI_Init, or -rpp 1\n$`, job.stderr)
 }

@@ -61,7 +61,7 @@ func TestTpslccRefuses(t *testing.T) {
 	}{
 		{"no input files", nil, nil, []string{"no input files (-help for usage)"}},
 		{"no mpi.h", []string{"TPSL_MPI_INCLUDE=/nonexistent"}, []string{"x.c"}, []string{"no mpi.h of MPICH in /nonexistent", "install libmpich-dev", "TPSL_MPI_INCLUDE"}},
-		{"no compiler", nil, []string{"-cc=nosuchcompiler", "x.c"}, []string{"find the compiler", "TPSL_CC", "nosuchcompiler"}},
+		{"no compiler", nil, []string{"-cc=nosuchcompiler", "x.c"}, []string{"find the C compiler", "TPSL_CC", "nosuchcompiler"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			job := tpslcc(t, c.env, c.args...)
@@ -83,7 +83,7 @@ func TestTpslccCompilerFails(t *testing.T) {
 func TestCPlusPlus(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "g++")
-	program := testsupport.CC(t, "tpslcc", "testdata/three.cc", "-cc=g++", "-fopenmp", "-Wall", "-Wextra", "-Werror")
+	program := testsupport.CC(t, "tpslcxx", "testdata/three.cc", "-fopenmp", "-Wall", "-Wextra", "-Werror")
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program).succeeded(t)
 	assert.Equal(t, []string{"rank 0 of 2, slot 0\n", "rank 1 of 2, slot 1\n"}, job.lines())
 }
@@ -95,7 +95,7 @@ func TestPkgConfig(t *testing.T) {
 	env := []string{"PKG_CONFIG_PATH=" + filepath.Join(folder, "pkgconfig")}
 	flags := strings.Fields(run(t, env, "pkg-config", "--cflags", "--libs", "tpsl").succeeded(t).stdout)
 	require.Contains(t, flags, "-ltpsl")
-	program := testsupport.CC(t, "gcc", listing1, append([]string{"-fopenmp", "-Wl,-rpath," + folder}, flags...)...)
+	program := testsupport.CC(t, "gcc", listing1, append([]string{"-fopenmp"}, flags...)...)
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program).succeeded(t)
 	assert.Len(t, job.lines(), 2)
 }
