@@ -4,6 +4,8 @@
 # make                  bin/ and lib/, usable in place
 # make install          into $(DESTDIR)$(PREFIX); the installed tree can be moved
 # make uninstall        removes what install put there
+# make deb              build/tpsl_VERSION_amd64.deb, for Debian 12
+# make dist             build/tpsl-VERSION.tar.gz, of what is committed
 # make examples         build/examples/
 # make test             go test ./...
 # make generate-check   generated files are what go generate makes
@@ -23,9 +25,14 @@ COMMANDS = mpiexec tpslcc
 KIN      = tpslcxx tpslfort
 STANDINS = libmpich.so.12 libmpi.so.12
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
-TO       = $(DESTDIR)$(PREFIX)
+# Made from the file of the same path under packaging/.
+GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
+BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
+	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY
+# What make install puts under PREFIX, by the same paths.
+INSTALLED = $(sort $(BUILT) $(shell find include share -type f))
 
-all: $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) lib/pkgconfig/tpsl.pc
+all: $(BUILT)
 
 # go build decides itself what is out of date.
 bin/%: FORCE
@@ -50,9 +57,17 @@ $(STANDINS:%=lib/tpsl/%): Makefile
 	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--auxiliary=libtpsl.so.0 -Wl,-rpath,'$$ORIGIN/..' -Wl,--enable-new-dtags -x c /dev/null -o $@
 
 # The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h.
-lib/pkgconfig/tpsl.pc: tpsl.pc.in bin/tpslcc
+$(GENERATED): %: packaging/%.in bin/tpslcc Makefile
 	@mkdir -p $(@D)
-	sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >$@
+	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >$@
+
+share/doc/tpsl/LICENSE: LICENSE
+	@mkdir -p $(@D)
+	@cp $< $@
+
+share/doc/tpsl/THIRD_PARTY: scripts/notices go.mod
+	@mkdir -p $(@D)
+	scripts/notices >$@.new && mv $@.new $@
 
 examples: $(EXAMPLES)
 
@@ -65,19 +80,18 @@ build/examples/%: examples/%.f90 all
 	bin/tpslfort -fopenmp -O2 $< -o $@
 
 install: all
-	install -d $(TO)/bin $(TO)/include $(TO)/lib/pkgconfig $(TO)/lib/tpsl
-	install $(COMMANDS:%=bin/%) $(TO)/bin
-	for kin in $(KIN); do ln -sfn tpslcc $(TO)/bin/$$kin; done
-	install -m 644 include/*.h $(TO)/include
-	install lib/libtpsl.so.0 $(TO)/lib
-	install $(STANDINS:%=lib/tpsl/%) $(TO)/lib/tpsl
-	ln -sfn libtpsl.so.0 $(TO)/lib/libtpsl.so
-	install -m 644 lib/pkgconfig/tpsl.pc $(TO)/lib/pkgconfig
+	@scripts/place '$(DESTDIR)' '$(PREFIX)' $(INSTALLED)
 
 uninstall:
-	rm -f $(COMMANDS:%=$(TO)/bin/%) $(KIN:%=$(TO)/bin/%) $(STANDINS:%=$(TO)/lib/tpsl/%) $(patsubst %,$(TO)/%,$(wildcard include/*.h))
-	rm -f $(TO)/lib/libtpsl.so $(TO)/lib/libtpsl.so.0 $(TO)/lib/pkgconfig/tpsl.pc
-	rmdir --ignore-fail-on-non-empty $(TO)/lib/tpsl $(TO)/lib/pkgconfig $(TO)/lib $(TO)/include $(TO)/bin $(TO)
+	@scripts/place '$(DESTDIR)' '$(PREFIX)'
+
+deb: all
+	scripts/deb $(VERSION) $(INSTALLED)
+
+# git archive gives every file the commit's time.
+dist:
+	@mkdir -p build
+	git archive --prefix=tpsl-$(VERSION)/ HEAD | gzip -n9 >build/tpsl-$(VERSION).tar.gz
 
 test: all
 	$(GO) test ./...
@@ -91,7 +105,7 @@ generate-check:
 	@diff build/before.diff build/after.diff || { echo 'generate-check: commit what go generate changed' >&2; exit 1; }
 
 clean:
-	rm -rf bin lib build
+	rm -rf bin lib build share/doc share/modulefiles
 
 FORCE:
-.PHONY: all examples install uninstall test generate-check clean FORCE
+.PHONY: all examples install uninstall deb dist test generate-check clean FORCE

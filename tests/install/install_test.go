@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// run runs a program that must succeed in silence, and returns what it printed.
+func run(t *testing.T, env []string, argv ...string) string {
+	t.Helper()
+	stdout, stderr, code := testsupport.Run(t, time.Minute, env, argv...)
+	require.Zero(t, code, "%v\nstdout:\n%s\nstderr:\n%s", argv, stdout, stderr)
+	require.Empty(t, stderr, argv)
+	return stdout
+}
+
+// runMake runs make in a folder, one at a time as testsupport.Build does.
+func runMake(t *testing.T, folder string, args ...string) {
+	t.Helper()
+	lock := filepath.Join(testsupport.Build(t), "build", "lock")
+	stdout, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"flock", lock, "make", "-s", "-C", folder}, args...)...)
+	require.Zero(t, code, "make %v\nstdout:\n%s\nstderr:\n%s", args, stdout, stderr)
+}
+
+// installed returns a new prefix with all that make install puts there.
+func installed(t *testing.T) string {
+	t.Helper()
+	prefix := filepath.Join(t.TempDir(), "tpsl")
+	runMake(t, testsupport.Root(t), "install", "PREFIX="+prefix)
+	return prefix
+}
+
+// tree describes everything below a folder: path, mode, and where a link leads.
+func tree(t *testing.T, root string) []string {
+	t.Helper()
+	var all []string
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		link, _ := os.Readlink(path)
+		all = append(all, fmt.Sprintf("%s %v %s", strings.TrimPrefix(path, root), info.Mode(), link))
+		return nil
+	}))
+	return all
+}
+
+func TestUninstallRemovesWhatInstallPut(t *testing.T) {
+	testsupport.NothingLeft(t)
+	destdir := filepath.Join(t.TempDir(), "stage")
+	for _, folder := range []string{"usr/local/include", "usr/local/bin"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(destdir, folder), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(destdir, "usr/local/bin/other"), nil, 0o755))
+	root := testsupport.Build(t)
+	before := tree(t, destdir)
+
+	for _, prefix := range []string{"/usr/local", "/opt/a/b/tpsl"} {
+		to := []string{"DESTDIR=" + destdir, "PREFIX=" + prefix}
+		runMake(t, root, append(to, "install")...)
+		once := tree(t, destdir)
+		assert.Greater(t, len(once), len(before)+20)
+		runMake(t, root, append(to, "install")...)
+		assert.Equal(t, once, tree(t, destdir), "installed again")
+		runMake(t, root, append(to, "uninstall")...)
+		assert.Equal(t, before, tree(t, destdir), prefix)
+	}
+}
+
+// An installation is for all users, whatever the umask of who installs. What a
+// newer version lacks goes.
+func TestInstallOverAnother(t *testing.T) {
+	testsupport.NothingLeft(t)
+	dir := testsupport.Build(t)
+	to := filepath.Join(t.TempDir(), "opt", "tpsl")
+	place := func(files ...string) {
+		script := "umask 077; cd " + dir + "; scripts/place '' " + to + " " + strings.Join(files, " ")
+		run(t, nil, "bash", "-c", script)
+	}
+	place("bin/mpiexec", "include/tpsl.h", "lib/libtpsl.so", "lib/libtpsl.so.0")
+	place("bin/mpiexec", "lib/libtpsl.so", "lib/libtpsl.so.0")
+	assert.Equal(t, []string{
+		" drwxr-xr-x ", "/bin drwxr-xr-x ", "/bin/mpiexec -rwxr-xr-x ",
+		"/lib drwxr-xr-x ", "/lib/libtpsl.so Lrwxrwxrwx libtpsl.so.0", "/lib/libtpsl.so.0 -rw-r--r-- ",
+		"/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/placed -rw-r--r-- ",
+	}, tree(t, to))
+}
+
+// Nothing in the installed tree says where it was installed, so it can be moved.
+func TestMovedPrefix(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "pkg-config")
+	old := installed(t)
+	prefix := filepath.Join(t.TempDir(), "moved")
+	require.NoError(t, os.Rename(old, prefix))
+	_ = filepath.WalkDir(prefix, func(path string, entry fs.DirEntry, _ error) error {
+		if entry.Type().IsRegular() && path != filepath.Join(prefix, "share/tpsl/placed") {
+			content, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.NotContains(t, string(content), old, path)
+			assert.NotContains(t, string(content), testsupport.Root(t), path)
+		}
+		return nil
+	})
+
+	hello := testsupport.Root(t) + "/examples/hello.c"
+	program := filepath.Join(t.TempDir(), "hello")
+	run(t, nil, prefix+"/bin/tpslcc", "-fopenmp", hello, "-o", program)
+	job := run(t, nil, prefix+"/bin/mpiexec", "-n", "4", "-rpp", "2", program)
+	assert.Equal(t, 4, strings.Count(job, "\n"), job)
+
+	env := []string{"PKG_CONFIG_PATH=" + prefix + "/lib/pkgconfig"}
+	flags := strings.Fields(run(t, env, "pkg-config", "--cflags", "--libs", "tpsl"))
+	assert.Contains(t, flags, "-I"+prefix+"/lib/pkgconfig/../../include")
+	run(t, nil, slices.Concat([]string{"gcc", "-fopenmp", hello, "-o", program}, flags)...)
+	run(t, []string{"LD_LIBRARY_PATH=" + prefix + "/lib"}, prefix+"/bin/mpiexec", "-n", "2", "-rpp", "2", program)
+}
