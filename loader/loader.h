@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct tpsl_instance;
+struct tpsl_object;
 
 /* One store that needs a call: *where = resolver() (psABI: R_X86_64_IRELATIVE,
  * and references to STT_GNU_IFUNC symbols). */
@@ -27,15 +28,26 @@ struct tpsl_ifunc {
     uintptr_t resolver;
 };
 
+/* That an object reaches into a chunk of the address space (address.c). */
+struct tpsl_place {
+    uintptr_t chunk;
+    struct tpsl_object *object;
+    const struct tpsl_place *older; /* of the same bucket */
+};
+
 /* One mapped object. Owned by its instance, or by tpsl_once when the placement
  * is "once". Written by Go before it is published by tpsl_object_publish, and
- * immutable after that but for `refs` and the links of lists. */
+ * immutable after that but for `refs` and the links of lists. Objects are allocated
+ * with tpsl_object_size, zeroed. */
 struct tpsl_object {
     struct link_map map; /* l_addr, l_name, l_ld; dlinfo gives it out */
     struct tpsl_object *_Atomic next; /* in the plan's order */
     struct tpsl_instance *instance;
     const char *soname;
     uintptr_t start, end; /* page-aligned span of the load segments */
+    const ElfW(Phdr) * phdr; /* program headers; NULL: no segment holds them */
+    size_t phnum;
+    void *eh_frame_hdr; /* of PT_GNU_EH_FRAME; NULL: no code of it can be unwound */
 
     const ElfW(Sym) * symtab;
     size_t nsymbols;
@@ -60,6 +72,8 @@ struct tpsl_object {
     size_t nfini;
 
     atomic_int refs; /* dlopen minus dlclose */
+
+    struct tpsl_place places[]; /* one for each chunk of addresses that it reaches into */
 };
 
 /* One function registered by __cxa_atexit from inside an instance. */
@@ -90,11 +104,21 @@ void tpsl_instance_publish(struct tpsl_instance *);
 void tpsl_instance_free(struct tpsl_instance *); /* one that was never published */
 struct tpsl_instance *tpsl_instances(void);      /* newest first, by ->next */
 void tpsl_object_publish(struct tpsl_instance *, struct tpsl_object *);
-struct tpsl_object *tpsl_object_at(const void *address);
 bool tpsl_is_object(const void *handle);
 const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *name, const char *version);
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
 void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
+
+/* All objects of all instances in the order of their publication, by
+ * tpsl_next_published; NULL: none yet. Link maps are chained in the same order. */
+struct tpsl_object *tpsl_first_published(void);
+struct tpsl_object *tpsl_next_published(const struct tpsl_object *);
+size_t tpsl_published(void); /* how many there are */
+
+/* ---- address.c: which object holds an address; safe in a signal handler ---- */
+size_t tpsl_object_size(size_t span);            /* of a struct for an object of that many bytes */
+void tpsl_object_enter(struct tpsl_object *);    /* one at a time */
+struct tpsl_object *tpsl_object_at(const void *address);
 
 /* The process's definition as ld.so would find it for the program: the program's own
  * or a preloaded tool's before ours. dlsym(RTLD_DEFAULT) from libtpsl would find ours
@@ -116,6 +140,7 @@ uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr
 /* ---- tls.c: thread-local storage of private objects ---- */
 uintptr_t tpsl_tls_module_new(const void *init, size_t filesz, size_t memsz, size_t align);
 void *tpsl_tls_get_addr(void *index);
+void *tpsl_tls_block(uintptr_t module); /* the calling thread's; NULL: not touched yet */
 
 /* ---- thread.c: threads made inside an instance inherit it ---- */
 struct tpsl_thread_hooks {
@@ -129,6 +154,9 @@ int tpsl_thread_create_inheriting(pthread_t *, const pthread_attr_t *, void *(*)
 /* Says that the job has another process on this host, so that a kernel that
  * refuses process_vm_* must be seen to refuse. */
 void tpsl_set_process_peers(bool others);
+
+/* ---- unwind.c: what unwinders ask, in front of ld.so's ---- */
+int tpsl_host_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void *); /* ld.so's */
 
 /* ---- rebind.c ---- */
 enum tpsl_rebind_scope { TPSL_REBIND_PRIVATE = 1, TPSL_REBIND_ONCE = 2 };

@@ -20,7 +20,7 @@ import (
 // library compiles a fixture into lib<name>.so in a folder of its own.
 func library(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	so := "lib" + strings.TrimSuffix(source, ".c") + ".so"
+	so := "lib" + strings.TrimSuffix(source, filepath.Ext(source)) + ".so"
 	out := testsupport.CC(t, "gcc", filepath.Join("testdata", source), append([]string{"-shared", "-fPIC", "-O1", "-Wl,-soname," + so}, flags...)...)
 	path := filepath.Join(filepath.Dir(out), so)
 	if err := os.Remove(path); err != nil { // of a run before
@@ -111,6 +111,18 @@ func TestEnvironmentOverlay(t *testing.T) {
 	assert.Equal(t, 1, call(t, c, "environment_is", cString(t, "plain")))
 	assert.Equal(t, 1, call(t, a, "thread_inherits", sweet))
 	assert.Equal(t, 1, call(t, b, "thread_inherits", sour))
+}
+
+// A private library's exceptions are its own affair: the unwinder finds its frames.
+func TestExceptionsInsideAnInstance(t *testing.T) {
+	for _, runtime := range [][]string{{"-lstdc++"}, {"-lstdc++", "-static-libgcc"}} {
+		path := library(t, "throws.cc", append(runtime, "-Wl,-z,defs")...)
+		a, b := open(t, path), open(t, path)
+		assert.Equal(t, 42, call(t, a, "caught", 42))
+		assert.Equal(t, 43, call(t, b, "caught", 43))
+		assert.Equal(t, 1, call(t, a, "unwound"), "destructors that ran")
+		assert.Equal(t, 1, call(t, b, "unwound"))
+	}
 }
 
 func TestPluginsBelongToTheInstance(t *testing.T) {

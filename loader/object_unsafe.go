@@ -64,7 +64,7 @@ func mapObject(o *plan.Object) (*mapped, error) {
 			return nil, err
 		}
 	}
-	m.c = (*C.struct_tpsl_object)(C.calloc(1, C.sizeof_struct_tpsl_object))
+	m.c = (*C.struct_tpsl_object)(C.calloc(1, C.tpsl_object_size(C.size_t(o.Span.Size))))
 	if o.TLS.Memsz > 0 {
 		m.c.tls_module = C.tpsl_tls_module_new(m.pointer(o.TLS.Vaddr),
 			C.size_t(o.TLS.Filesz), C.size_t(o.TLS.Memsz), C.size_t(o.TLS.Align))

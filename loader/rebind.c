@@ -44,6 +44,8 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"dlerror", tpsl_dlerror, BOTH},
     {"dladdr", tpsl_dladdr, BOTH},
     {"dlinfo", tpsl_dlinfo, BOTH},
+    {"_dl_find_object", _dl_find_object, BOTH},
+    {"dl_iterate_phdr", tpsl_host_iterate_phdr, BOTH},
     {"getenv", tpsl_getenv, BOTH},
     {"secure_getenv", secure_getenv_overlaid, BOTH},
     {"pthread_create", tpsl_thread_create_inheriting, TPSL_REBIND_PRIVATE},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Which objects are mapped, where, for whom; and symbol lookup in them.
+/* Which objects are mapped for whom; and symbol lookup in them.
  *
  * Readers take no lock: lists only grow (an object or instance is linked after
  * it is complete, with a release store), and what was published is never freed.
@@ -16,6 +16,9 @@ struct tpsl_instance tpsl_once = {.exit_lock = PTHREAD_MUTEX_INITIALIZER};
 __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
 
 static struct tpsl_instance *_Atomic newest;
+static struct tpsl_object *_Atomic first_published;
+static struct tpsl_object *last_published;
+static _Atomic size_t published;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct tpsl_instance *tpsl_instance_new(void)
@@ -47,19 +50,53 @@ struct tpsl_instance *tpsl_instances(void)
     return atomic_load_explicit(&newest, memory_order_acquire);
 }
 
+static void append(struct tpsl_instance *in, struct tpsl_object *o)
+{
+    if (in->last)
+        atomic_store_explicit(&in->last->next, o, memory_order_release);
+    else
+        atomic_store_explicit(&in->first, o, memory_order_release);
+    in->last = o;
+}
+
+/* Links the object's map behind that of the object published before. Others read l_next
+ * as ld.so writes it, a plain pointer. */
+static void chain(struct tpsl_object *o)
+{
+    if (last_published) {
+        o->map.l_prev = &last_published->map;
+        __atomic_store_n(&last_published->map.l_next, &o->map, __ATOMIC_RELEASE);
+    } else {
+        atomic_store_explicit(&first_published, o, memory_order_release);
+    }
+    last_published = o;
+    atomic_fetch_add(&published, 1);
+}
+
 void tpsl_object_publish(struct tpsl_instance *in, struct tpsl_object *o)
 {
     pthread_mutex_lock(&registry_lock);
     o->instance = in;
-    if (in->last) {
-        o->map.l_prev = &in->last->map;
-        in->last->map.l_next = &o->map;
-        atomic_store_explicit(&in->last->next, o, memory_order_release);
-    } else {
-        atomic_store_explicit(&in->first, o, memory_order_release);
-    }
-    in->last = o;
+    append(in, o);
+    tpsl_object_enter(o);
+    chain(o);
     pthread_mutex_unlock(&registry_lock);
+}
+
+struct tpsl_object *tpsl_first_published(void)
+{
+    return atomic_load_explicit(&first_published, memory_order_acquire);
+}
+
+/* The map is the first member of its object. */
+struct tpsl_object *tpsl_next_published(const struct tpsl_object *o)
+{
+    return (struct tpsl_object *)__atomic_load_n(&o->map.l_next, __ATOMIC_ACQUIRE);
+}
+
+size_t tpsl_published(void)
+{
+    return atomic_load(&published);
 }
 
 static struct tpsl_object *next_object(const struct tpsl_object *o)
@@ -72,30 +109,12 @@ static struct tpsl_object *first_object(struct tpsl_instance *in)
     return atomic_load_explicit(&in->first, memory_order_acquire);
 }
 
-static struct tpsl_object *find_in(struct tpsl_instance *in, const void *handle, uintptr_t address)
-{
-    for (struct tpsl_object *o = first_object(in); o; o = next_object(o))
-        if (handle ? o == handle : address >= o->start && address < o->end)
-            return o;
-    return NULL;
-}
-
-static struct tpsl_object *find(const void *handle, uintptr_t address)
-{
-    struct tpsl_object *o = find_in(&tpsl_once, handle, address);
-    for (struct tpsl_instance *in = tpsl_instances(); in && !o; in = in->next)
-        o = find_in(in, handle, address);
-    return o;
-}
-
-struct tpsl_object *tpsl_object_at(const void *address)
-{
-    return find(NULL, (uintptr_t)address);
-}
-
 bool tpsl_is_object(const void *handle)
 {
-    return handle && find(handle, 0) != NULL;
+    struct tpsl_object *o = tpsl_first_published();
+    while (o && o != handle)
+        o = tpsl_next_published(o);
+    return o != NULL;
 }
 
 static uint32_t gnu_hash(const char *name)

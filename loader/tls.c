@@ -158,6 +158,12 @@ void *tpsl_tls_get_addr(void *arg)
     return first_touch(index) + ti[1];
 }
 
+void *tpsl_tls_block(uintptr_t module)
+{
+    size_t index = module & (TAG - 1);
+    return module & TAG && index < mine.nblocks ? mine.block[index] : NULL;
+}
+
 static void release_thread(void)
 {
     struct arena *a = mine.arena;

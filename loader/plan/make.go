@@ -207,7 +207,7 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 		return n
 	}
 	n.Span, n.Loads, n.TLS, n.Relro = o.Span(), o.Loads, o.TLS, o.Relro
-	n.Dynamic = o.Dynamic
+	n.Dynamic, n.Phdr, n.Phnum, n.EHFrameHdr = o.Dynamic, o.PhdrVaddr, o.Phnum, o.EHFrameHdr.Vaddr
 	n.Symtab, n.Strtab, n.GNUHash, n.SysVHash = o.SymtabVaddr, o.StrtabVaddr, o.GNUHashVaddr, o.SysVHashVaddr
 	n.Versym, n.Verdef, n.VerdefNum = o.VersymVaddr, o.VerdefVaddr, o.VerdefNum
 	n.Symbols = o.SymbolCount

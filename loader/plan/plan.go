@@ -44,24 +44,27 @@ type Object struct {
 	Deps      []int // in DT_NEEDED order
 
 	// Only for placements private and once.
-	Span      image.Range
-	Loads     []image.Load
-	TLS       image.TLS
-	Relro     image.Range
-	Dynamic   image.Range
-	Symtab    uint64
-	Strtab    uint64
-	GNUHash   uint64
-	SysVHash  uint64
-	Versym    uint64
-	Verdef    uint64
-	VerdefNum int
-	Symbols   uint32 // in the dynamic symbol table
-	Init      uint64 // address of the function, 0 none
-	Fini      uint64
-	InitArray image.Range
-	FiniArray image.Range
-	Stores    []Store
+	Span       image.Range
+	Loads      []image.Load
+	TLS        image.TLS
+	Relro      image.Range
+	Dynamic    image.Range
+	Phdr       uint64 // of the program headers, 0: no segment holds them
+	Phnum      int
+	EHFrameHdr uint64 // of PT_GNU_EH_FRAME, 0: none
+	Symtab     uint64
+	Strtab     uint64
+	GNUHash    uint64
+	SysVHash   uint64
+	Versym     uint64
+	Verdef     uint64
+	VerdefNum  int
+	Symbols    uint32 // in the dynamic symbol table
+	Init       uint64 // address of the function, 0 none
+	Fini       uint64
+	InitArray  image.Range
+	FiniArray  image.Range
+	Stores     []Store
 }
 
 // Kind says how the value of a store is made. Base is where an object is mapped.

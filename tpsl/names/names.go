@@ -23,6 +23,9 @@ var Data = []string{
 	"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY",
 }
 
+// Fronts are the functions of libc and ld.so that libtpsl stands in front of.
+var Fronts = []string{"_dl_find_object", "dl_iterate_phdr", "pthread_create"}
+
 // Stubs returns the names of each stub, in the order of the list.
 func Stubs() [][]string {
 	stubs, err := parse(list)
