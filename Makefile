@@ -36,7 +36,7 @@ all: $(BUILT)
 
 # go build decides itself what is out of date.
 bin/%: FORCE
-	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags '-X github.com/tpsl/tpsl/hydra.Version=$(VERSION)' -o $@ ./cmd/$*
+	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags '-X github.com/tpsl/tpsl/internal/version.Version=$(VERSION)' -o $@ ./cmd/$*
 
 $(KIN:%=bin/%): bin/tpslcc
 	@ln -sfn tpslcc $@

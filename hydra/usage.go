@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/version"
 )
 
 // Usage is the text of -help, or of -OPTION -h when opts has a topic.
@@ -50,12 +52,9 @@ func (o *option) help() string {
 	return text
 }
 
-// Version is that of the release; the Makefile sets it.
-var Version = "devel"
-
 // BuildDetails is the text of -info. Tools tell the launcher by its first lines.
 func BuildDetails() string {
 	return fmt.Sprintf("HYDRA build details:\n    Version:                                 %s (tpsl)\n"+
 		"    Process Manager:                         pmi\n    Bootstrap:                               fork\n"+
-		"    Go:                                      %s %s/%s\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		"    Go:                                      %s %s/%s\n", version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -14,8 +14,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/tpsl/tpsl/internal/version"
 )
 
 const usage = `usage: %[1]s [-show | -compile-info | -link-info] [compiler arguments]
@@ -26,6 +29,7 @@ Runs the %[2]s with the flags that make a program's threads MPI ranks.
   -compile-info   print the compiler and the flags to compile
   -link-info      print the compiler and the flags to link
   %-16[3]sthe compiler, in place of %[4]s
+  -v              tell tpsl's version, and pass -v to the compiler
   -help           this text
 
 Environment:
@@ -50,6 +54,9 @@ func run(name string, args []string) int {
 	if err == nil && c.mode != compile {
 		fmt.Println(quoted(line))
 		return 0
+	}
+	if err == nil && slices.Contains(c.args, "-v") {
+		fmt.Printf("%s for tpsl version %s\n", c.name, version.Version)
 	}
 	if err == nil {
 		err = c.replace(line)

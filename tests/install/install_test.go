@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,16 @@ func installed(t *testing.T) string {
 	return prefix
 }
 
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+func makeVersion(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(run(t, nil, "sed", "-n", "s/^VERSION = //p", testsupport.Root(t)+"/Makefile"))
+}
+
 // tree describes everything below a folder: path, mode, and where a link leads.
 func tree(t *testing.T, root string) []string {
 	t.Helper()
@@ -69,7 +80,7 @@ func TestUninstallRemovesWhatInstallPut(t *testing.T) {
 	for _, folder := range []string{"usr/local/include", "usr/local/bin"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(destdir, folder), 0o755))
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(destdir, "usr/local/bin/other"), nil, 0o755))
+	writeFile(t, filepath.Join(destdir, "usr/local/bin/other"), "")
 	root := testsupport.Build(t)
 	before := tree(t, destdir)
 
@@ -132,4 +143,23 @@ func TestMovedPrefix(t *testing.T) {
 	assert.Contains(t, flags, "-I"+prefix+"/lib/pkgconfig/../../include")
 	run(t, nil, slices.Concat([]string{"gcc", "-fopenmp", hello, "-o", program}, flags)...)
 	run(t, []string{"LD_LIBRARY_PATH=" + prefix + "/lib"}, prefix+"/bin/mpiexec", "-n", "2", "-rpp", "2", program)
+}
+
+// mpiexec and tpsl tell their version when asked for it. The wrappers do with -v,
+// as mpicc does; their --version is the compiler's, which build systems look for.
+func TestVersions(t *testing.T) {
+	bin := testsupport.Build(t) + "/bin/"
+	version := makeVersion(t)
+	for _, option := range []string{"-version", "--version", "-info"} {
+		assert.Regexp(t, `(?m)^    Version: +`+regexp.QuoteMeta(version)+` \(tpsl\)$`, run(t, nil, bin+"mpiexec", option))
+	}
+	for wrapper, compiler := range map[string]string{"tpslcc": "gcc", "tpslcxx": "g++", "tpslfort": "gfortran"} {
+		stdout, stderr, code := testsupport.Run(t, time.Minute, nil, bin+wrapper, "-v")
+		assert.Zero(t, code, wrapper)
+		assert.Equal(t, wrapper+" for tpsl version "+version+"\n", stdout)
+		assert.Contains(t, stderr, "\ngcc version ", wrapper)
+		for _, option := range []string{"--version", "-dumpversion", "-dumpmachine"} {
+			assert.Equal(t, run(t, nil, compiler, option), run(t, nil, bin+wrapper, option))
+		}
+	}
 }
