@@ -6,6 +6,7 @@ package loader_test
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,27 @@ func TestSysVSegmentsAreAttachedOnce(t *testing.T) {
 	assert.Equal(t, 1, mapped(t, "/SYSV"))
 	assert.Zero(t, call(t, b, "detach_sysv", p))
 	assert.Equal(t, 0, mapped(t, "/SYSV"))
+}
+
+// A lock on a file belongs to the instance that took it, and stays when another
+// instance closes the file.
+func TestFileLocksBelongToTheInstance(t *testing.T) {
+	path := library(t, "locks.c")
+	a, b := open(t, path), open(t, path)
+	name := filepath.Join(t.TempDir(), "locked")
+	require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))
+	file, nobody := cString(t, name), -1
+
+	assert.Equal(t, unix.F_UNLCK, call(t, a, "in_the_way", file))
+	fd := call(t, a, "lock", file)
+	require.NotEqual(t, nobody, fd)
+	assert.Equal(t, nobody, call(t, b, "lock", file))
+	assert.Equal(t, unix.F_WRLCK, call(t, b, "in_the_way", file))
+	assert.Equal(t, nobody, call(t, b, "lock", file), "after b has closed the file")
+	assert.Zero(t, call(t, a, "unlock", uintptr(fd)))
+	fd = call(t, b, "lock", file)
+	require.NotEqual(t, nobody, fd)
+	assert.Zero(t, call(t, b, "unlock", uintptr(fd)))
 }
 
 func mapped(t *testing.T, name string) int {

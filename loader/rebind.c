@@ -56,6 +56,8 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"munmap", tpsl_munmap, TPSL_REBIND_PRIVATE},
     {"shmat", tpsl_shmat, TPSL_REBIND_PRIVATE},
     {"shmdt", tpsl_shmdt, TPSL_REBIND_PRIVATE},
+    {"fcntl", tpsl_fcntl, TPSL_REBIND_PRIVATE},
+    {"fcntl64", tpsl_fcntl, TPSL_REBIND_PRIVATE},
     {"process_vm_readv", tpsl_process_vm_readv, TPSL_REBIND_PRIVATE},
     {"process_vm_writev", tpsl_process_vm_writev, TPSL_REBIND_PRIVATE},
 };
