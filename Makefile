@@ -30,7 +30,7 @@ GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tps
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
 	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY
 # What make install puts under PREFIX, by the same paths.
-INSTALLED = $(sort $(BUILT) $(shell find include share -type f))
+INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
 all: $(BUILT)
 

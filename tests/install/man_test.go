@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(testsupport.Root(t), path))
+	require.NoError(t, err)
+	return string(content)
+}
+
+// found returns what the first group of a pattern matches in a text, sorted.
+func found(pattern, text string) []string {
+	all := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)`+pattern).FindAllStringSubmatch(text, -1) {
+		all[match[1]] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// words returns the words that stand on lines of a page that begin with a macro.
+func words(page, macro, word string) []string {
+	return found(`(`+word+`)`, strings.Join(found(`^\.`+macro+` (.*)$`, page), "\n"))
+}
+
+func pages(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob(testsupport.Root(t) + "/share/man/man*/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	return all
+}
+
+func TestPagesAreWellFormed(t *testing.T) {
+	testsupport.Require(t, "man", "groff", "mandoc")
+	for _, page := range pages(t) {
+		for _, check := range [][]string{
+			{"mandoc", "-Tlint", "-Wwarning", page},
+			{"groff", "-ww", "-mandoc", "-Tutf8", "-z", page},
+			{"man", "--warnings", "-l", page},
+		} {
+			stdout, stderr, code := testsupport.Run(t, time.Minute, []string{"LC_ALL=C.UTF-8", "MANPAGER=cat"}, check...)
+			assert.Zero(t, code, check)
+			assert.Empty(t, stderr, check)
+			if check[0] == "mandoc" {
+				assert.Empty(t, stdout)
+			}
+		}
+	}
+}
+
+// A page for each command, by its name, in an installed tree whose bin/ is in PATH.
+func TestCommandsHavePages(t *testing.T) {
+	testsupport.Require(t, "man")
+	prefix := installed(t)
+	env := []string{"LC_ALL=C.UTF-8", "MANPATH=", "PATH=" + prefix + "/bin:" + os.Getenv("PATH")}
+	commands, err := os.ReadDir(prefix + "/bin")
+	require.NoError(t, err)
+	for _, command := range commands {
+		page, err := filepath.EvalSymlinks(prefix + "/share/man/man1/" + command.Name() + ".1")
+		assert.NoError(t, err)
+		assert.Equal(t, page+"\n", run(t, env, "man", "-w", "1", command.Name()))
+	}
+	for _, section := range []string{"3", "7"} {
+		assert.Equal(t, prefix+"/share/man/man"+section+"/tpsl."+section+"\n", run(t, env, "man", "-w", section, "tpsl"))
+	}
+}
+
+// Options and their names in other words, as mpiexec -h lists them.
+func TestMpiexecPageHasEveryOption(t *testing.T) {
+	help := run(t, nil, testsupport.Build(t)+"/bin/mpiexec", "-h")
+	listed := found(`(-[a-z][a-z-]*)`, strings.Join(found(`^  (-.{0,42}) `, help), "\n"))
+	require.Greater(t, len(listed), 15, help)
+	inPage := words(readFile(t, "share/man/man1/mpiexec.1"), `It`, `Fl [a-z-]+`)
+	for i := range inPage {
+		inPage[i] = strings.Replace(inPage[i], "Fl ", "-", 1)
+	}
+	assert.Equal(t, listed, inPage)
+}
+
+// Options of the wrappers, as -help lists them.
+func TestWrappersPageHasEveryOption(t *testing.T) {
+	var listed []string
+	for _, wrapper := range []string{"tpslcc", "tpslcxx", "tpslfort"} {
+		help := run(t, nil, testsupport.Build(t)+"/bin/"+wrapper, "-help")
+		options := found(`^  -([a-z-]+=?)`, help)
+		require.Greater(t, len(options), 4, help)
+		listed = append(listed, options...)
+	}
+	slices.Sort(listed)
+	page := readFile(t, "share/man/man1/tpslcc.1")
+	inPage := words(page, `It`, `Fl [a-z-]+=?`)
+	for i := range inPage {
+		inPage[i] = strings.TrimPrefix(inPage[i], "Fl ")
+	}
+	assert.Equal(t, slices.Compact(listed), inPage)
+}
+
+func TestLibraryPageHasEveryFunction(t *testing.T) {
+	declared := found(`^[a-z].*\b(TPSL_\w+)\(`, readFile(t, "include/tpsl.h"))
+	require.Greater(t, len(declared), 5)
+	page := readFile(t, "share/man/man3/tpsl.3")
+	assert.Equal(t, declared, words(page, `Fn`, `TPSL_\w+`))
+	assert.Equal(t, declared, words(page, `Nm`, `TPSL_\w+`))
+	assert.Equal(t, declared, words(page, `It Fn`, `TPSL_\w+`))
+}
+
+// Every variable of docs/environment.md, but those of the tests, and no other.
+func TestPagesHaveEveryVariable(t *testing.T) {
+	users, _, ok := strings.Cut(readFile(t, "docs/environment.md"), "## What the tests read")
+	require.True(t, ok)
+	tabled := found("`([A-Z][A-Z0-9_]+)`", strings.Join(found(`^\|([^|]+)\|`, users), "\n"))
+	require.Greater(t, len(tabled), 20)
+
+	var all strings.Builder
+	for _, page := range pages(t) {
+		content, err := os.ReadFile(page)
+		require.NoError(t, err)
+		all.Write(content)
+	}
+	inPages := words(all.String(), `It Ev`, `[A-Z][A-Z0-9_]+`)
+	assert.Subset(t, inPages, tabled)
+	for _, name := range inPages {
+		assert.True(t, strings.Contains(users, "`"+name+"`"), "%s is not in docs/environment.md", name)
+	}
+}
