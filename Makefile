@@ -27,7 +27,7 @@ STANDINS = libmpich.so.12 libmpi.so.12
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
-BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
+BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
 	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
@@ -48,6 +48,11 @@ lib/libtpsl.so.0: FORCE
 
 lib/libtpsl.so: lib/libtpsl.so.0
 	@ln -sfn libtpsl.so.0 $@
+
+# gdb looks for commands of a library beside it.
+lib/libtpsl.so.0-gdb.py:
+	@mkdir -p $(@D)
+	@ln -sfn ../share/tpsl/tpsl-gdb.py $@
 
 # Stand-ins: empty libraries by the names that an MPI library goes by. With one of them there, ld.so does not load the
 # real one under a library or program that needs it. libtpsl comes before its stand-in in ld.so's order of lookup

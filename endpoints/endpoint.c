@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 __thread struct tpsl_endpoint *tpsl_self __attribute__((tls_model("initial-exec")));
 
@@ -71,6 +72,7 @@ struct tpsl_endpoint *tpsl_endpoint_claim_lowest(void)
 static void own(struct tpsl_endpoint *ep)
 {
     tpsl_self = ep;
+    atomic_store(&ep->thread, gettid());
     pthread_setspecific(key, ep);
 }
 

@@ -35,6 +35,7 @@ struct tpsl_endpoint {
     _Atomic int phase; /* enum tpsl_phase */
     int slot;
     int rank; /* in the world of the job */
+    _Atomic int thread; /* the kernel's id of its owner, or of the last one; 0: none yet */
     const char *_Atomic cpus; /* CPU list of its thread; NULL: not pinned */
     void *instance;
     void **table; /* address of every MPI function in the instance, by stub index */

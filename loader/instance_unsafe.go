@@ -158,6 +158,8 @@ func (p *process) placedOnce(o *plan.Object) *mapped {
 func (p *process) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	C.tpsl_debugger_before()
+	defer C.tpsl_debugger_after()
 	for _, m := range objects {
 		if m == nil || !slices.Contains(fresh, m) {
 			continue

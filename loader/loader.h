@@ -158,6 +158,12 @@ void tpsl_set_process_peers(bool others);
 /* ---- unwind.c: what unwinders ask, in front of ld.so's ---- */
 int tpsl_host_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void *); /* ld.so's */
 
+bool tpsl_has_namespaces(void); /* ld.so is glibc's 2.35 or newer */
+
+/* ---- debugger.c: around the publication of objects ---- */
+void tpsl_debugger_before(void);
+void tpsl_debugger_after(void);
+
 /* ---- rebind.c ---- */
 enum tpsl_rebind_scope { TPSL_REBIND_PRIVATE = 1, TPSL_REBIND_ONCE = 2 };
 struct tpsl_rebinding {

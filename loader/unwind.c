@@ -32,6 +32,12 @@ static finder *find_in_host(void)
     return atomic_load_explicit(&host_find, memory_order_acquire);
 }
 
+/* Both came with 2.35: _dl_find_object and the version of <link.h>'s r_debug with r_next. */
+bool tpsl_has_namespaces(void)
+{
+    return find_in_host() != NULL;
+}
+
 int tpsl_host_iterate_phdr(visitor *visit, void *data)
 {
     if (!atomic_load_explicit(&host_iterate, memory_order_acquire))

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Debuggers learn of the instances' objects as of one more namespace of ld.so: a
+ * struct r_debug_extended behind those that the program's DT_DEBUG leads to (<link.h>,
+ * r_version 2). All instances are one namespace, as every one costs the debugger a
+ * walk. What is there is never taken back, so a core shows it too.
+ *
+ * Preconditions: the functions are called by one thread at a time.
+ */
+#include "loader.h"
+
+static struct r_debug_extended ours;
+
+/* The list of namespaces; NULL: none that can be added to. */
+static struct r_debug_extended *program_list(void)
+{
+    if (!tpsl_has_namespaces()) /* ld.so's struct has no r_next then */
+        return NULL;
+    struct link_map *program = dlopen(NULL, RTLD_LAZY);
+    for (const ElfW(Dyn) *d = program->l_ld; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_DEBUG)
+            return (struct r_debug_extended *)d->d_un.d_ptr;
+    return NULL;
+}
+
+/* ld.so appends at the tail, too, when dlmopen makes a namespace. */
+static void append_to(struct r_debug_extended *list)
+{
+    struct r_debug_extended *last = list, *none = NULL;
+    while (!__atomic_compare_exchange_n(&last->r_next, &none, &ours, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        last = none;
+        none = NULL;
+    }
+    list->base.r_version = 2;
+}
+
+/* A debugger has its breakpoint at r_brk, and looks when it is called. */
+static void tell(int state)
+{
+    ours.base.r_state = state;
+    if (ours.base.r_brk)
+        ((void (*)(void))ours.base.r_brk)();
+}
+
+void tpsl_debugger_before(void)
+{
+    tell(RT_ADD);
+}
+
+void tpsl_debugger_after(void)
+{
+    struct tpsl_object *first = tpsl_first_published();
+    if (!ours.base.r_map && first) {
+        struct r_debug_extended *list = program_list();
+        if (list) {
+            ours.base = list->base;
+            ours.base.r_version = 2;
+            ours.base.r_map = &first->map;
+            append_to(list);
+        }
+    }
+    tell(RT_CONSISTENT);
+}
