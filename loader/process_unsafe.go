@@ -44,8 +44,7 @@ import (
 // and the addresses of what plans import.
 type process struct {
 	mu      sync.Mutex
-	policy  plan.Policy
-	unified []string
+	config  Config
 	search  *search.Path
 	plans   map[string]*plan.Plan
 	values  map[*plan.Plan][]uint64 // of Plan.Imports
@@ -55,7 +54,7 @@ type process struct {
 }
 
 var host = process{
-	policy:  plan.DefaultPolicy(),
+	config:  Config{Policy: plan.DefaultPolicy()},
 	plans:   map[string]*plan.Plan{},
 	values:  map[*plan.Plan][]uint64{},
 	handles: map[string]unsafe.Pointer{},
@@ -63,12 +62,19 @@ var host = process{
 	live:    map[*C.struct_tpsl_instance]*instance{},
 }
 
-// Configure sets the policy and the data symbols that the program and all
-// instances share, for instances opened from now on.
-func Configure(policy plan.Policy, unified []string) {
+// Config says what instances are made of.
+type Config struct {
+	Policy     plan.Policy // placement of the closure of what is opened
+	Unified    []string    // variables that the program and all instances share
+	Program    plan.Policy // placement of libraries of the program; see plan.Options
+	Interposed []string    // names that those take from the process
+}
+
+// Configure sets what instances opened from now on are made of.
+func Configure(c Config) {
 	host.mu.Lock()
 	defer host.mu.Unlock()
-	host.policy, host.unified = policy, unified
+	host.config = c
 	clear(host.plans)
 }
 
@@ -94,8 +100,9 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 	}
 	rebind, rebindOnce := rebound()
 	pl, err := plan.Make(library, plan.Options{
-		Policy: p.policy, Search: p.finder(), Unified: p.unified,
+		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
 		Rebind: rebind, RebindOnce: rebindOnce,
+		Program: p.config.Program, Interposed: p.config.Interposed,
 	})
 	if err != nil {
 		return nil, err

@@ -103,6 +103,9 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
     struct tpsl_instance *in = tpsl_open(library, environment, &error);
     if (!in)
         tpsl_die(1, "rank %d: load the MPI library: %s; TPSL_MPI_LIBRARY can name another one", ep->rank, error);
+    error = tpsl_open_private();
+    if (error)
+        tpsl_die(1, "rank %d: load a private library of the program: %s", ep->rank, error);
     ep->instance = in;
     ep->table = tpsl_make_table(in);
     if (!ep->table)

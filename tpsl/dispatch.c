@@ -17,6 +17,8 @@ void tpsl_act_for(struct tpsl_endpoint *ep)
 
 const char *tpsl_stub_name(int stub)
 {
+    if (tpsl_private_name(stub))
+        return tpsl_private_name(stub);
     for (size_t i = 0; i < TPSL_NNAMES; i++)
         if (tpsl_names[i].stub == stub)
             return tpsl_names[i].name;
@@ -34,11 +36,13 @@ static const struct {
 };
 enum { NOURS = sizeof ours / sizeof *ours };
 
-/* A table is two halves: what the stubs jump to, then the instance's own functions
- * for the stubs above. */
+/* A table is what the stubs jump to, then, from OWN on, the instance's own functions for
+ * the stubs above. */
+enum { OWN = TPSL_NSTUBS + TPSL_NPRIVATE };
+
 void **tpsl_make_table(struct tpsl_instance *in)
 {
-    void **table = calloc(TPSL_NSTUBS + NOURS, sizeof *table);
+    void **table = calloc(TPSL_NSTUBS + TPSL_NPRIVATE + NOURS, sizeof *table);
     if (!table)
         return NULL;
     for (size_t i = 0; i < TPSL_NNAMES; i++) {
@@ -47,10 +51,11 @@ void **tpsl_make_table(struct tpsl_instance *in)
             *entry = tpsl_instance_symbol(in, tpsl_names[i].name, NULL);
     }
     for (int i = 0; i < NOURS; i++) {
-        table[TPSL_NSTUBS + i] = table[ours[i].stub];
+        table[OWN + i] = table[ours[i].stub];
         table[ours[i].stub] = ours[i].function;
     }
-    for (int i = 0; i < TPSL_NSTUBS; i++)
+    tpsl_fill_private(table, in);
+    for (int i = 0; i < OWN; i++)
         if (!table[i])
             table[i] = tpsl_unbound_table[i]; /* says so when called */
     return table;
@@ -61,7 +66,7 @@ void *tpsl_real(const struct tpsl_endpoint *ep, int stub)
 {
     for (int i = 0; i < NOURS; i++)
         if (ours[i].stub == stub)
-            return ep->table[TPSL_NSTUBS + i];
+            return ep->table[OWN + i];
     return ep->table[stub];
 }
 
@@ -106,6 +111,8 @@ __attribute__((used)) void *tpsl_first_call(int stub)
     struct tpsl_endpoint *ep = tpsl_adopt();
     if (ep)
         return ep->table[stub];
+    if (tpsl_private_name(stub)) /* the process's own copy serves threads without a rank */
+        return tpsl_process_symbol(name, NULL);
     void *answer = unbound_answer(stub);
     if (answer)
         return answer;

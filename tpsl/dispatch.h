@@ -24,7 +24,7 @@ extern const struct tpsl_name tpsl_names[TPSL_NNAMES];
 /* The calling thread's table: that of the endpoint it acts for, else the unbound
  * one. The stubs read it, nothing else is on their way. */
 extern __thread void *const *tpsl_table __attribute__((tls_model("initial-exec")));
-extern void *const tpsl_unbound_table[TPSL_NSTUBS] __attribute__((visibility("hidden")));
+extern void *const tpsl_unbound_table[TPSL_NSTUBS + TPSL_NPRIVATE] __attribute__((visibility("hidden")));
 
 /* ---- dispatch.c ---- */
 /* Makes the calling thread act for ep (NULL: for none). */
@@ -34,6 +34,23 @@ void tpsl_act_for(struct tpsl_endpoint *ep);
 void **tpsl_make_table(struct tpsl_instance *);
 void *tpsl_real(const struct tpsl_endpoint *, int stub);
 const char *tpsl_stub_name(int stub);
+
+/* ---- private.c: libraries of the program that every rank has to itself ---- */
+/* Stubs behind those of the list. Stub TPSL_NSTUBS + i is that of function i. */
+extern void *const tpsl_private_stubs[TPSL_NPRIVATE] __attribute__((visibility("hidden")));
+/* The libraries' files, the functions that the program uses, those that prepare a copy;
+ * then the variables that the program uses. All from malloc. */
+void tpsl_set_private(char **libraries, char **functions, char **prepare);
+void tpsl_add_private_variable(char *name, size_t size);
+/* Opens the libraries in the instance that the calling thread acts for. NULL, or a line
+ * from malloc that says why not. */
+char *tpsl_open_private(void);
+/* Makes the copies of an instance ready for use, which the calling thread acts for and in
+ * which MPI is initialised. */
+void tpsl_prepare_private(struct tpsl_instance *);
+/* Fills a table's entries of private functions. */
+void tpsl_fill_private(void **table, struct tpsl_instance *);
+const char *tpsl_private_name(int stub); /* NULL: not one of them */
 
 /* ---- claim.c ---- */
 /* The slot that the calling thread asked for and has not got yet. */

@@ -27,6 +27,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
 {
     if (rc == SUCCESS) {
         atomic_store(&ep->phase, TPSL_INITIALIZED);
+        tpsl_prepare_private(ep->instance);
         tpslVerify(ep->rank);
     }
     return rc;

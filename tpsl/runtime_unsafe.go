@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -58,7 +59,36 @@ func tpslSetup() *C.char {
 	}
 	C.tpsl_set_control_fd(C.int(set.ControlFD))
 	C.tpsl_set_process_peers(C.bool(set.Peers))
-	loader.Configure(plan.DefaultPolicy(), names.Data)
+	if err := configure(os.Getenv("TPSL_PRIVATE")); err != nil {
+		return C.CString(err.Error())
+	}
+	return nil
+}
+
+// configure says what instances are made of. private names libraries of the program that
+// every rank is to have to itself, beside those of the policy.
+func configure(private string) error {
+	program, err := plan.ProgramPolicy(private)
+	if err != nil {
+		return fmt.Errorf("TPSL_PRIVATE=%s: %w; give patterns of library names, with commas between them", private, err)
+	}
+	d, err := loader.Divert(program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+	if err != nil {
+		return err
+	}
+	config := loader.Config{Policy: plan.DefaultPolicy(), Unified: names.Data}
+	if len(d.Libraries) > 0 {
+		var files []string
+		for _, l := range d.Libraries {
+			files = append(files, l.Path)
+		}
+		C.tpsl_set_private(cStrings(files), cStrings(d.Functions), cStrings(d.Prepare))
+		for _, v := range d.Variables {
+			C.tpsl_add_private_variable(C.CString(v.Name), C.size_t(v.Size))
+		}
+		config.Program, config.Interposed = program, slices.Concat(names.Stubs()...)
+	}
+	loader.Configure(config)
 	return nil
 }
 

@@ -35,6 +35,34 @@
     .set \name, .Lstub\index
 .endm
 
+/* MACRO first, ..., MACRO first + count - 1 */
+.macro EACH macro, first, count
+    .altmacro
+    .set .Leach, \first
+    .rept \count
+        \macro %.Leach
+        .set .Leach, .Leach + 1
+    .endr
+    .noaltmacro
+.endm
+
+.macro STUB_ADDRESS index
+    .quad .Lstub\index
+.endm
+
+/* Stubs without a name, and their addresses. */
+.macro PRIVATE_STUBS first, count
+    EACH STUB, \first, \count
+    .section .data.rel.ro, "aw", @progbits
+    .balign 64
+    .globl tpsl_private_stubs
+    .hidden tpsl_private_stubs
+    .type tpsl_private_stubs, @object
+tpsl_private_stubs:
+    EACH STUB_ADDRESS, \first, \count
+    .size tpsl_private_stubs, . - tpsl_private_stubs
+.endm
+
 .macro UNBOUND_TABLE
     .section .data.rel.ro, "aw", @progbits
     .balign 64
@@ -46,6 +74,10 @@ tpsl_unbound_table:
 
 .macro UNBOUND index
     .quad .Lunbound\index
+.endm
+
+.macro UNBOUND_PRIVATE first, count
+    EACH UNBOUND, \first, \count
 .endm
 
 .macro UNBOUND_TABLE_END

@@ -6,6 +6,7 @@
 
 #define TPSL_NSTUBS 654
 #define TPSL_NNAMES 1288
+#define TPSL_NPRIVATE 1024
 
 /* Stub of each name that the runtime handles itself or knows by name. */
 #define TPSL_STUB_MPI_Finalize 234

@@ -27,15 +27,23 @@ type Options struct {
 	// Unified lists data symbols that must have one address in the program and
 	// all instances: they come from the process, never from an instance.
 	Unified []string
+	// Program places the program's libraries that are opened in an instance, with
+	// what they need, if it makes the one opened private.
+	Program Policy
+	// Interposed lists the names that such libraries take from the process, where
+	// a tool may stand in front of them.
+	Interposed []string
 }
 
 // maker carries what the plans of one library have in common.
 type maker struct {
 	policy     Policy
+	program    Policy
 	search     *search.Path
 	rebind     map[string]bool
 	rebindOnce map[string]bool
 	unified    map[string]bool
+	interposed map[string]bool
 
 	mu     sync.Mutex
 	opened map[image.FileID]*image.Image
@@ -44,8 +52,8 @@ type maker struct {
 // Make plans instances of the library at path or of that name.
 func Make(library string, o Options) (*Plan, error) {
 	m := &maker{
-		policy: o.Policy, search: o.Search,
-		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified),
+		policy: o.Policy, program: o.Program, search: o.Search,
+		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
 		opened: map[image.FileID]*image.Image{},
 	}
 	path, err := m.find(library)
@@ -91,7 +99,20 @@ func (p *Plan) Find(library string) (path string, at Placement, err error) {
 		return "", 0, err
 	}
 	defer m.Close()
-	return path, p.maker.policy.Place(soname(m)), nil
+	return path, p.maker.policyFor(m).Place(soname(m)), nil
+}
+
+// ofProgram tells whether a library that an instance opens is one of the program's.
+func (m *maker) ofProgram(im *image.Image) bool {
+	return len(m.program) > 0 && m.program.Place(soname(im)) == Private
+}
+
+// policyFor returns the policy for the closure of a library that an instance opens.
+func (m *maker) policyFor(im *image.Image) Policy {
+	if m.ofProgram(im) {
+		return m.program
+	}
+	return m.policy
 }
 
 func (m *maker) find(library string) (string, error) {
@@ -126,7 +147,11 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 		FirstNew: len(base.Objects),
 		maker:    m,
 	}
-	s := &resolver{maker: m, plan: p, local: local, closure: map[int]bool{}, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{}}
+	root := closure.Objects[0].Image
+	s := &resolver{
+		maker: m, plan: p, local: local, policy: m.policyFor(root), ofProgram: m.ofProgram(root),
+		closure: map[int]bool{}, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{},
+	}
 	s.addClosure(closure)
 	if err := s.reopen(); err != nil {
 		return nil, err
@@ -152,7 +177,7 @@ func (s *resolver) addClosure(c *search.Closure) {
 			continue
 		}
 		o := c.Objects[k]
-		i := s.known(o)
+		i := s.known(o, k > 0)
 		if i < 0 {
 			i = len(s.plan.Objects)
 			s.plan.Objects = append(s.plan.Objects, s.newObject(o, k == 0))
@@ -178,10 +203,11 @@ func (s *resolver) addClosure(c *search.Closure) {
 	}
 }
 
-// known returns the index of an object that the plan already has, or -1.
-func (s *resolver) known(o *search.Object) int {
+// known returns the index of an object that the plan already has, or -1: the same file or, of what is needed and not
+// asked for by its path, one with the same SONAME (as in ld.so).
+func (s *resolver) known(o *search.Object, needed bool) int {
 	for i, have := range s.plan.Objects {
-		if have.ID == o.ID {
+		if have.ID == o.ID || needed && have.Name == o.Soname {
 			return i
 		}
 	}

@@ -35,7 +35,7 @@ func TestPolicyErrorsNameTheLine(t *testing.T) {
 		"a.so":               "line 1",
 		"\nliba.so everyone": "everyone",
 		"[ shared":           "pattern",
-		"a.so shared twice":  "a.so shared twice",
+		"a.so shared a b":    "a.so shared a b",
 	} {
 		_, err := plan.ParsePolicy(text)
 		require.Error(t, err, text)

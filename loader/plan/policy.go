@@ -32,6 +32,7 @@ type Policy []Rule
 type Rule struct {
 	Pattern   string
 	Placement Placement
+	Prepare   string // a function to call in each new copy, int f(void); "" none
 }
 
 //go:embed policy.default
@@ -47,7 +48,8 @@ func DefaultPolicy() Policy {
 	return p
 }
 
-// ParsePolicy reads a policy file: "pattern placement" per line, # comments.
+// ParsePolicy reads a policy file: "pattern placement" per line, and behind it maybe the
+// function that prepares a private library; # comments.
 func ParsePolicy(text string) (Policy, error) {
 	var p Policy
 	for i, line := range strings.Split(text, "\n") {
@@ -56,8 +58,8 @@ func ParsePolicy(text string) (Policy, error) {
 		if len(f) == 0 {
 			continue
 		}
-		if len(f) != 2 {
-			return nil, fmt.Errorf("policy line %d: want \"pattern placement\", have %q", i+1, line)
+		if len(f) != 2 && len(f) != 3 {
+			return nil, fmt.Errorf("policy line %d: want \"pattern placement [function]\", have %q", i+1, line)
 		}
 		if _, err := path.Match(f[0], ""); err != nil {
 			return nil, fmt.Errorf("policy line %d: pattern %q: %w", i+1, f[0], err)
@@ -66,7 +68,7 @@ func ParsePolicy(text string) (Policy, error) {
 		if err != nil {
 			return nil, fmt.Errorf("policy line %d: %w", i+1, err)
 		}
-		p = append(p, Rule{f[0], at})
+		p = append(p, Rule{f[0], at, strings.Join(f[2:], "")})
 	}
 	return p, nil
 }
@@ -81,11 +83,13 @@ func parsePlacement(word string) (Placement, error) {
 }
 
 // Place returns the placement of the library called soname.
-func (p Policy) Place(soname string) Placement {
+func (p Policy) Place(soname string) Placement { return p.rule(soname).Placement }
+
+func (p Policy) rule(soname string) Rule {
 	for _, r := range p {
 		if ok, _ := path.Match(r.Pattern, soname); ok {
-			return r.Placement
+			return r
 		}
 	}
-	return Private
+	return Rule{Placement: Private}
 }

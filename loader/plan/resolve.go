@@ -14,13 +14,15 @@ import (
 // resolver holds what exists only while one plan is made.
 type resolver struct {
 	*maker
-	plan    *Plan
-	local   bool                 // what the new objects are
-	closure map[int]bool         // of the object asked for, by object index
-	images  map[int]*image.Image // by object index
-	imports map[Import]uint32
-	found   map[wish]find
-	errs    []error
+	plan      *Plan
+	local     bool                 // what the new objects are
+	policy    Policy               // for the new objects
+	ofProgram bool                 // the object asked for is a library of the program
+	closure   map[int]bool         // of the object asked for, by object index
+	images    map[int]*image.Image // by object index
+	imports   map[Import]uint32
+	found     map[wish]find
+	errs      []error
 }
 
 // reopen finds the images of the objects of the plan that is extended, whose symbols
@@ -256,7 +258,7 @@ type find struct {
 
 func (s *resolver) search(w wish) find {
 	for j, o := range s.plan.Objects {
-		if o.Placement == Shared || j == w.not || s.unified[w.name] || o.Local && !s.closure[j] {
+		if o.Placement == Shared || j == w.not || s.fromProcess(w.name) || o.Local && !s.closure[j] {
 			continue
 		}
 		if d, ok := s.images[j].Lookup(w.name, w.version); ok {
@@ -272,6 +274,11 @@ func (s *resolver) search(w wish) find {
 		}
 	}
 	return find{object: -1}
+}
+
+// fromProcess tells whether no private object may define a name.
+func (s *resolver) fromProcess(name string) bool {
+	return s.unified[name] || s.ofProgram && s.interposed[name]
 }
 
 func (s *resolver) rebound(i int, name string) bool {

@@ -26,6 +26,10 @@ var Data = []string{
 // Fronts are the functions of libc and ld.so that libtpsl stands in front of.
 var Fronts = []string{"_dl_find_object", "dl_iterate_phdr", "pthread_create"}
 
+// Private is the number of stubs behind those of the list: for functions of the
+// program's private libraries, whose names the process tells.
+const Private = 1024
+
 // Stubs returns the names of each stub, in the order of the list.
 func Stubs() [][]string {
 	stubs, err := parse(list)
