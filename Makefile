@@ -21,7 +21,7 @@ GO      ?= go
 GOFLAGS_BUILD = -trimpath -buildvcs=false
 EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=$(CURDIR)/cmd/libtpsl/libtpsl.map
 
-COMMANDS = mpiexec tpslcc
+COMMANDS = mpiexec tpsl tpslcc
 KIN      = tpslcxx tpslfort
 STANDINS = libmpich.so.12 libmpi.so.12
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))

@@ -61,13 +61,21 @@ void **tpsl_make_table(struct tpsl_instance *in)
     return table;
 }
 
+_Noreturn static void lacks(const struct tpsl_instance *in, int stub)
+{
+    tpsl_die(1, "%s: the MPI library %s has no such function", tpsl_stub_name(stub), in->first->map.l_name);
+}
+
 /* The instance's own function behind a stub. */
 void *tpsl_real(const struct tpsl_endpoint *ep, int stub)
 {
+    void *function = ep->table[stub];
     for (int i = 0; i < NOURS; i++)
         if (ours[i].stub == stub)
-            return ep->table[OWN + i];
-    return ep->table[stub];
+            function = ep->table[OWN + i];
+    if (!function)
+        lacks(ep->instance, stub);
+    return function;
 }
 
 /* MPI calls that a thread may make before MPI_Init (MPI 4.0, section 11.4.1, and
@@ -106,7 +114,7 @@ __attribute__((used)) void *tpsl_first_call(int stub)
 {
     const char *name = tpsl_stub_name(stub);
     if (tpsl_self)
-        tpsl_die(1, "%s: the MPI library %s has no such function", name, tpsl_current->first->map.l_name);
+        lacks(tpsl_current, stub);
     tpsl_setup();
     struct tpsl_endpoint *ep = tpsl_adopt();
     if (ep)

@@ -28,14 +28,17 @@ var mayImport = map[string][]string{
 	"hydra":       {"pmi", "loader/image", "loader/search", "internal"},
 	"cmd/libtpsl": {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/mpiexec": {"hydra", "pmi", "loader/image", "loader/search", "internal"},
+	"cmd/tpsl":    {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "internal"},
 	"cmd/tpslcc":  {"internal"},
 	"internal":    {},
-	"tests":       {"internal"},
+	// What tells a machine whether programs would run judges by the rules that they run by.
+	"internal/doctor": {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"tests":           {"internal"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "cmd/mpiexec", "cmd/tpslcc"}
+var noCgo = []string{"hydra", "pmi", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/doctor"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {
@@ -50,14 +53,15 @@ func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// pieceOf returns the piece that a package of this module belongs to, or "".
-func pieceOf(path string) string {
+// pieceOf returns the piece that a package of this module belongs to, the innermost
+// one, or "".
+func pieceOf(path string) (innermost string) {
 	for piece := range mayImport {
-		if within(path, piece) {
-			return piece
+		if within(path, piece) && len(piece) > len(innermost) {
+			innermost = piece
 		}
 	}
-	return ""
+	return innermost
 }
 
 // checkImports returns a line for each dependency that mayImport and noCgo forbid.

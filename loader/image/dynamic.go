@@ -23,7 +23,7 @@ type dynamic map[elf.DynTag]uint64
 
 // single lists the tags that dynamic holds; DT_NEEDED may occur often.
 var single = map[elf.DynTag]bool{
-	elf.DT_SONAME: true, elf.DT_RPATH: true, elf.DT_RUNPATH: true,
+	elf.DT_SONAME: true, elf.DT_RPATH: true, elf.DT_RUNPATH: true, elf.DT_AUXILIARY: true,
 	elf.DT_FLAGS: true, elf.DT_FLAGS_1: true, elf.DT_TEXTREL: true, elf.DT_SYMBOLIC: true,
 	elf.DT_INIT: true, elf.DT_FINI: true,
 	elf.DT_PREINIT_ARRAY: true, elf.DT_PREINIT_ARRAYSZ: true,
@@ -109,7 +109,7 @@ func (m *Image) setStrings(d dynamic) error {
 		limit int
 		value *string
 	}{
-		{elf.DT_SONAME, maxPath, &m.Soname}, {elf.DT_RPATH, maxString, &m.Rpath}, {elf.DT_RUNPATH, maxString, &m.Runpath},
+		{elf.DT_SONAME, maxPath, &m.Soname}, {elf.DT_AUXILIARY, maxPath, &m.Auxiliary}, {elf.DT_RPATH, maxString, &m.Rpath}, {elf.DT_RUNPATH, maxString, &m.Runpath},
 	} {
 		off, ok := d[s.tag]
 		if !ok {

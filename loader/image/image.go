@@ -65,6 +65,7 @@ type Image struct {
 	Soname            string
 	Needed            []string
 	Rpath, Runpath    string
+	Auxiliary         string // DT_AUXILIARY: the object whose symbols go before this one's
 	Flags, Flags1     uint64 // DT_FLAGS, DT_FLAGS_1
 	TextRel, Symbolic bool   // by their own tags or by DT_FLAGS
 

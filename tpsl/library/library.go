@@ -24,7 +24,11 @@ const (
 	MPICH   ABI = "MPICH"
 	OpenMPI ABI = "Open MPI" // other handles and constants
 	NotMPI  ABI = "not MPI"
+	StandIn ABI = "stand-in" // libtpsl by the name of an MPI library, for programs linked with one
 )
+
+// Soname is that of libtpsl.
+const Soname = "libtpsl.so.0"
 
 // ABIOf tells the kind of a library from its symbols.
 func ABIOf(m *image.Image) ABI {
@@ -33,6 +37,9 @@ func ABIOf(m *image.Image) ABI {
 	}
 	if _, ok := m.Lookup("PMPI_Init", ""); ok {
 		return MPICH
+	}
+	if m.Auxiliary == Soname {
+		return StandIn
 	}
 	return NotMPI
 }
@@ -70,6 +77,8 @@ func check(path string) error {
 	switch ABIOf(m) {
 	case OpenMPI:
 		return fmt.Errorf("%s is Open MPI: its ABI is not MPICH's; name a library with the MPICH ABI in TPSL_MPI_LIBRARY", path)
+	case StandIn:
+		return fmt.Errorf("%s is a stand-in that leads back to libtpsl: take its folder out of LD_LIBRARY_PATH, or name a library with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	case NotMPI:
 		return fmt.Errorf("%s is not an MPI library, it has no PMPI_Init: name one with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	}

@@ -18,11 +18,11 @@ import (
 )
 
 // made compiles C text into a shared library.
-func made(t *testing.T, text string) string {
+func made(t *testing.T, text string, flags ...string) string {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "made.c")
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-	return testsupport.CC(t, "gcc", source, "-shared", "-fPIC")
+	return testsupport.CC(t, "gcc", source, append([]string{"-shared", "-fPIC"}, flags...)...)
 }
 
 func TestABI(t *testing.T) {
@@ -45,6 +45,18 @@ func TestABI(t *testing.T) {
 			assert.Equal(t, c.version, library.Version(m))
 		})
 	}
+}
+
+// A stand-in has no symbols of its own; what it stands for is libtpsl.
+func TestStandIn(t *testing.T) {
+	path := made(t, "", "-Wl,-soname,libmpich.so.12", "-Wl,--auxiliary=libtpsl.so.0")
+	m, err := image.Open(path)
+	require.NoError(t, err)
+	defer m.Close()
+	assert.Equal(t, library.StandIn, library.ABIOf(m))
+	_, err = library.Find(path, func(name string) (string, error) { return name, nil })
+	assert.ErrorContains(t, err, path+" is a stand-in that leads back to libtpsl")
+	assert.ErrorContains(t, err, "LD_LIBRARY_PATH")
 }
 
 // The first default wins; one that is there and is no MPI library is not passed over.

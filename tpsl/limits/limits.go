@@ -13,15 +13,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a rank takes of the process's limits, measured with MPICH 4.0.2 over UCX
-// 1.13.1 at 1 to 32 ranks of one process, rounded up.
-const (
-	FilesPerRank      = 16
-	MapsPerRank       = 70
-	AddressMiBPerRank = 100 // libraries 50, a stack, a malloc arena
+// A Resource is what a process may use only so much of.
+type Resource struct {
+	Alone   uint64 // what a program takes before its first rank, for estimates
+	PerRank uint64
+}
 
-	mapsPerPeer = 4 // segments of ranks in other processes of the host
+// Measured with MPICH 4.0.2 over UCX 1.13.1 at 1 to 32 ranks of one process, rounded
+// up.
+var (
+	Files   = Resource{16, 16}    // descriptors, of RLIMIT_NOFILE
+	Maps    = Resource{100, 70}   // mappings, of vm.max_map_count
+	Address = Resource{1700, 100} // MiB, of RLIMIT_AS: Go's runtime; libraries 50, a stack, a malloc arena
+	Shm     = Resource{0, 5}      // MiB of /dev/shm, when that is where the ranks of a host meet
 )
+
+const mapsPerPeer = 4 // segments of ranks in other processes of the host
+
+// Need estimates what a process with so many ranks takes.
+func (r Resource) Need(ranks uint64) uint64 { return r.Alone + r.PerRank*ranks }
+
+// Ranks estimates how many ranks a limit allows.
+func (r Resource) Ranks(limit uint64) uint64 {
+	if limit < r.Alone {
+		return 0
+	}
+	return (limit - r.Alone) / r.PerRank
+}
 
 // AddressMiB is the address space without which libtpsl does not start: the Go runtime
 // reserves 1.6 GB. tpsl/place.c, which checks it before that runtime starts, has the
@@ -51,7 +69,7 @@ func checkFiles(ranks int) error {
 	if err != nil {
 		return fmt.Errorf("count open files: %w", err)
 	}
-	if need := uint64(len(open) + FilesPerRank*ranks); need > r.Cur {
+	if need := uint64(len(open)) + Files.PerRank*uint64(ranks); need > r.Cur {
 		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d, or use a smaller -rpp",
 			ranksNeed(ranks), need, r.Cur, 2*need)
 	}
@@ -74,7 +92,7 @@ func checkAddressSpace(ranks int) error {
 	if err != nil {
 		return fmt.Errorf("read the program's size: %w", err)
 	}
-	need := pages*uint64(os.Getpagesize())>>20 + uint64(AddressMiBPerRank*ranks)
+	need := pages*uint64(os.Getpagesize())>>20 + Address.PerRank*uint64(ranks)
 	if need <= r.Cur>>20 {
 		return nil
 	}
@@ -102,7 +120,7 @@ func checkMaps(ranks, local int) error {
 	if err != nil {
 		return fmt.Errorf("count mappings: %w", err)
 	}
-	need := bytes.Count(maps, []byte("\n")) + ranks*(MapsPerRank+mapsPerPeer*(local-ranks))
+	need := bytes.Count(maps, []byte("\n")) + ranks*(int(Maps.PerRank)+mapsPerPeer*(local-ranks))
 	if need > limit {
 		return fmt.Errorf("%s about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller -rpp",
 			ranksNeed(ranks), need, limit, 2*need)

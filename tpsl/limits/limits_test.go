@@ -24,3 +24,11 @@ func TestCheck(t *testing.T) {
 	assert.ErrorContains(t, Check(1e6, 1e6), "1000000 ranks need about ")
 	assert.ErrorContains(t, Check(1, 1e6), "vm.max_map_count")
 }
+
+func TestRanks(t *testing.T) {
+	r := Resource{Alone: 10, PerRank: 3}
+	assert.Equal(t, uint64(16), r.Need(2))
+	for limit, ranks := range map[uint64]uint64{0: 0, 9: 0, 10: 0, 12: 0, 13: 1, 15: 1, 16: 2} {
+		assert.Equal(t, ranks, r.Ranks(limit), limit)
+	}
+}

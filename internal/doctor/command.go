@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+// Usage is the text of -h.
+const Usage = `usage: tpsl doctor [-json] [FILE]...
+
+Looks at this machine and installation, and says what would keep threads from being
+MPI ranks. Put its output into a bug report.
+
+  FILE     an MPI library to judge, too: a file, or a name that ld.so finds
+  -json    one JSON document
+  -h       this text
+
+The exit status is 0, or 1 if there are findings of severity error. 255: wrong usage.
+`
+
+// exitUsage is the exit status of wrong usage, as mpiexec's.
+const exitUsage = 255
+
+// Command runs "tpsl doctor" and returns its exit status. version is tpsl's.
+func Command(version string, args []string, out, errOut io.Writer) int {
+	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	asJSON := flags.Bool("json", false, "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, Usage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(errOut, "tpsl doctor: %v; try tpsl doctor -h\n", err)
+		return exitUsage
+	}
+	report := NewReport(Look(version, flags.Args()))
+	if !*asJSON {
+		report.Print(out)
+	} else if err := report.writeJSON(out); err != nil {
+		fmt.Fprintln(errOut, "tpsl doctor:", err)
+		return exitUsage
+	}
+	if !report.OK {
+		return 1
+	}
+	return 0
+}
+
+func (r Report) writeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r)
+}

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tpsl/tpsl/tpsl/limits"
+)
+
+// judgeRanks judges what limits the ranks of one process.
+func judgeRanks(f Facts) (found []Finding) {
+	l := f.Limits
+	if l.AddressSpace >= 0 && l.AddressSpace.mib() < limits.AddressMiB {
+		return []Finding{{Error, "RLIMIT_AS", l.AddressSpace.size(), fmt.Sprintf("%d MiB to start at all", limits.AddressMiB),
+			"raise it: ulimit -v unlimited"}}
+	}
+	for _, r := range []struct {
+		subject, value string
+		ranks          Limit
+		resource       limits.Resource
+		need, raise    string // formats of how much is needed, and of how to get it
+	}{
+		{"RLIMIT_NOFILE", l.FilesHard.String(), l.RanksByFiles, limits.Files, "%d", "raise the hard limit: ulimit -n %d"},
+		{"vm.max_map_count", l.MaxMapCount.String(), l.RanksByMaps, limits.Maps, "%d", "raise it: sysctl vm.max_map_count=%d"},
+		{"RLIMIT_AS", l.AddressSpace.size(), l.RanksByAddress, limits.Address, "%d MiB", "raise it: ulimit -v $((%d*1024))"},
+	} {
+		cpus := f.System.cpus()
+		if r.ranks < 0 || uint64(r.ranks) >= cpus {
+			continue
+		}
+		severity := Warning
+		if r.ranks == 0 {
+			severity = Error
+		}
+		need := r.resource.Need(cpus)
+		found = append(found, Finding{
+			severity, r.subject, fmt.Sprintf("%s, for about %s in a process", r.value, counted(int(r.ranks), "rank")),
+			fmt.Sprintf("about "+r.need+" for one on each of %s", need, counted(int(cpus), "CPU")),
+			fmt.Sprintf(r.raise, 2*need) + ", or use a smaller -rpp",
+		})
+	}
+	return found
+}
+
+// cpus is how many ranks users start with: one for each CPU.
+func (s System) cpus() uint64 { return uint64(max(s.CPUsAllowed, 1)) }
+
+// judgeShm judges /dev/shm. In a rank, a file system that is full there is SIGBUS.
+func judgeShm(f Facts) []Finding {
+	l, cpus := f.Limits, f.System.cpus()
+	switch {
+	case l.ShmSize == Unknown:
+		return []Finding{{Warning, "/dev/shm", "is not there", "a tmpfs", "mount one: ranks of different processes meet there"}}
+	case l.RanksByShm >= 0 && uint64(l.RanksByShm) < cpus:
+		return []Finding{{
+			Warning, "/dev/shm", fmt.Sprintf("%s free of %s", l.ShmFree.size(), l.ShmSize.size()),
+			fmt.Sprintf("about %d MiB for a rank on each of %s", limits.Shm.Need(cpus), counted(int(cpus), "CPU")),
+			"remove what is left there, or make it larger (containers: --shm-size)",
+		}}
+	}
+	return nil
+}
+
+// judgeCrossMemory judges the way that large messages between processes take.
+func judgeCrossMemory(l Limits) []Finding {
+	if l.CrossMemory == crossMemoryWorks {
+		return nil
+	}
+	var remedies []string
+	if l.PtraceScope > 1 {
+		remedies = append(remedies, "sysctl kernel.yama.ptrace_scope=1")
+	}
+	if l.Seccomp > 0 {
+		remedies = append(remedies, fmt.Sprintf("allow it in the seccomp filter (mode %d; containers: --cap-add SYS_PTRACE)", l.Seccomp))
+	}
+	if remedies == nil {
+		remedies = append(remedies, "use more ranks per process: they need it not")
+	}
+	return []Finding{{Warning, "process_vm_readv", l.CrossMemory, "it, or large messages between processes are copied twice", strings.Join(remedies, "; ")}}
+}
+
+// judgeMachine tells what networks, debuggers and profilers want.
+func judgeMachine(f Facts) (found []Finding) {
+	l, s := f.Limits, f.System
+	if s.InfiniBand && l.LockedMemory >= 0 && l.LockedMemory < 1<<30 {
+		found = append(found, Finding{Warning, "RLIMIT_MEMLOCK", l.LockedMemory.size(), "more for InfiniBand", "raise it: ulimit -l unlimited"})
+	}
+	if l.Core == 0 {
+		found = append(found, Finding{Note, "RLIMIT_CORE", "0: a crash leaves no core", "", "to get one: ulimit -c unlimited"})
+	}
+	if l.PerfEventParanoid > 2 && !s.Root {
+		found = append(found, Finding{Note, "kernel.perf_event_paranoid", l.PerfEventParanoid.String() + ": perf is for root only", "",
+			"to use it: sysctl kernel.perf_event_paranoid=2"})
+	}
+	if l.PtraceScope > 0 && !s.Root {
+		found = append(found, Finding{Note, "kernel.yama.ptrace_scope", l.PtraceScope.String() + ": gdb -p is for root only", "",
+			"to attach: sysctl kernel.yama.ptrace_scope=0"})
+	}
+	return found
+}
+
+// judgeEnvironment tells of an identity that a program started from here would take.
+func judgeEnvironment(environ []string) []Finding {
+	for _, entry := range environ {
+		if name, value, _ := strings.Cut(entry, "="); name == "PMI_FD" || name == "PMI_PORT" {
+			return []Finding{{Note, name, value + ": programs started from here take themselves for ranks of a job", "",
+				"unset PMI_FD PMI_PORT PMI_RANK PMI_SIZE, unless mpiexec started this"}}
+		}
+	}
+	return nil
+}

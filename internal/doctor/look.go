@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tpsl/tpsl/loader/search"
+)
+
+// Look gathers the facts. version is that of the program; files are MPI libraries to
+// judge beside those that libtpsl would look for.
+func Look(version string, files []string) Facts {
+	found := &finder{search: search.New(os.Getenv("LD_LIBRARY_PATH"))}
+	asked := os.Getenv("TPSL_MPI_LIBRARY")
+	return Facts{
+		Version:      version,
+		System:       lookAtSystem(found),
+		Limits:       lookAtLimits(),
+		Libraries:    found.libraries(asked, files),
+		Chosen:       found.chosen(asked),
+		Installation: lookAtInstallation(),
+		Environment:  relevant(os.Environ()),
+	}
+}
+
+// prefixes are those of the variables that MPI, OpenMP and tpsl read.
+var prefixes = []string{"TPSL_", "PMI_", "MPIR_CVAR_", "UCX_", "OMP_", "LD_LIBRARY_PATH=", "LD_PRELOAD="}
+
+// relevant returns the variables of an environment that belong into a report. Others
+// may hold secrets.
+func relevant(environ []string) []string {
+	some := []string{}
+	for _, entry := range environ {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(entry, p) }) {
+			some = append(some, entry)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+// read returns a small file of /proc or /sys without the space around it, "" when
+// there is none.
+func read(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// field returns what follows the first line that starts with key, in a text of lines
+// "key: value" or "key=value".
+func field(text, key string) string {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, key); ok {
+			return strings.Trim(rest, ":= \t\n\"")
+		}
+	}
+	return ""
+}
