@@ -111,14 +111,6 @@ func report(t *testing.T, env []string, files ...string) (code int, r struct {
 	return job.code, r
 }
 
-// standInOf compiles a stand-in for an MPI library: libtpsl by another name.
-func standInOf(t *testing.T) string {
-	t.Helper()
-	source := filepath.Join(t.TempDir(), "empty.c")
-	require.NoError(t, os.WriteFile(source, nil, 0o600))
-	return testsupport.CC(t, "gcc", source, "-shared", "-nostdlib", "-Wl,-soname,libmpich.so.12", "-Wl,--auxiliary=libtpsl.so.0")
-}
-
 // Each file that the user asks about is judged: what it is, what it lacks, what it has
 // beyond the list, and why the loader would not take it.
 func TestDoctorLibraries(t *testing.T) {
@@ -134,7 +126,7 @@ func TestDoctorLibraries(t *testing.T) {
 			[]string{"note: lacks ", " names of libtpsl's list: MPII_Comm_get_attr,", "note: has 2 MPI names that libtpsl lacks: MPIX_Newest, MPI_Newer"}},
 		{"Open MPI", library(t, "fake_openmpi"), "Open MPI", 1, []string{"error: Open MPI"}},
 		{"not MPI", "libm.so.6", "not MPI", 1, []string{"error: not MPI"}},
-		{"stand-in", standInOf(t), "stand-in", 1, []string{"error: a stand-in that leads back to libtpsl"}},
+		{"stand-in", built(t, "lib/tpsl/libmpi.so.12"), "stand-in", 1, []string{"error: a stand-in that leads back to libtpsl"}},
 		{"undefined symbol", library(t, "missing_symbol"), "MPICH", 1, []string{"error: refused: ", "symbol nobody_has_this is defined by no library"}},
 		{"text relocations", textrel, "MPICH", 1, []string{"error: refused: ", "DT_TEXTREL"}},
 		{"initial-exec", initialExec, "MPICH", 1, []string{"error: refused: ", "R_X86_64_TPOFF64"}},
@@ -146,7 +138,8 @@ func TestDoctorLibraries(t *testing.T) {
 			assert.Equal(t, c.code, code)
 			assert.Equal(t, code == 0, r.OK)
 			last := r.Libraries[len(r.Libraries)-1]
-			assert.Equal(t, c.file, last.Wanted)
+			name := last.Wanted
+			assert.Equal(t, c.file, name)
 			assert.Equal(t, c.abi, last.ABI)
 			var about []string
 			for _, f := range r.Findings {
@@ -190,8 +183,7 @@ func TestDoctorChoice(t *testing.T) {
 	assert.Equal(t, 1, job.code)
 	assert.Contains(t, findings(t, job), "error    MPI library: "+fake+" is Open MPI: its ABI is not MPICH's; name a library")
 
-	dir := t.TempDir()
-	require.NoError(t, os.Symlink(standInOf(t), filepath.Join(dir, "libmpich.so.12")))
+	dir := filepath.Join(testsupport.Build(t), "lib/tpsl")
 	job = doctor(t, []string{"LD_LIBRARY_PATH=" + dir}, nil, nil)
 	assert.Equal(t, 1, job.code)
 	assert.Contains(t, line(t, job, "libmpich.so.12"), filepath.Join(dir, "libmpich.so.12")+": stand-in")
