@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// HDF5 and ScaLAPACK, as Debian builds them for MPICH, give thread ranks what they give processes, to the last bit; to a
+// program that was linked with MPICH, too.
+func TestLibraries(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		flags []string
+		file  bool // the program writes one
+	}{
+		{"hdf5", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich"}, true},
+		{"scalapack", []string{"-lscalapack-mpich", "-lm"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			testsupport.Require(t, "mpiexec.hydra")
+			source := "../../examples/libraries/" + c.name + ".c"
+			flags := append([]string{"-fopenmp", "-O2", "-Wall", "-Wextra", "-Werror"}, c.flags...)
+			flat := testsupport.CC(t, "mpicc.mpich", source, flags...)
+			relinked := testsupport.CC(t, "tpslcc", source, flags...)
+			result := func(env, argv []string) (stdout, file string) {
+				path := filepath.Join(t.TempDir(), "data")
+				if c.file {
+					argv = append(argv, path)
+				}
+				job := run(t, env, argv...).succeeded(t)
+				if c.file {
+					data, err := os.ReadFile(path)
+					require.NoError(t, err)
+					file = string(data)
+				}
+				return job.stdout, file
+			}
+			want, wantFile := result([]string{"OMP_NUM_THREADS=1"}, []string{"mpiexec.hydra", "-n", "4", flat})
+			mpiexec := built(t, "bin/mpiexec")
+			for _, argv := range [][]string{
+				{mpiexec, "-n", "4", "-rpp", "4", relinked},
+				{mpiexec, "-n", "4", "-rpp", "2", relinked},
+				{mpiexec, "-n", "4", "-rpp", "4", "-tpsl", "shared", flat},
+			} {
+				got, gotFile := result([]string{"TPSL_VERIFY=1"}, argv)
+				assert.Equal(t, want, got, argv)
+				assert.True(t, wantFile == gotFile, "%v: the files differ", argv)
+			}
+		})
+	}
+}
+
+// A library that counts in a variable counts for all ranks together, or for each one if TPSL_PRIVATE names it.
+func TestPrivateLibrary(t *testing.T) {
+	const source = "testdata/hostile.c"
+	const rest = "rank %d, sum 66, call 42, number %d\n"
+	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC")
+	front := testsupport.CC(t, "gcc", "testdata/front.c", "-shared", "-fPIC")
+	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", "-Wl,-z,now", hostile, "-Wl,-rpath,"+filepath.Dir(hostile))
+	counts := func(n, number int) (lines []string) {
+		lines = append(lines, "before: 1\n")
+		for rank := range 2 {
+			lines = append(lines, fmt.Sprintf("rank %d: counted to %d, "+rest, rank, n, rank, number))
+		}
+		return lines
+	}
+	own := "TPSL_PRIVATE=" + filepath.Base(hostile) + "=hostile_open"
+	for _, c := range []struct {
+		name string
+		env  []string
+		want []string
+	}{
+		{"shared", nil, []string{"before: 1\n", fmt.Sprintf("rank 0: counted to 20, "+rest, 0, -1), fmt.Sprintf("rank 1: counted to 21, "+rest, 1, -1)}},
+		{"private", []string{own}, counts(10, 42)},
+		{"a pattern that matches nothing, and one that does", []string{"TPSL_PRIVATE=libnothing*,host*=hostile_open"}, counts(10, 42)},
+		{"a library in front", []string{own, "LD_PRELOAD=" + front}, func() []string {
+			lines := counts(1000, 42)
+			lines[0] = "before: 1000\n"
+			return lines
+		}()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			assert.Equal(t, c.want, mpiexec(t, c.env, "-n 2 -rpp 2", program).succeeded(t).lines())
+		})
+	}
+}
+
+// A tool sees what a private library calls.
+func TestToolSeesPrivateLibrary(t *testing.T) {
+	testsupport.NothingLeft(t)
+	hostile := testsupport.CC(t, "mpicc.mpich", "testdata/hostile.c", "-DLIBRARY", "-shared", "-fPIC")
+	program := testsupport.CC(t, "tpslcc", "testdata/hostile.c", "-fopenmp", hostile, "-Wl,-rpath,"+filepath.Dir(hostile))
+	tool := testsupport.CC(t, "tpslcc", "testdata/ranktool.c", "-shared", "-fPIC")
+	job := mpiexec(t, []string{"TPSL_PRIVATE=hostile", "LD_PRELOAD=" + tool}, "-n 2 -rpp 2", program).succeeded(t)
+	// Each rank asks for its rank twice: in the program and in the library.
+	assert.Contains(t, job.stdout, "tool: 4 calls of MPI_Comm_rank\n")
+}
+
+func TestPrivateLibraryRefused(t *testing.T) {
+	const source = "testdata/hostile.c"
+	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS", "-shared", "-fPIC")
+	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", static, "-Wl,-rpath,"+filepath.Dir(static))
+	for _, c := range []struct {
+		name, private string
+		says          []string
+	}{
+		{"initial-exec TLS", "hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec"}},
+		{"pattern", "[", []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := mpiexec(t, []string{"TPSL_PRIVATE=" + c.private}, "-n 2 -rpp 2", program)
+			assert.Equal(t, 1, job.code)
+			line, _, _ := strings.Cut(job.stderr, "\n")
+			for _, says := range append(c.says, "tpsl: ") {
+				assert.Contains(t, line, says)
+			}
+		})
+	}
+}

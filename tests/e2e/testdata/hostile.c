@@ -1,0 +1,84 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * hostile: with LIBRARY, a library that several threads cannot use, as it counts in a variable; else a program whose
+ * ranks use it. Each prints what the library knows in the end.
+ */
+#include <mpi.h>
+#include <stdio.h>
+
+int hostile_count(void);
+int hostile_rank(void);
+double hostile_sum(int a, double b, int c, int d, int e, int f, int g, double h, int i, int j, long k);
+int hostile_call(int (*function)(int), int argument);
+extern int hostile_number, hostile_open(void);
+
+#ifdef LIBRARY
+
+#ifdef STATIC_TLS
+static __thread int count __attribute__((tls_model("initial-exec")));
+#else
+static int count;
+#endif
+int hostile_number = -1;
+
+int hostile_count(void)
+{
+    return ++count;
+}
+
+int hostile_rank(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+double hostile_sum(int a, double b, int c, int d, int e, int f, int g, double h, int i, int j, long k)
+{
+    return a + b + c + d + e + f + g + h + i + j + (double)k;
+}
+
+int hostile_call(int (*function)(int), int argument)
+{
+    return function(argument);
+}
+
+/* A second copy that found the first one's number here would be wrong. */
+int hostile_open(void)
+{
+    hostile_number = hostile_number < 0 ? 42 : 43;
+    return 0;
+}
+
+#else
+
+static int (*const functions[])(void) = {hostile_count, hostile_rank};
+
+static int twice(int x)
+{
+    return 2 * x;
+}
+
+int main(int argc, char **argv)
+{
+    printf("before: %d\n", hostile_count()); /* the process's own copy */
+#pragma omp parallel
+    {
+        int size, rank, last = 0;
+        MPI_Init(&argc, &argv);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        for (int turn = 0; turn < 10 * size; turn++) { /* one after the other: shared, the copy counts right, too */
+            if (turn % size == rank)
+                last = functions[0]();
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        printf("rank %d: counted to %d, rank %d, sum %g, call %d, number %d\n", rank, last, functions[1](),
+               hostile_sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), hostile_call(twice, 21), hostile_number);
+        MPI_Finalize();
+    }
+    return 0;
+}
+
+#endif
