@@ -1,0 +1,20 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * prototypes: what tpsl.h has declared so far. libtpsl.so.0 promises it: lines are
+ * added, none is changed. See docs/abi.md.
+ */
+#include <tpsl.h>
+
+#define IS(function, ...) \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&(function)), __VA_ARGS__), #function " has another prototype")
+
+IS(TPSL_Init, int (*)(int));
+IS(TPSL_MPI_Init, int (*)(int *, char ***, int));
+IS(TPSL_Local_size, int (*)(void));
+IS(TPSL_Slot, int (*)(void));
+IS(TPSL_Rank_of, int (*)(int));
+IS(TPSL_Same_process, int (*)(int));
+IS(TPSL_Switch, int (*)(int));
+IS(TPSL_Adopt, int (*)(int));
+IS(TPSL_Symbol, void *(*)(int, const char *));
