@@ -35,7 +35,8 @@ func init() {
 				"K > 1 needs a program linked with libtpsl (tpslcc), whose threads become the ranks.",
 			set: setPerProcess},
 		{names: []string{"tpsl"}, args: "shared|private|auto", local: true, short: "how the ranks of one process share it",
-			long: "auto decides by the libraries the program needs; shared passes the set of ranks through a script;\n" +
+			long: "auto decides by the libraries the program needs; shared passes the set of ranks through a script,\n" +
+				"and to a program linked with MPICH whose threads call MPI_Init;\n" +
 				"private, a copy of the program per rank, is not available yet.",
 			set: setMode},
 		{names: []string{"env"}, args: "NAME VALUE | NAME=VALUE", local: true, many: true, short: "set a variable for this segment",
