@@ -113,6 +113,18 @@ func TestWrappersPageHasEveryOption(t *testing.T) {
 	assert.Equal(t, slices.Compact(listed), inPage)
 }
 
+// Commands and options, as tpsl -h and tpsl doctor -h list them.
+func TestTpslPageHasEveryOption(t *testing.T) {
+	program := testsupport.Build(t) + "/bin/tpsl"
+	listed := append(found(`^  ([a-z]+) `, run(t, nil, program, "-h")), found(`^  -([a-z]+) `, run(t, nil, program, "doctor", "-h"))...)
+	slices.Sort(listed)
+	require.Equal(t, []string{"doctor", "h", "json"}, listed)
+	page := readFile(t, "share/man/man1/tpsl.1")
+	for _, word := range listed {
+		assert.Regexp(t, `(?m)^\.(It|Op).*\b`+word+`\b`, page)
+	}
+}
+
 func TestLibraryPageHasEveryFunction(t *testing.T) {
 	declared := found(`^[a-z].*\b(TPSL_\w+)\(`, readFile(t, "include/tpsl.h"))
 	require.Greater(t, len(declared), 5)
