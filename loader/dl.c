@@ -144,28 +144,13 @@ void *tpsl_dlvsym(void *handle, const char *name, const char *version)
     return lookup(handle, name, version, __builtin_return_address(0));
 }
 
-/* Nearest symbol at or below the address, as dladdr reports it. */
-static void nearest(const struct tpsl_object *o, uintptr_t address, Dl_info *info)
-{
-    for (size_t i = 1; i < o->nsymbols; i++) {
-        const ElfW(Sym) *s = &o->symtab[i];
-        uintptr_t at = o->map.l_addr + s->st_value;
-        if (s->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(s->st_info) == STT_TLS || at > address)
-            continue;
-        if (address >= at + (s->st_size ? s->st_size : 1) || at < (uintptr_t)info->dli_saddr)
-            continue;
-        info->dli_saddr = (void *)at;
-        info->dli_sname = o->strtab + s->st_name;
-    }
-}
-
 int tpsl_dladdr(const void *address, Dl_info *info)
 {
     struct tpsl_object *o = tpsl_object_at(address);
-    if (!o)
+    struct tpsl_location at;
+    if (!o || !tpsl_locate(address, &at))
         return dladdr(address, info);
-    *info = (Dl_info){.dli_fname = o->map.l_name, .dli_fbase = (void *)o->start};
-    nearest(o, (uintptr_t)address, info);
+    *info = (Dl_info){.dli_fname = o->map.l_name, .dli_fbase = (void *)o->start, .dli_sname = at.symbol, .dli_saddr = (void *)at.symbol_start};
     return 1;
 }
 

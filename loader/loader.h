@@ -120,6 +120,16 @@ size_t tpsl_object_size(size_t span);            /* of a struct for an object of
 void tpsl_object_enter(struct tpsl_object *);    /* one at a time */
 struct tpsl_object *tpsl_object_at(const void *address);
 
+/* ---- locate.c: what is at an address; safe in a signal handler ---- */
+struct tpsl_location {
+    const char *object; /* the file's name */
+    uintptr_t base;     /* where address 0 of the file is */
+    const char *symbol; /* NULL: no dynamic symbol covers the address */
+    uintptr_t symbol_start;
+};
+bool tpsl_locate(const void *address, struct tpsl_location *);
+
+/* ---- dl.c ---- */
 /* The process's definition as ld.so would find it for the program: the program's own
  * or a preloaded tool's before ours. dlsym(RTLD_DEFAULT) from libtpsl would find ours
  * first, as libtpsl is linked -Bsymbolic. version may be NULL. */

@@ -13,6 +13,8 @@ void tpsl_act_for(struct tpsl_endpoint *ep)
     tpsl_endpoint_switch(ep);
     tpsl_current = ep ? ep->instance : NULL;
     tpsl_table = ep ? ep->table : tpsl_unbound_table;
+    if (ep)
+        tpsl_give_signal_stack();
 }
 
 const char *tpsl_stub_name(int stub)

@@ -7,6 +7,7 @@
 #define TPSL_DISPATCH_H
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -99,5 +100,14 @@ void tpsl_add_pmi_fd(int fd);
 void tpsl_watch_faults(void);
 void tpsl_restore_signals(void);
 void tpsl_set_control_fd(int fd);
+
+/* ---- sigstack.c ---- */
+/* Gives the calling thread a stack for signal handlers, so that an overflow of its own
+ * can be reported, unless it has one. */
+void tpsl_give_signal_stack(void);
+
+/* ---- crash.c: what stderr is told of a crash of a rank ---- */
+void tpsl_crash_prepare(void); /* takes locks and memory; the report then takes none */
+void tpsl_crash_report(int signal, siginfo_t *, void *context);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Signals of faulting code: the loader's guarded copies recover, anything else is
- * told to the launcher with the rank and then takes its course.
+/* Signals of faulting code and of abort(): the loader's guarded copies recover, anything
+ * else is told to the launcher with the rank and to stderr, and then takes its course.
  *
  * The Go runtime puts handlers of its own on these signals when libtpsl is loaded;
  * a crash of the program would end in a Go trace and exit code 2 instead of the
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPIPE};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE};
 enum { NSIGNALS = sizeof signals / sizeof *signals, NFAULTS = NSIGNALS - 1 };
 
 static struct sigaction program[NSIGNALS]; /* dispositions without us */
@@ -41,7 +41,7 @@ void tpsl_set_control_fd(int fd)
     tpsl_wire_open(&control, fd);
 }
 
-static void report(int signal)
+static void tell_launcher(int signal)
 {
     char line[64];
     if (!tpsl_self || !tpsl_wire_is_open(&control))
@@ -68,7 +68,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
             theirs->sa_handler(signal);
         return;
     }
-    report(signal);
+    tell_launcher(signal);
+    tpsl_crash_report(signal, info, context);
     sigaction(signal, theirs, NULL);
     if (info->si_code <= 0)
         raise(signal);
@@ -76,6 +77,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 
 void tpsl_watch_faults(void)
 {
+    tpsl_crash_prepare();
     struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&ours.sa_mask);
     for (int i = 0; i < NFAULTS; i++)

@@ -23,7 +23,9 @@ const limit = time.Minute
 // Crashes are many here; none is to write a core. What the caller has set for
 // OpenMP and MPI is not what the tests expect.
 func TestMain(m *testing.M) {
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	var core unix.Rlimit
+	_ = unix.Getrlimit(unix.RLIMIT_CORE, &core)
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Max: core.Max})
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		foreign := func(prefix string) bool { return strings.HasPrefix(name, prefix) }

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// crash runs a job of two thread ranks, the second of which crashes.
+func crash(t *testing.T, how string) outcome {
+	t.Helper()
+	return mpiexec(t, nil, "-n 2 -rpp 2", crasher(t), how)
+}
+
+func crasher(t *testing.T) string {
+	t.Helper()
+	return fixture(t, "crash", "-g", "-O1", "-fno-optimize-sibling-calls")
+}
+
+// A crash of a rank is reported with where it happened and how it came there, and the
+// process dies of the signal.
+func TestCrashReport(t *testing.T) {
+	const reduce = `libmpich\.so\.12\+0x[0-9a-f]+ \(P?MPI_Reduce_local\+0x[0-9a-f]+\)`
+	const send = `libmpich\.so\.12\+0x[0-9a-f]+ \(P?MPI_Send\+0x[0-9a-f]+\)`
+	for _, c := range []struct {
+		how    string
+		signal unix.Signal
+		what   string // happened, and where
+		frames []string
+		from   string // function of the program that called the MPI library
+	}{
+		{"bad_buffer", unix.SIGSEGV, `SIGSEGV at address 0x10 in libc\.so\.6\+0x[0-9a-f]+.*`, []string{`libucp\.so\.0\+0x[0-9a-f]+ \(ucp_\w+\+0x[0-9a-f]+\)`, send}, "bad_buffer"},
+		{"bad_function", unix.SIGSEGV, `SIGSEGV at address 0x8 in 0x8, which is in no library`, []string{`0x8`, reduce}, "reduce_with"},
+		{"divide", unix.SIGFPE, `SIGFPE in crash\+0x[0-9a-f]+`, []string{reduce}, "reduce_with"},
+		{"abort_inside", unix.SIGABRT, `SIGABRT in libc\.so\.6\+0x[0-9a-f]+.*`, []string{`libc\.so\.6\+0x[0-9a-f]+ \(abort\+0x[0-9a-f]+\)`, send}, "abort_inside"},
+		{"overflow", unix.SIGSEGV, `SIGSEGV at address 0x[0-9a-f]+ in crash\+0x[0-9a-f]+`, []string{`crash\+0x[0-9a-f]+`}, ""},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := crash(t, c.how)
+			assert.Equal(t, int(c.signal), job.code)
+			assert.Contains(t, job.stderr, fmt.Sprintf("=   SIGNAL: %s (%d)", unix.SignalName(c.signal), c.signal))
+			assert.Contains(t, job.stderr, "the fault was in rank 1")
+			assert.Regexp(t, `(?m)^tpsl: rank 1 \(slot 1, thread \d+\): `+c.what+`$`, job.stderr)
+			for _, frame := range c.frames {
+				assert.Regexp(t, `(?m)^tpsl:   #\d+ `+frame+`$`, job.stderr)
+			}
+			if c.from != "" {
+				assert.Equal(t, c.from, callerOf(t, job.stderr))
+			}
+		})
+	}
+}
+
+// callerOf returns the function of the program below the last frame of the MPI library. It
+// takes the report's offset to addr2line as a user would.
+func callerOf(t *testing.T, report string) string {
+	t.Helper()
+	testsupport.Require(t, "addr2line")
+	all := regexp.MustCompile(`(?m)^tpsl:   #\d+ libmpich.*\ntpsl:   #\d+ crash\+(0x[0-9a-f]+)`).FindAllStringSubmatch(report, -1)
+	require.NotEmpty(t, all, report)
+	found := run(t, nil, "addr2line", "-f", "-e", crasher(t), all[len(all)-1][1]).succeeded(t)
+	function, place, _ := strings.Cut(found.stdout, "\n")
+	assert.Regexp(t, `crash\.c:\d+`, place)
+	return function
+}
+
+// A report that faults itself ends, and the crash takes its course.
+func TestCrashReportCannotFollow(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := crash(t, "no_stack")
+	assert.Equal(t, int(unix.SIGSEGV), job.code)
+	assert.Contains(t, job.stderr, "tpsl:   #0 0x10\ntpsl:   the stack cannot be followed further\n")
+}
+
+// A program that handles the signal hears of it, and nobody else.
+func TestCrashHandledByTheProgram(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := crash(t, "own_handler")
+	assert.Equal(t, int(unix.SIGSEGV), job.code)
+	assert.Contains(t, job.stderr, "the program's own handler\n")
+	assert.NotContains(t, job.stderr, "tpsl:")
+}
+
+// The core that the kernel writes is that of the crash, instances and all.
+func TestCrashCore(t *testing.T) {
+	testsupport.NothingLeft(t)
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	require.NoError(t, err)
+	if strings.ContainsAny(string(pattern), "|/") {
+		t.Skipf("the kernel does not write cores where the program runs: core_pattern is %s", pattern)
+	}
+	folder := t.TempDir()
+	line := fmt.Sprintf("ulimit -c unlimited && cd %s && exec %s -n 2 -rpp 2 %s bad_buffer", folder, built(t, "bin/mpiexec"), crasher(t))
+	assert.Equal(t, 128+int(unix.SIGSEGV), run(t, nil, "bash", "-c", line).code, "128 stands for a core in the status that mpiexec passes on")
+	cores, err := filepath.Glob(filepath.Join(folder, "*core*"))
+	require.NoError(t, err)
+	require.Len(t, cores, 1)
+
+	job := run(t, nil, append(gdbWords(t, "info ranks", "bt"), crasher(t), cores[0])...)
+	require.Zero(t, job.code, job.stderr)
+	assert.Contains(t, job.stdout, "Program terminated with signal SIGSEGV")
+	assert.Regexp(t, `(?m)^\* 1 +1 +\d+ \(LWP \d+\) +bound, MPI initialised .* in P?MPI_Send$`, job.stdout)
+	assert.Regexp(t, `(?m)^#\d+ +0x[0-9a-f]+ in P?MPI_Send \(\) from \S*/libmpich\.so\.12\S*\n#\d+ +0x[0-9a-f]+ in bad_buffer \(\)`, job.stdout)
+}

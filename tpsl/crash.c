@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The report of a crash: which rank, what, where, and the frames, with offsets that
+ * addr2line takes. Runs in the signal handler of a broken process, so: no lock, no
+ * malloc, one write per line. A fault in it ends it, and the crash goes on.
+ */
+#include "dispatch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum { FRAMES = 64, LINE = 512 };
+
+/* Of libgcc_s, which a program of C alone has not loaded. */
+static _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
+static _Unwind_Ptr (*ip_of)(struct _Unwind_Context *, int *);
+
+static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *unused)
+{
+    return _URC_NO_REASON;
+}
+
+/* The first walk initialises what the unwinder needs. */
+void tpsl_crash_prepare(void)
+{
+    void *unwinder = dlopen("libgcc_s.so.1", RTLD_NOW);
+    if (!unwinder)
+        return; /* reports then have one frame */
+    ip_of = (_Unwind_Ptr(*)(struct _Unwind_Context *, int *))dlsym(unwinder, "_Unwind_GetIPInfo");
+    backtrace = (_Unwind_Reason_Code(*)(_Unwind_Trace_Fn, void *))dlsym(unwinder, "_Unwind_Backtrace");
+    if (backtrace)
+        backtrace(look, NULL);
+}
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    char line[LINE];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (n >= LINE)
+        line[(n = LINE) - 1] = '\n';
+    (void)!write(STDERR_FILENO, line, (size_t)n);
+}
+
+/* "object+0x12 (symbol+0x3)", as far as it is known. */
+static const char *place(char text[LINE], uintptr_t pc)
+{
+    struct tpsl_location at;
+    if (!tpsl_locate((void *)pc, &at))
+        snprintf(text, LINE, "%#lx, which is in no library", pc);
+    else if (at.symbol)
+        snprintf(text, LINE, "%s+%#lx (%s+%#lx)", at.object, pc - at.base, at.symbol, pc - at.symbol_start);
+    else
+        snprintf(text, LINE, "%s+%#lx", at.object, pc - at.base);
+    return text;
+}
+
+/* The part of the report that says what happened. */
+static void say_what(int signal, const siginfo_t *info, uintptr_t pc)
+{
+    char where[LINE], why[64] = "";
+    bool has_address = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && info->si_code != SI_KERNEL;
+    if (has_address)
+        snprintf(why, sizeof why, " at address %p", info->si_addr);
+    else if (info->si_code == SI_USER && info->si_pid != getpid())
+        snprintf(why, sizeof why, " sent by process %d", info->si_pid);
+    say("tpsl: rank %d (slot %d, thread %d): SIG%s%s in %s\n", tpsl_self->rank, tpsl_self->slot, gettid(), sigabbrev_np(signal), why,
+        place(where, pc));
+}
+
+/* A walk up the stack. The handler's own frames come first, until that with `start`. */
+struct walk {
+    uintptr_t start;
+    bool called; /* start is where a call would have returned to */
+    bool started;
+    int frames; /* told already */
+};
+
+static _Unwind_Reason_Code tell_frame(struct _Unwind_Context *frame, void *data)
+{
+    struct walk *w = data;
+    int before = 0; /* 1: ip is the instruction itself, not a return address */
+    char where[LINE];
+    uintptr_t ip = ip_of(frame, &before);
+    w->started |= ip == w->start;
+    if (!w->started || ip == 0)
+        return _URC_NO_REASON;
+    if (w->frames == FRAMES)
+        return _URC_END_OF_STACK;
+    bool exact = before && !(w->called && ip == w->start);
+    say("tpsl:   #%d %s\n", w->frames++, place(where, exact ? ip : ip - 1));
+    return _URC_NO_REASON;
+}
+
+/* A call through a bad pointer has no frame to unwind: its caller's return address is on
+ * top of the stack, and the walk goes on as if the call had returned. */
+static void tell_frames(greg_t *registers)
+{
+    struct tpsl_location at;
+    struct walk w = {.start = (uintptr_t)registers[REG_RIP]};
+    if (!tpsl_locate((void *)w.start, &at)) {
+        say("tpsl:   #%d %#lx\n", w.frames++, w.start);
+        registers[REG_RIP] = *(greg_t *)registers[REG_RSP];
+        registers[REG_RSP] += 8;
+        w.start = (uintptr_t)registers[REG_RIP];
+        w.called = true;
+    }
+    backtrace(tell_frame, &w);
+}
+
+static _Atomic int reporter; /* thread that reports; the first crash is the one to tell */
+static _Atomic bool done;
+static sigjmp_buf out_of_report;
+
+/* Gives another thread's report time, as the end of this one ends the process. */
+static void wait_for_report(void)
+{
+    const struct timespec tick = {0, 10000000};
+    for (int i = 0; i < 200 && !atomic_load(&done); i++)
+        nanosleep(&tick, NULL);
+}
+
+void tpsl_crash_report(int signal, siginfo_t *info, void *context)
+{
+    int nobody = 0;
+    if (!tpsl_self)
+        return;
+    if (!atomic_compare_exchange_strong(&reporter, &nobody, gettid())) {
+        if (nobody == gettid() && !atomic_load(&done))
+            siglongjmp(out_of_report, 1);
+        wait_for_report();
+        return;
+    }
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const greg_t pc = registers[REG_RIP], sp = registers[REG_RSP];
+    if (sigsetjmp(out_of_report, 0) == 0) {
+        say_what(signal, info, (uintptr_t)pc);
+        if (backtrace && ip_of)
+            tell_frames(registers);
+    } else {
+        say("tpsl:   the stack cannot be followed further\n");
+    }
+    registers[REG_RIP] = pc;
+    registers[REG_RSP] = sp;
+    atomic_store(&done, true);
+}
