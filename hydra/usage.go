@@ -35,7 +35,7 @@ func writeOptions(b *strings.Builder, title string, local bool) {
 	fmt.Fprintf(b, "\n%s\n", title)
 	for _, opt := range optionTable {
 		if opt.local == local {
-			fmt.Fprintf(b, "  %-44s %s\n", opt.synopsis(), opt.short)
+			fmt.Fprintf(b, "  %-45s  %s\n", opt.synopsis(), opt.short)
 		}
 	}
 }
