@@ -20,10 +20,12 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
+const limit = time.Minute
+
 // run runs a program that must succeed in silence, and returns what it printed.
 func run(t *testing.T, env []string, argv ...string) string {
 	t.Helper()
-	stdout, stderr, code := testsupport.Run(t, time.Minute, env, argv...)
+	stdout, stderr, code := testsupport.Run(t, limit, env, argv...)
 	require.Zero(t, code, "%v\nstdout:\n%s\nstderr:\n%s", argv, stdout, stderr)
 	require.Empty(t, stderr, argv)
 	return stdout
@@ -154,7 +156,7 @@ func TestVersions(t *testing.T) {
 		assert.Regexp(t, `(?m)^    Version: +`+regexp.QuoteMeta(version)+` \(tpsl\)$`, run(t, nil, bin+"mpiexec", option))
 	}
 	for wrapper, compiler := range map[string]string{"tpslcc": "gcc", "tpslcxx": "g++", "tpslfort": "gfortran"} {
-		stdout, stderr, code := testsupport.Run(t, time.Minute, nil, bin+wrapper, "-v")
+		stdout, stderr, code := testsupport.Run(t, limit, nil, bin+wrapper, "-v")
 		assert.Zero(t, code, wrapper)
 		assert.Equal(t, wrapper+" for tpsl version "+version+"\n", stdout)
 		assert.Contains(t, stderr, "\ngcc version ", wrapper)

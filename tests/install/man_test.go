@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -56,7 +55,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 			{"groff", "-ww", "-mandoc", "-Tutf8", "-z", page},
 			{"man", "--warnings", "-l", page},
 		} {
-			stdout, stderr, code := testsupport.Run(t, time.Minute, []string{"LC_ALL=C.UTF-8", "MANPAGER=cat"}, check...)
+			stdout, stderr, code := testsupport.Run(t, limit, []string{"LC_ALL=C.UTF-8", "MANPAGER=cat"}, check...)
 			assert.Zero(t, code, check)
 			assert.Empty(t, stderr, check)
 			if check[0] == "mandoc" {
