@@ -59,6 +59,8 @@ func TestCompletion(t *testing.T) {
 		{"mpiexec -env TPSL_TEST_ONE", []string{"TPSL_TEST_ONE"}},
 		{"mpiexec -genv TPSL_TEST_ONE 1 -ti", []string{"-timeout"}},
 		{"mpiexec -wdir testdata/cm", []string{"cmake"}},
+		{"tpsl doc", []string{"doctor"}},
+		{"tpsl doctor -j", []string{"-json"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {

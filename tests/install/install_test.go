@@ -31,11 +31,10 @@ func run(t *testing.T, env []string, argv ...string) string {
 	return stdout
 }
 
-// runMake runs make in a folder, one at a time as testsupport.Build does.
-func runMake(t *testing.T, folder string, args ...string) {
+// runMake runs make on what testsupport.Build has built.
+func runMake(t *testing.T, args ...string) {
 	t.Helper()
-	lock := filepath.Join(testsupport.Build(t), "build", "lock")
-	stdout, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"flock", lock, "make", "-s", "-C", folder}, args...)...)
+	stdout, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"make", "-s", "-o", "all", "-C", testsupport.Build(t)}, args...)...)
 	require.Zero(t, code, "make %v\nstdout:\n%s\nstderr:\n%s", args, stdout, stderr)
 }
 
@@ -43,7 +42,7 @@ func runMake(t *testing.T, folder string, args ...string) {
 func installed(t *testing.T) string {
 	t.Helper()
 	prefix := filepath.Join(t.TempDir(), "tpsl")
-	runMake(t, testsupport.Root(t), "install", "PREFIX="+prefix)
+	runMake(t, "install", "PREFIX="+prefix)
 	return prefix
 }
 
@@ -83,17 +82,16 @@ func TestUninstallRemovesWhatInstallPut(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(destdir, folder), 0o755))
 	}
 	writeFile(t, filepath.Join(destdir, "usr/local/bin/other"), "")
-	root := testsupport.Build(t)
 	before := tree(t, destdir)
 
 	for _, prefix := range []string{"/usr/local", "/opt/a/b/tpsl"} {
 		to := []string{"DESTDIR=" + destdir, "PREFIX=" + prefix}
-		runMake(t, root, append(to, "install")...)
+		runMake(t, append(to, "install")...)
 		once := tree(t, destdir)
 		assert.Greater(t, len(once), len(before)+20)
-		runMake(t, root, append(to, "install")...)
+		runMake(t, append(to, "install")...)
 		assert.Equal(t, once, tree(t, destdir), "installed again")
-		runMake(t, root, append(to, "uninstall")...)
+		runMake(t, append(to, "uninstall")...)
 		assert.Equal(t, before, tree(t, destdir), prefix)
 	}
 }
@@ -155,6 +153,7 @@ func TestVersions(t *testing.T) {
 	for _, option := range []string{"-version", "--version", "-info"} {
 		assert.Regexp(t, `(?m)^    Version: +`+regexp.QuoteMeta(version)+` \(tpsl\)$`, run(t, nil, bin+"mpiexec", option))
 	}
+	assert.Equal(t, "tpsl "+version+"\n", run(t, nil, bin+"tpsl", "--version"))
 	for wrapper, compiler := range map[string]string{"tpslcc": "gcc", "tpslcxx": "g++", "tpslfort": "gfortran"} {
 		stdout, stderr, code := testsupport.Run(t, limit, nil, bin+wrapper, "-v")
 		assert.Zero(t, code, wrapper)
