@@ -55,6 +55,7 @@ type Facts struct {
 	Limits       Limits       `json:"limits"`
 	Libraries    []Library    `json:"libraries"`
 	Chosen       Chosen       `json:"mpi_library"`
+	Private      Private      `json:"private"`
 	Installation Installation `json:"installation"`
 	Environment  []string     `json:"environment"` // NAME=value of what MPI and tpsl read
 }
@@ -97,8 +98,11 @@ type Limits struct {
 	RanksByShm     Limit `json:"ranks_by_shm"` // of all processes of the host
 }
 
-// crossMemoryWorks is Limits.CrossMemory when there is nothing to say.
-const crossMemoryWorks = "works"
+// What Limits.CrossMemory says, or begins with, if the kernel did not refuse.
+const (
+	crossMemoryWorks    = "works"
+	crossMemoryNotTried = "not tried: "
+)
 
 // Library is a file that is, or was taken for, an MPI library.
 type Library struct {
@@ -122,6 +126,12 @@ type Placed struct {
 	Name      string `json:"name"`
 	Placement string `json:"placement"`
 	Path      string `json:"path"`
+}
+
+// Private says which of a program's own libraries each rank has to itself.
+type Private struct {
+	Patterns []string `json:"patterns"` // of file names; all others are shared
+	Error    string   `json:"error"`    // what is wrong with TPSL_PRIVATE
 }
 
 // Chosen is the MPI library that libtpsl would take, or its words for why there is

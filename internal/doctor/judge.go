@@ -30,7 +30,7 @@ type Finding struct {
 // Judge returns the findings, errors first.
 func Judge(f Facts) []Finding {
 	findings := slices.Concat(
-		judgeChosen(f), judgeArguments(f), judgeInstallation(f),
+		judgeChosen(f), judgeArguments(f), judgePrivate(f), judgeInstallation(f),
 		judgeRanks(f), judgeShm(f), judgeCrossMemory(f.Limits), judgeMachine(f), judgeEnvironment(f.Environment),
 	)
 	slices.SortStableFunc(findings, func(a, b Finding) int { return order(a) - order(b) })

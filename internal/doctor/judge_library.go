@@ -59,6 +59,13 @@ func judgeLibrary(l Library) (found []Finding) {
 	return found
 }
 
+func judgePrivate(f Facts) []Finding {
+	if f.Private.Error == "" {
+		return nil
+	}
+	return []Finding{{Error, "TPSL_PRIVATE", f.Private.Error, "", "give patterns of library names, with commas between them"}}
+}
+
 func judgeInstallation(f Facts) (found []Finding) {
 	i := f.Installation
 	switch {

@@ -69,6 +69,9 @@ func judgeCrossMemory(l Limits) []Finding {
 	if l.CrossMemory == crossMemoryWorks {
 		return nil
 	}
+	if strings.HasPrefix(l.CrossMemory, crossMemoryNotTried) {
+		return []Finding{{Note, "process_vm_readv", l.CrossMemory, "", "without it large messages between processes are copied twice"}}
+	}
 	var remedies []string
 	if l.PtraceScope > 1 {
 		remedies = append(remedies, "sysctl kernel.yama.ptrace_scope=1")
@@ -77,7 +80,7 @@ func judgeCrossMemory(l Limits) []Finding {
 		remedies = append(remedies, fmt.Sprintf("allow it in the seccomp filter (mode %d; containers: --cap-add SYS_PTRACE)", l.Seccomp))
 	}
 	if remedies == nil {
-		remedies = append(remedies, "use more ranks per process: they need it not")
+		remedies = append(remedies, "use a larger -rpp: ranks of one process do without")
 	}
 	return []Finding{{Warning, "process_vm_readv", l.CrossMemory, "it, or large messages between processes are copied twice", strings.Join(remedies, "; ")}}
 }

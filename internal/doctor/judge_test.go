@@ -66,6 +66,7 @@ func TestJudge(t *testing.T) {
 			[]string{"a stand-in that leads back to libtpsl"}},
 		{"argument is not there", func(f *Facts) { argument(f, Library{Wanted: "libx.so", Error: "find libx.so: not found"}) }, Error,
 			[]string{"libx.so: find libx.so: not found"}},
+		{"TPSL_PRIVATE", func(f *Facts) { f.Private.Error = "policy line 1: pattern" }, Error, []string{"TPSL_PRIVATE: policy line 1: pattern; give patterns"}},
 		{"no libtpsl", func(f *Facts) { f.Installation.LibtpslError = "open /opt/tpsl/lib/libtpsl.so.0: no such file" }, Error,
 			[]string{"libtpsl.so.0: open /opt/tpsl/lib/libtpsl.so.0: no such file; install tpsl anew"}},
 		{"older libtpsl", func(f *Facts) { f.Installation.LibtpslLacks = 3 }, Error, []string{"lacks 3 names that tpsl 1.2.3 knows"}},
@@ -93,7 +94,8 @@ func TestJudge(t *testing.T) {
 			[]string{"process_vm_readv: EPERM", "copied twice", "kernel.yama.ptrace_scope=1"}},
 		{"no cross memory, seccomp", func(f *Facts) { f.Limits.CrossMemory, f.Limits.Seccomp = "ENOSYS", 2 }, Warning,
 			[]string{"process_vm_readv: ENOSYS", "seccomp filter (mode 2", "SYS_PTRACE"}},
-		{"no cross memory", func(f *Facts) { f.Limits.CrossMemory = "EPERM" }, Warning, []string{"more ranks per process"}},
+		{"no cross memory", func(f *Facts) { f.Limits.CrossMemory = "EPERM" }, Warning, []string{"larger -rpp"}},
+		{"cross memory not tried", func(f *Facts) { f.Limits.CrossMemory = "not tried: no cat" }, Note, []string{"process_vm_readv: not tried: no cat"}},
 		{"InfiniBand", func(f *Facts) { f.System.InfiniBand = true }, Warning, []string{"RLIMIT_MEMLOCK: 8 MiB", "ulimit -l unlimited"}},
 		{"no core", func(f *Facts) { f.Limits.Core = 0 }, Note, []string{"RLIMIT_CORE: 0", "ulimit -c unlimited"}},
 		{"no perf", func(f *Facts) { f.Limits.PerfEventParanoid = 3 }, Note, []string{"kernel.perf_event_paranoid: 3"}},
@@ -178,7 +180,7 @@ func TestFieldNames(t *testing.T) {
 	f.Limits.Core = 0
 	require.NoError(t, NewReport(f).writeJSON(&document))
 	for _, name := range []string{
-		"version", "system", "limits", "libraries", "mpi_library", "installation", "environment", "findings", "ok",
+		"version", "system", "limits", "libraries", "mpi_library", "private", "patterns", "installation", "environment", "findings", "ok",
 		"kernel", "distribution", "glibc", "cpu", "cpus_online", "cpus_allowed", "container", "cgroup_cpu", "cgroup_memory",
 		"cgroup_pids", "infiniband", "root", "max_map_count", "nofile_soft", "nofile_hard", "address_space", "memlock", "core",
 		"core_pattern", "shm_size", "shm_free", "ptrace_scope", "seccomp", "perf_event_paranoid", "cross_memory",

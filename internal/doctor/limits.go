@@ -61,7 +61,7 @@ func ranks(r limits.Resource, limit Limit) Limit {
 func (l *Limits) ofChild() {
 	unknown := func(err error) {
 		l.FilesSoft, l.FilesHard, l.AddressSpace, l.LockedMemory, l.Core = Unknown, Unknown, Unknown, Unknown, Unknown
-		l.CrossMemory = "not tried: " + err.Error()
+		l.CrossMemory = crossMemoryNotTried + err.Error()
 	}
 	child := exec.Command("cat") // reads its input until that is closed
 	input, err := child.StdinPipe()
@@ -102,7 +102,7 @@ func readMemory(pid int) error {
 	first, _, _ := strings.Cut(maps, "-")
 	address, err := strconv.ParseUint(first, 16, 64)
 	if err != nil {
-		return errors.New("not tried: the child's mappings cannot be read")
+		return errors.New(crossMemoryNotTried + "the child's mappings cannot be read")
 	}
 	magic := make([]byte, 4)
 	local := []unix.Iovec{{Base: &magic[0], Len: uint64(len(magic))}}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
@@ -22,9 +23,25 @@ func Look(version string, files []string) Facts {
 		Limits:       lookAtLimits(),
 		Libraries:    found.libraries(asked, files),
 		Chosen:       found.chosen(asked),
+		Private:      private(os.Getenv("TPSL_PRIVATE")),
 		Installation: lookAtInstallation(),
 		Environment:  relevant(os.Environ()),
 	}
+}
+
+// private reads the policy for the program's libraries, as libtpsl does.
+func private(more string) Private {
+	p := Private{Patterns: []string{}}
+	policy, err := plan.ProgramPolicy(more)
+	if err != nil {
+		p.Error = err.Error()
+	}
+	for _, rule := range policy {
+		if rule.Placement == plan.Private {
+			p.Patterns = append(p.Patterns, rule.Pattern)
+		}
+	}
+	return p
 }
 
 // prefixes are those of the variables that MPI, OpenMP and tpsl read.

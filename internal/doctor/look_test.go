@@ -92,6 +92,13 @@ func TestRelevant(t *testing.T) {
 	assert.Equal(t, []string{}, relevant(nil))
 }
 
+func TestPrivate(t *testing.T) {
+	assert.Equal(t, []string{"libmine*", "libhdf5_mpich.so.*"}, private("libmine*=open").Patterns[:2])
+	assert.NotContains(t, private("").Patterns, "*", "all others are shared")
+	assert.Contains(t, private("[").Error, `pattern "["`)
+	assert.Empty(t, private("[").Patterns)
+}
+
 // The kinds of mpiexec that a PATH can lead to.
 func TestKindOfMpiexec(t *testing.T) {
 	dir := t.TempDir()

@@ -106,6 +106,11 @@ func (p printer) libraries(f Facts) {
 			fmt.Fprintf(p, "  %-8s %-20s %s\n", o.Placement, o.Name, o.Path)
 		}
 	}
+	p.part("Placement of the program's libraries")
+	for _, pattern := range f.Private.Patterns {
+		fmt.Fprintf(p, "  %-8s %s\n", "private", pattern)
+	}
+	fmt.Fprintf(p, "  %-8s all others\n", "shared")
 }
 
 // summary says what a library is, in a line.
