@@ -94,6 +94,11 @@ bool tpsl_endpoint_adopt(struct tpsl_endpoint *ep, int milliseconds)
     return true;
 }
 
+struct tpsl_endpoint *tpsl_endpoint_owned(void)
+{
+    return count ? pthread_getspecific(key) : NULL;
+}
+
 struct tpsl_endpoint *tpsl_endpoint_switch(struct tpsl_endpoint *ep)
 {
     struct tpsl_endpoint *before = tpsl_self;

@@ -59,6 +59,8 @@ void tpsl_endpoint_bind(struct tpsl_endpoint *);
 /* ENDED -> BOUND by the calling thread. Waits up to `milliseconds` for an owner
  * that is just ending. False: the owner lives on. */
 bool tpsl_endpoint_adopt(struct tpsl_endpoint *, int milliseconds);
+/* The endpoint that the calling thread owns, whatever it acts for; NULL: none. */
+struct tpsl_endpoint *tpsl_endpoint_owned(void);
 /* Makes the calling thread act for another endpoint without owning it; NULL: for
  * none. Returns the one it acted for. */
 struct tpsl_endpoint *tpsl_endpoint_switch(struct tpsl_endpoint *);

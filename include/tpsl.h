@@ -4,9 +4,14 @@
  * tpsl.h: threads as MPI ranks. mpi.h includes it.
  *
  * A process holds a rank set: the ranks that mpiexec -rpp K gave it. A slot is an
- * index 0..K-1 into that set. A thread that calls MPI_Init claims a slot and is
- * that rank from then on. Misuse ends the job with one line that says why, as an
- * MPI error does under MPI_ERRORS_ARE_FATAL.
+ * index 0..K-1 into that set. A thread that calls MPI_Init claims a slot, *owns* it and
+ * is that rank from then on. Threads that it makes *act for* the same rank without
+ * owning it. A thread owns one slot at most, and acts for one at a time. With K=1 every
+ * thread acts for slot 0, once that is initialised and the thread calls MPI.
+ *
+ * Misuse ends the job with one line that says why, as an MPI error does under
+ * MPI_ERRORS_ARE_FATAL. TPSL_CHECK=1 in the environment finds misuse that is marked
+ * [check] below, too, at the price of a look at every MPI call.
  */
 #ifndef TPSL_H
 #define TPSL_H
@@ -16,33 +21,45 @@ extern "C" {
 #endif
 
 /* Claims `slot` for the calling thread and initialises MPI on it: what the
- * three-argument MPI_Init does. Returns MPI_SUCCESS or an MPI error code. */
+ * three-argument MPI_Init does. Returns MPI_SUCCESS or an MPI error code. Misuse: a slot
+ * out of range, one that is claimed, a thread that owns another. */
 int TPSL_Init(int slot);
 int TPSL_MPI_Init(int *argc, char ***argv, int slot);
 
-/* Number of ranks in this process: K. Callable at any time. */
+/* The following four answer at any time, before MPI_Init and after MPI_Finalize. */
+
+/* Number of ranks in this process: K. */
 int TPSL_Local_size(void);
 
-/* Slot that the calling thread acts for, -1: none. */
+/* Slot that the calling thread acts for, -1: none, or none before its first MPI call. */
 int TPSL_Slot(void);
 
 /* Rank in MPI_COMM_WORLD of a slot of this process, -1: no such slot. */
 int TPSL_Rank_of(int slot);
 
-/* 1 if that rank of MPI_COMM_WORLD lives in this process, so shares its memory. */
+/* 1 if that rank of MPI_COMM_WORLD lives in this process, so shares its memory, else 0. */
 int TPSL_Same_process(int rank);
 
-/* Makes the calling thread act as another rank of this process from here on, until
- * it switches again. Returns the slot before, -1: none. The thread whose rank that
- * is must not be inside an MPI call unless MPI_THREAD_MULTIPLE was asked for. */
+/* Makes the calling thread act for another rank of this process from here on, until it
+ * switches again. Any thread may: MPI_Is_thread_main still tells who initialised the
+ * rank, but nothing depends on it. The slot must be initialised, or claimed by a call
+ * that is legal before; its owner may have ended, and MPI_Finalize may have been called.
+ * -1: act for no rank; only for threads that own no slot. Returns the slot before, -1:
+ * none, so that what was returned can be given back.
+ *
+ * [check] Not from a callback, inside an MPI call. No other thread may be inside an MPI
+ * call of that rank, unless that rank has MPI_THREAD_MULTIPLE; nor may two threads that
+ * act for one rank be inside MPI calls at once. */
 int TPSL_Switch(int slot);
 
-/* Makes a thread without a rank the owner of a slot whose thread has ended. Returns
- * 0, or -1: its thread lives on. OpenMP threads do this by themselves. */
+/* Makes the calling thread the owner of an initialised slot whose owner has ended, on
+ * that slot's CPU. The thread may act for a rank, but not own one. Returns 0, or -1: the
+ * slot's owner lives, nothing has changed. OpenMP threads do this by themselves.
+ * [check] Not from a callback. */
 int TPSL_Adopt(int slot);
 
-/* Address of a function or variable in the private MPI library of a slot, NULL:
- * it has none of that name. For tools. */
+/* Address of a function or variable in the private MPI library of an initialised slot,
+ * NULL: it has none of that name. For tools. */
 void *TPSL_Symbol(int slot, const char *name);
 
 #ifdef __cplusplus

@@ -44,9 +44,18 @@ static struct tpsl_endpoint *live(const char *call, int slot)
     return ep;
 }
 
+static struct tpsl_endpoint *none(void)
+{
+    struct tpsl_endpoint *own = tpsl_endpoint_owned();
+    if (own)
+        tpsl_die(1, "TPSL_Switch: slot -1 is for threads without a slot of their own; this one owns slot %d (rank %d)", own->slot, own->rank);
+    return NULL;
+}
+
 int TPSL_Switch(int slot)
 {
-    struct tpsl_endpoint *ep = live("TPSL_Switch", slot);
+    struct tpsl_endpoint *ep = slot == -1 ? none() : live("TPSL_Switch", slot);
+    tpsl_check_switch("TPSL_Switch", ep);
     int before = TPSL_Slot();
     tpsl_act_for(ep);
     return before;
@@ -54,11 +63,13 @@ int TPSL_Switch(int slot)
 
 int TPSL_Adopt(int slot)
 {
-    struct tpsl_endpoint *ep = live("TPSL_Adopt", slot);
-    if (tpsl_self)
-        tpsl_die(1, "TPSL_Adopt: this thread is slot %d already; TPSL_Switch acts as another one", tpsl_self->slot);
+    struct tpsl_endpoint *ep = live("TPSL_Adopt", slot), *own = tpsl_endpoint_owned();
+    if (own)
+        tpsl_die(1, "TPSL_Adopt: this thread owns slot %d (rank %d) already; TPSL_Switch acts as another rank", own->slot, own->rank);
+    tpsl_check_switch("TPSL_Adopt", ep);
     if (!tpsl_endpoint_adopt(ep, 0))
         return -1;
+    tpsl_pin(ep);
     tpsl_act_for(ep);
     return 0;
 }

@@ -89,11 +89,11 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
 {
     tpsl_setup();
     int slot = tpsl_wanted;
-    struct tpsl_endpoint *ep = tpsl_self;
-    if (ep && (slot == TPSL_ANY_SLOT || slot == ep->slot))
+    struct tpsl_endpoint *ep = tpsl_self, *own = tpsl_endpoint_owned();
+    if (ep && (ep == own || !tpsl_many()) && (slot == TPSL_ANY_SLOT || slot == ep->slot))
         return ep;
-    if (ep)
-        tpsl_die(1, "%s: this thread is slot %d (rank %d) already and cannot claim slot %d too", call, ep->slot, ep->rank, slot);
+    if (own)
+        tpsl_die(1, "%s: this thread owns slot %d (rank %d) already; a thread is one rank", call, own->slot, own->rank);
     ep = slot == TPSL_ANY_SLOT ? claim_any(call) : claim_slot(call, slot);
     char *library = NULL, *error = NULL, *cpus = NULL, **environment = NULL;
     if (!tpslPrepare(ep->slot, &library, &cpus, &environment, &error))

@@ -39,23 +39,23 @@ static const struct {
 enum { NOURS = sizeof ours / sizeof *ours };
 
 /* A table is what the stubs jump to, then, from OWN on, the instance's own functions for
- * the stubs above. */
+ * the stubs of MPI. */
 enum { OWN = TPSL_NSTUBS + TPSL_NPRIVATE };
 
 void **tpsl_make_table(struct tpsl_instance *in)
 {
-    void **table = calloc(TPSL_NSTUBS + TPSL_NPRIVATE + NOURS, sizeof *table);
+    void **table = calloc(OWN + TPSL_NSTUBS, sizeof *table), **own = table + OWN;
     if (!table)
         return NULL;
     for (size_t i = 0; i < TPSL_NNAMES; i++) {
-        void **entry = &table[tpsl_names[i].stub];
+        void **entry = &own[tpsl_names[i].stub];
         if (!*entry)
             *entry = tpsl_instance_symbol(in, tpsl_names[i].name, NULL);
     }
-    for (int i = 0; i < NOURS; i++) {
-        table[OWN + i] = table[ours[i].stub];
+    for (int i = 0; i < TPSL_NSTUBS; i++)
+        table[i] = tpsl_checking && own[i] ? tpsl_checked_table[i] : own[i];
+    for (int i = 0; i < NOURS; i++)
         table[ours[i].stub] = ours[i].function;
-    }
     tpsl_fill_private(table, in);
     for (int i = 0; i < OWN; i++)
         if (!table[i])
@@ -68,23 +68,19 @@ _Noreturn static void lacks(const struct tpsl_instance *in, int stub)
     tpsl_die(1, "%s: the MPI library %s has no such function", tpsl_stub_name(stub), in->first->map.l_name);
 }
 
-/* The instance's own function behind a stub. */
 void *tpsl_real(const struct tpsl_endpoint *ep, int stub)
 {
-    void *function = ep->table[stub];
-    for (int i = 0; i < NOURS; i++)
-        if (ours[i].stub == stub)
-            function = ep->table[OWN + i];
+    void *function = ep->table[OWN + stub];
     if (!function)
         lacks(ep->instance, stub);
     return function;
 }
 
-/* MPI calls that a thread may make before MPI_Init (MPI 4.0, section 11.4.1, and
- * those of sessions): they claim the slot as MPI_Init would. */
+/* MPI_Init, MPI_Init_thread, and the calls that a thread may make before them (MPI 4.0,
+ * section 11.4.1, and those of sessions), claim a slot. */
 static bool opens_slot(const char *name)
 {
-    static const char *const prefixes[] = {"MPI_Info_", "MPI_Session_", "MPI_T_", "MPI_Get_library_version", "MPI_Wti"};
+    static const char *const prefixes[] = {"MPI_Init", "MPI_Info_", "MPI_Session_", "MPI_T_", "MPI_Get_library_version", "MPI_Wti"};
     if (*name == 'P')
         name++;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -96,10 +92,6 @@ static bool opens_slot(const char *name)
 static void *unbound_answer(int stub)
 {
     switch (stub) {
-    case TPSL_STUB_MPI_Init:
-        return tpsl_MPI_Init;
-    case TPSL_STUB_MPI_Init_thread:
-        return tpsl_MPI_Init_thread;
     case TPSL_STUB_MPI_Initialized:
         return tpsl_unbound_Initialized;
     case TPSL_STUB_MPI_Finalized:

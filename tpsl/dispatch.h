@@ -26,6 +26,8 @@ extern const struct tpsl_name tpsl_names[TPSL_NNAMES];
  * one. The stubs read it, nothing else is on their way. */
 extern __thread void *const *tpsl_table __attribute__((tls_model("initial-exec")));
 extern void *const tpsl_unbound_table[TPSL_NSTUBS + TPSL_NPRIVATE] __attribute__((visibility("hidden")));
+/* Entries of every rank's table under TPSL_CHECK=1. */
+extern void *const tpsl_checked_table[TPSL_NSTUBS] __attribute__((visibility("hidden")));
 
 /* ---- dispatch.c ---- */
 /* Makes the calling thread act for ep (NULL: for none). */
@@ -33,6 +35,7 @@ void tpsl_act_for(struct tpsl_endpoint *ep);
 /* Table for a new instance: the address of every stub's function in it, and our
  * own where we stand in front. NULL: no memory. */
 void **tpsl_make_table(struct tpsl_instance *);
+/* The instance's own function behind a stub of MPI. */
 void *tpsl_real(const struct tpsl_endpoint *, int stub);
 const char *tpsl_stub_name(int stub);
 
@@ -75,6 +78,25 @@ int tpsl_MPI_Finalize(void);
 int tpsl_unbound_Initialized(int *flag);
 int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);
+
+/* ---- check.c: TPSL_CHECK=1; the functions do nothing without ---- */
+extern bool tpsl_checking;
+/* A call that the calling thread is inside of. It lies on the thread's stack. */
+struct tpsl_call {
+    const struct tpsl_endpoint *ep;
+    int stub;
+    bool occupies; /* it is the call that other threads find in the rank */
+    struct tpsl_call *outer; /* the call whose callback makes this one */
+};
+bool tpsl_check_start(void); /* once there are endpoints; false: no memory */
+/* MPI_Init of the rank has succeeded: its thread level is known. */
+void tpsl_check_initialized(const struct tpsl_endpoint *);
+/* Around a call. `alone`: no other thread may be inside a call of the rank, unless that
+ * rank has MPI_THREAD_MULTIPLE. */
+void tpsl_check_enter(struct tpsl_call *, const struct tpsl_endpoint *, int stub, bool alone);
+void tpsl_check_leave(struct tpsl_call *);
+/* Before the calling thread acts for another endpoint (NULL: for none). */
+void tpsl_check_switch(const char *call, const struct tpsl_endpoint *to);
 
 /* ---- place.c ---- */
 /* Pins the calling thread to the CPUs of its endpoint, unless the program chose

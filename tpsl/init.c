@@ -26,6 +26,7 @@ static struct tpsl_endpoint *begin(const char *call)
 static int done(struct tpsl_endpoint *ep, int rc)
 {
     if (rc == SUCCESS) {
+        tpsl_check_initialized(ep);
         atomic_store(&ep->phase, TPSL_INITIALIZED);
         tpsl_prepare_private(ep->instance);
         tpslVerify(ep->rank);
@@ -37,6 +38,8 @@ int tpsl_MPI_Init(int *argc, char ***argv)
 {
     struct tpsl_endpoint *ep = begin("MPI_Init");
     int (*real)(int *, char ***) = tpsl_real(ep, TPSL_STUB_MPI_Init);
+    __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
+    tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Init, true);
     return done(ep, real(argc, argv));
 }
 
@@ -44,6 +47,8 @@ int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct tpsl_endpoint *ep = begin("MPI_Init_thread");
     int (*real)(int *, char ***, int, int *) = tpsl_real(ep, TPSL_STUB_MPI_Init_thread);
+    __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
+    tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Init_thread, true);
     return done(ep, real(argc, argv, required, provided));
 }
 
@@ -52,6 +57,8 @@ int tpsl_MPI_Finalize(void)
     struct tpsl_endpoint *ep = tpsl_self;
     tpslVerify(ep->rank);
     int (*real)(void) = tpsl_real(ep, TPSL_STUB_MPI_Finalize);
+    __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
+    tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Finalize, true);
     int rc = real();
     if (rc == SUCCESS)
         atomic_store(&ep->phase, TPSL_FINALIZED);

@@ -4,7 +4,7 @@
 package tpsl
 
 /*
-#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -I${SRCDIR}/../loader -I${SRCDIR}/../endpoints -I${SRCDIR}/../include
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions -I${SRCDIR}/../loader -I${SRCDIR}/../endpoints -I${SRCDIR}/../include
 #include <stdlib.h>
 #include "dispatch.h"
 
@@ -13,6 +13,7 @@ void tpsl_die_with(int code, const char *message);
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -44,6 +45,9 @@ func tpslSetup() *C.char {
 	set, err := parseRankSet(os.Getenv)
 	if err == nil {
 		err = endpoints.Make(set.Ranks)
+	}
+	if err == nil && os.Getenv("TPSL_CHECK") == "1" && !C.tpsl_check_start() {
+		err = errors.New("TPSL_CHECK: no memory")
 	}
 	if err != nil {
 		return C.CString(err.Error())

@@ -8,9 +8,42 @@
  * variadic functions (MPI_Pcontrol). The unwinder needs no frame: a tail jump has
  * none.
  *
- * The table of a thread without a rank holds, per stub, a few bytes that name the
- * stub and go to tpsl_unbound_call (unbound_linux_amd64.S).
+ * Two tables are the same for all ranks. Each entry is a few bytes that name the stub and
+ * go on: for a thread without a rank to tpsl_unbound_call (unbound_linux_amd64.S), under
+ * TPSL_CHECK=1 to tpsl_check_stub (check_linux_amd64.S).
  */
+.macro TABLE name
+    .section .data.rel.ro.\name, "aw", @progbits
+    .balign 64
+    .globl \name
+    .hidden \name
+    .type \name, @object
+\name:
+.endm
+
+.macro TABLE_END name
+    .section .data.rel.ro.\name, "aw", @progbits
+    .size \name, . - \name
+.endm
+
+.macro ENTRY table, index, target
+    .text
+.L\table\index:
+    .cfi_startproc
+    endbr64
+    movl $\index, %r11d
+    jmp \target
+    .cfi_endproc
+    .section .data.rel.ro.\table, "aw", @progbits
+    .quad .L\table\index
+.endm
+
+.macro STUBS
+    TABLE tpsl_unbound_table
+    TABLE tpsl_checked_table
+    TABLE tpsl_private_stubs
+.endm
+
 .macro STUB index
     .text
     .balign 16
@@ -21,12 +54,13 @@
     movq %fs:(%r11), %r11
     jmpq *(8 * \index)(%r11)
     .cfi_endproc
-.Lunbound\index:
-    .cfi_startproc
-    endbr64
-    movl $\index, %r11d
-    jmp tpsl_unbound_call
-    .cfi_endproc
+    ENTRY tpsl_unbound_table, \index, tpsl_unbound_call
+.endm
+
+/* A stub of MPI. */
+.macro MPI_STUB index
+    STUB \index
+    ENTRY tpsl_checked_table, \index, tpsl_check_stub
 .endm
 
 .macro NAME name, index
@@ -46,41 +80,16 @@
     .noaltmacro
 .endm
 
-.macro STUB_ADDRESS index
+/* A stub without a name, and its address. */
+.macro PRIVATE_STUB index
+    STUB \index
+    .section .data.rel.ro.tpsl_private_stubs, "aw", @progbits
     .quad .Lstub\index
 .endm
 
-/* Stubs without a name, and their addresses. */
-.macro PRIVATE_STUBS first, count
-    EACH STUB, \first, \count
-    .section .data.rel.ro, "aw", @progbits
-    .balign 64
-    .globl tpsl_private_stubs
-    .hidden tpsl_private_stubs
-    .type tpsl_private_stubs, @object
-tpsl_private_stubs:
-    EACH STUB_ADDRESS, \first, \count
-    .size tpsl_private_stubs, . - tpsl_private_stubs
-.endm
-
-.macro UNBOUND_TABLE
-    .section .data.rel.ro, "aw", @progbits
-    .balign 64
-    .globl tpsl_unbound_table
-    .hidden tpsl_unbound_table
-    .type tpsl_unbound_table, @object
-tpsl_unbound_table:
-.endm
-
-.macro UNBOUND index
-    .quad .Lunbound\index
-.endm
-
-.macro UNBOUND_PRIVATE first, count
-    EACH UNBOUND, \first, \count
-.endm
-
-.macro UNBOUND_TABLE_END
-    .size tpsl_unbound_table, . - tpsl_unbound_table
+.macro STUBS_END
+    TABLE_END tpsl_unbound_table
+    TABLE_END tpsl_checked_table
+    TABLE_END tpsl_private_stubs
     .section .note.GNU-stack, "", @progbits
 .endm

@@ -15,5 +15,6 @@
 #define TPSL_STUB_MPI_Init 326
 #define TPSL_STUB_MPI_Init_thread 327
 #define TPSL_STUB_MPI_Initialized 328
+#define TPSL_STUB_MPI_Query_thread 408
 
 #endif

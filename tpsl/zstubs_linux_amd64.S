@@ -3,2605 +3,1949 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "stub.h"
 
-STUB 0
+STUBS
+MPI_STUB 0
 NAME MPII_Comm_get_attr, 0
-STUB 1
+MPI_STUB 1
 NAME MPII_Comm_set_attr, 1
-STUB 2
+MPI_STUB 2
 NAME MPII_Errhandler_set_cxx, 2
-STUB 3
+MPI_STUB 3
 NAME MPII_Grequest_set_lang_f77, 3
-STUB 4
+MPI_STUB 4
 NAME MPII_Keyval_set_proxy, 4
-STUB 5
+MPI_STUB 5
 NAME MPII_Op_set_cxx, 5
-STUB 6
+MPI_STUB 6
 NAME MPII_Type_get_attr, 6
-STUB 7
+MPI_STUB 7
 NAME MPII_Type_set_attr, 7
-STUB 8
+MPI_STUB 8
 NAME MPII_Win_get_attr, 8
-STUB 9
+MPI_STUB 9
 NAME MPII_Win_set_attr, 9
-STUB 10
+MPI_STUB 10
 NAME MPIR_Dup_fn, 10
-STUB 11
+MPI_STUB 11
 NAME MPIR_Err_create_code, 11
-STUB 12
+MPI_STUB 12
 NAME MPIR_Err_return_comm, 12
-STUB 13
+MPI_STUB 13
 NAME MPIR_Err_return_win, 13
-STUB 14
+MPI_STUB 14
 NAME MPIX_Comm_agree, 14
 NAME PMPIX_Comm_agree, 14
-STUB 15
+MPI_STUB 15
 NAME MPIX_Comm_failure_ack, 15
 NAME PMPIX_Comm_failure_ack, 15
-STUB 16
+MPI_STUB 16
 NAME MPIX_Comm_failure_get_acked, 16
 NAME PMPIX_Comm_failure_get_acked, 16
-STUB 17
+MPI_STUB 17
 NAME MPIX_Comm_revoke, 17
 NAME PMPIX_Comm_revoke, 17
-STUB 18
+MPI_STUB 18
 NAME MPIX_Comm_shrink, 18
 NAME PMPIX_Comm_shrink, 18
-STUB 19
+MPI_STUB 19
 NAME MPIX_Delete_error_class, 19
 NAME PMPIX_Delete_error_class, 19
-STUB 20
+MPI_STUB 20
 NAME MPIX_Delete_error_code, 20
 NAME PMPIX_Delete_error_code, 20
-STUB 21
+MPI_STUB 21
 NAME MPIX_Delete_error_string, 21
 NAME PMPIX_Delete_error_string, 21
-STUB 22
+MPI_STUB 22
 NAME MPIX_GPU_query_support, 22
 NAME PMPIX_GPU_query_support, 22
-STUB 23
+MPI_STUB 23
 NAME MPIX_Grequest_class_allocate, 23
 NAME PMPIX_Grequest_class_allocate, 23
-STUB 24
+MPI_STUB 24
 NAME MPIX_Grequest_class_create, 24
 NAME PMPIX_Grequest_class_create, 24
-STUB 25
+MPI_STUB 25
 NAME MPIX_Grequest_start, 25
 NAME PMPIX_Grequest_start, 25
-STUB 26
+MPI_STUB 26
 NAME MPIX_Query_cuda_support, 26
 NAME PMPIX_Query_cuda_support, 26
-STUB 27
+MPI_STUB 27
 NAME MPIX_Query_hip_support, 27
 NAME PMPIX_Query_hip_support, 27
-STUB 28
+MPI_STUB 28
 NAME MPIX_Query_ze_support, 28
 NAME PMPIX_Query_ze_support, 28
-STUB 29
+MPI_STUB 29
 NAME MPI_Abort, 29
 NAME PMPI_Abort, 29
-STUB 30
+MPI_STUB 30
 NAME MPI_Accumulate, 30
 NAME PMPI_Accumulate, 30
-STUB 31
+MPI_STUB 31
 NAME MPI_Accumulate_c, 31
 NAME PMPI_Accumulate_c, 31
-STUB 32
+MPI_STUB 32
 NAME MPI_Add_error_class, 32
 NAME PMPI_Add_error_class, 32
-STUB 33
+MPI_STUB 33
 NAME MPI_Add_error_code, 33
 NAME PMPI_Add_error_code, 33
-STUB 34
+MPI_STUB 34
 NAME MPI_Add_error_string, 34
 NAME PMPI_Add_error_string, 34
-STUB 35
+MPI_STUB 35
 NAME MPI_Address, 35
 NAME PMPI_Address, 35
-STUB 36
+MPI_STUB 36
 NAME MPI_Aint_add, 36
 NAME PMPI_Aint_add, 36
-STUB 37
+MPI_STUB 37
 NAME MPI_Aint_diff, 37
 NAME PMPI_Aint_diff, 37
-STUB 38
+MPI_STUB 38
 NAME MPI_Allgather, 38
 NAME PMPI_Allgather, 38
-STUB 39
+MPI_STUB 39
 NAME MPI_Allgather_c, 39
 NAME PMPI_Allgather_c, 39
-STUB 40
+MPI_STUB 40
 NAME MPI_Allgather_init, 40
 NAME PMPI_Allgather_init, 40
-STUB 41
+MPI_STUB 41
 NAME MPI_Allgather_init_c, 41
 NAME PMPI_Allgather_init_c, 41
-STUB 42
+MPI_STUB 42
 NAME MPI_Allgatherv, 42
 NAME PMPI_Allgatherv, 42
-STUB 43
+MPI_STUB 43
 NAME MPI_Allgatherv_c, 43
 NAME PMPI_Allgatherv_c, 43
-STUB 44
+MPI_STUB 44
 NAME MPI_Allgatherv_init, 44
 NAME PMPI_Allgatherv_init, 44
-STUB 45
+MPI_STUB 45
 NAME MPI_Allgatherv_init_c, 45
 NAME PMPI_Allgatherv_init_c, 45
-STUB 46
+MPI_STUB 46
 NAME MPI_Alloc_mem, 46
 NAME PMPI_Alloc_mem, 46
-STUB 47
+MPI_STUB 47
 NAME MPI_Allreduce, 47
 NAME PMPI_Allreduce, 47
-STUB 48
+MPI_STUB 48
 NAME MPI_Allreduce_c, 48
 NAME PMPI_Allreduce_c, 48
-STUB 49
+MPI_STUB 49
 NAME MPI_Allreduce_init, 49
 NAME PMPI_Allreduce_init, 49
-STUB 50
+MPI_STUB 50
 NAME MPI_Allreduce_init_c, 50
 NAME PMPI_Allreduce_init_c, 50
-STUB 51
+MPI_STUB 51
 NAME MPI_Alltoall, 51
 NAME PMPI_Alltoall, 51
-STUB 52
+MPI_STUB 52
 NAME MPI_Alltoall_c, 52
 NAME PMPI_Alltoall_c, 52
-STUB 53
+MPI_STUB 53
 NAME MPI_Alltoall_init, 53
 NAME PMPI_Alltoall_init, 53
-STUB 54
+MPI_STUB 54
 NAME MPI_Alltoall_init_c, 54
 NAME PMPI_Alltoall_init_c, 54
-STUB 55
+MPI_STUB 55
 NAME MPI_Alltoallv, 55
 NAME PMPI_Alltoallv, 55
-STUB 56
+MPI_STUB 56
 NAME MPI_Alltoallv_c, 56
 NAME PMPI_Alltoallv_c, 56
-STUB 57
+MPI_STUB 57
 NAME MPI_Alltoallv_init, 57
 NAME PMPI_Alltoallv_init, 57
-STUB 58
+MPI_STUB 58
 NAME MPI_Alltoallv_init_c, 58
 NAME PMPI_Alltoallv_init_c, 58
-STUB 59
+MPI_STUB 59
 NAME MPI_Alltoallw, 59
 NAME PMPI_Alltoallw, 59
-STUB 60
+MPI_STUB 60
 NAME MPI_Alltoallw_c, 60
 NAME PMPI_Alltoallw_c, 60
-STUB 61
+MPI_STUB 61
 NAME MPI_Alltoallw_init, 61
 NAME PMPI_Alltoallw_init, 61
-STUB 62
+MPI_STUB 62
 NAME MPI_Alltoallw_init_c, 62
 NAME PMPI_Alltoallw_init_c, 62
-STUB 63
+MPI_STUB 63
 NAME MPI_Attr_delete, 63
 NAME PMPI_Attr_delete, 63
-STUB 64
+MPI_STUB 64
 NAME MPI_Attr_get, 64
 NAME PMPI_Attr_get, 64
-STUB 65
+MPI_STUB 65
 NAME MPI_Attr_put, 65
 NAME PMPI_Attr_put, 65
-STUB 66
+MPI_STUB 66
 NAME MPI_Barrier, 66
 NAME PMPI_Barrier, 66
-STUB 67
+MPI_STUB 67
 NAME MPI_Barrier_init, 67
 NAME PMPI_Barrier_init, 67
-STUB 68
+MPI_STUB 68
 NAME MPI_Bcast, 68
 NAME PMPI_Bcast, 68
-STUB 69
+MPI_STUB 69
 NAME MPI_Bcast_c, 69
 NAME PMPI_Bcast_c, 69
-STUB 70
+MPI_STUB 70
 NAME MPI_Bcast_init, 70
 NAME PMPI_Bcast_init, 70
-STUB 71
+MPI_STUB 71
 NAME MPI_Bcast_init_c, 71
 NAME PMPI_Bcast_init_c, 71
-STUB 72
+MPI_STUB 72
 NAME MPI_Bsend, 72
 NAME PMPI_Bsend, 72
-STUB 73
+MPI_STUB 73
 NAME MPI_Bsend_c, 73
 NAME PMPI_Bsend_c, 73
-STUB 74
+MPI_STUB 74
 NAME MPI_Bsend_init, 74
 NAME PMPI_Bsend_init, 74
-STUB 75
+MPI_STUB 75
 NAME MPI_Bsend_init_c, 75
 NAME PMPI_Bsend_init_c, 75
-STUB 76
+MPI_STUB 76
 NAME MPI_Buffer_attach, 76
 NAME PMPI_Buffer_attach, 76
-STUB 77
+MPI_STUB 77
 NAME MPI_Buffer_attach_c, 77
 NAME PMPI_Buffer_attach_c, 77
-STUB 78
+MPI_STUB 78
 NAME MPI_Buffer_detach, 78
 NAME PMPI_Buffer_detach, 78
-STUB 79
+MPI_STUB 79
 NAME MPI_Buffer_detach_c, 79
 NAME PMPI_Buffer_detach_c, 79
-STUB 80
+MPI_STUB 80
 NAME MPI_Cancel, 80
 NAME PMPI_Cancel, 80
-STUB 81
+MPI_STUB 81
 NAME MPI_Cart_coords, 81
 NAME PMPI_Cart_coords, 81
-STUB 82
+MPI_STUB 82
 NAME MPI_Cart_create, 82
 NAME PMPI_Cart_create, 82
-STUB 83
+MPI_STUB 83
 NAME MPI_Cart_get, 83
 NAME PMPI_Cart_get, 83
-STUB 84
+MPI_STUB 84
 NAME MPI_Cart_map, 84
 NAME PMPI_Cart_map, 84
-STUB 85
+MPI_STUB 85
 NAME MPI_Cart_rank, 85
 NAME PMPI_Cart_rank, 85
-STUB 86
+MPI_STUB 86
 NAME MPI_Cart_shift, 86
 NAME PMPI_Cart_shift, 86
-STUB 87
+MPI_STUB 87
 NAME MPI_Cart_sub, 87
 NAME PMPI_Cart_sub, 87
-STUB 88
+MPI_STUB 88
 NAME MPI_Cartdim_get, 88
 NAME PMPI_Cartdim_get, 88
-STUB 89
+MPI_STUB 89
 NAME MPI_Close_port, 89
 NAME PMPI_Close_port, 89
-STUB 90
+MPI_STUB 90
 NAME MPI_Comm_accept, 90
 NAME PMPI_Comm_accept, 90
-STUB 91
+MPI_STUB 91
 NAME MPI_Comm_call_errhandler, 91
 NAME PMPI_Comm_call_errhandler, 91
-STUB 92
+MPI_STUB 92
 NAME MPI_Comm_compare, 92
 NAME PMPI_Comm_compare, 92
-STUB 93
+MPI_STUB 93
 NAME MPI_Comm_connect, 93
 NAME PMPI_Comm_connect, 93
-STUB 94
+MPI_STUB 94
 NAME MPI_Comm_create, 94
 NAME PMPI_Comm_create, 94
-STUB 95
+MPI_STUB 95
 NAME MPI_Comm_create_errhandler, 95
 NAME PMPI_Comm_create_errhandler, 95
-STUB 96
+MPI_STUB 96
 NAME MPI_Comm_create_from_group, 96
 NAME PMPI_Comm_create_from_group, 96
-STUB 97
+MPI_STUB 97
 NAME MPI_Comm_create_group, 97
 NAME PMPI_Comm_create_group, 97
-STUB 98
+MPI_STUB 98
 NAME MPI_Comm_create_keyval, 98
 NAME PMPI_Comm_create_keyval, 98
-STUB 99
+MPI_STUB 99
 NAME MPI_Comm_delete_attr, 99
 NAME PMPI_Comm_delete_attr, 99
-STUB 100
+MPI_STUB 100
 NAME MPI_Comm_disconnect, 100
 NAME PMPI_Comm_disconnect, 100
-STUB 101
+MPI_STUB 101
 NAME MPI_Comm_dup, 101
 NAME PMPI_Comm_dup, 101
-STUB 102
+MPI_STUB 102
 NAME MPI_Comm_dup_with_info, 102
 NAME PMPI_Comm_dup_with_info, 102
-STUB 103
+MPI_STUB 103
 NAME MPI_Comm_free, 103
 NAME PMPI_Comm_free, 103
-STUB 104
+MPI_STUB 104
 NAME MPI_Comm_free_keyval, 104
 NAME PMPI_Comm_free_keyval, 104
-STUB 105
+MPI_STUB 105
 NAME MPI_Comm_get_attr, 105
 NAME PMPI_Comm_get_attr, 105
-STUB 106
+MPI_STUB 106
 NAME MPI_Comm_get_errhandler, 106
 NAME PMPI_Comm_get_errhandler, 106
-STUB 107
+MPI_STUB 107
 NAME MPI_Comm_get_info, 107
 NAME PMPI_Comm_get_info, 107
-STUB 108
+MPI_STUB 108
 NAME MPI_Comm_get_name, 108
 NAME PMPI_Comm_get_name, 108
-STUB 109
+MPI_STUB 109
 NAME MPI_Comm_get_parent, 109
 NAME PMPI_Comm_get_parent, 109
-STUB 110
+MPI_STUB 110
 NAME MPI_Comm_group, 110
 NAME PMPI_Comm_group, 110
-STUB 111
+MPI_STUB 111
 NAME MPI_Comm_idup, 111
 NAME PMPI_Comm_idup, 111
-STUB 112
+MPI_STUB 112
 NAME MPI_Comm_idup_with_info, 112
 NAME PMPI_Comm_idup_with_info, 112
-STUB 113
+MPI_STUB 113
 NAME MPI_Comm_join, 113
 NAME PMPI_Comm_join, 113
-STUB 114
+MPI_STUB 114
 NAME MPI_Comm_rank, 114
 NAME PMPI_Comm_rank, 114
-STUB 115
+MPI_STUB 115
 NAME MPI_Comm_remote_group, 115
 NAME PMPI_Comm_remote_group, 115
-STUB 116
+MPI_STUB 116
 NAME MPI_Comm_remote_size, 116
 NAME PMPI_Comm_remote_size, 116
-STUB 117
+MPI_STUB 117
 NAME MPI_Comm_set_attr, 117
 NAME PMPI_Comm_set_attr, 117
-STUB 118
+MPI_STUB 118
 NAME MPI_Comm_set_errhandler, 118
 NAME PMPI_Comm_set_errhandler, 118
-STUB 119
+MPI_STUB 119
 NAME MPI_Comm_set_info, 119
 NAME PMPI_Comm_set_info, 119
-STUB 120
+MPI_STUB 120
 NAME MPI_Comm_set_name, 120
 NAME PMPI_Comm_set_name, 120
-STUB 121
+MPI_STUB 121
 NAME MPI_Comm_size, 121
 NAME PMPI_Comm_size, 121
-STUB 122
+MPI_STUB 122
 NAME MPI_Comm_spawn, 122
 NAME PMPI_Comm_spawn, 122
-STUB 123
+MPI_STUB 123
 NAME MPI_Comm_spawn_multiple, 123
 NAME PMPI_Comm_spawn_multiple, 123
-STUB 124
+MPI_STUB 124
 NAME MPI_Comm_split, 124
 NAME PMPI_Comm_split, 124
-STUB 125
+MPI_STUB 125
 NAME MPI_Comm_split_type, 125
 NAME PMPI_Comm_split_type, 125
-STUB 126
+MPI_STUB 126
 NAME MPI_Comm_test_inter, 126
 NAME PMPI_Comm_test_inter, 126
-STUB 127
+MPI_STUB 127
 NAME MPI_Compare_and_swap, 127
 NAME PMPI_Compare_and_swap, 127
-STUB 128
+MPI_STUB 128
 NAME MPI_Dims_create, 128
 NAME PMPI_Dims_create, 128
-STUB 129
+MPI_STUB 129
 NAME MPI_Dist_graph_create, 129
 NAME PMPI_Dist_graph_create, 129
-STUB 130
+MPI_STUB 130
 NAME MPI_Dist_graph_create_adjacent, 130
 NAME PMPI_Dist_graph_create_adjacent, 130
-STUB 131
+MPI_STUB 131
 NAME MPI_Dist_graph_neighbors, 131
 NAME PMPI_Dist_graph_neighbors, 131
-STUB 132
+MPI_STUB 132
 NAME MPI_Dist_graph_neighbors_count, 132
 NAME PMPI_Dist_graph_neighbors_count, 132
-STUB 133
+MPI_STUB 133
 NAME MPI_Errhandler_create, 133
 NAME PMPI_Errhandler_create, 133
-STUB 134
+MPI_STUB 134
 NAME MPI_Errhandler_free, 134
 NAME PMPI_Errhandler_free, 134
-STUB 135
+MPI_STUB 135
 NAME MPI_Errhandler_get, 135
 NAME PMPI_Errhandler_get, 135
-STUB 136
+MPI_STUB 136
 NAME MPI_Errhandler_set, 136
 NAME PMPI_Errhandler_set, 136
-STUB 137
+MPI_STUB 137
 NAME MPI_Error_class, 137
 NAME PMPI_Error_class, 137
-STUB 138
+MPI_STUB 138
 NAME MPI_Error_string, 138
 NAME PMPI_Error_string, 138
-STUB 139
+MPI_STUB 139
 NAME MPI_Exscan, 139
 NAME PMPI_Exscan, 139
-STUB 140
+MPI_STUB 140
 NAME MPI_Exscan_c, 140
 NAME PMPI_Exscan_c, 140
-STUB 141
+MPI_STUB 141
 NAME MPI_Exscan_init, 141
 NAME PMPI_Exscan_init, 141
-STUB 142
+MPI_STUB 142
 NAME MPI_Exscan_init_c, 142
 NAME PMPI_Exscan_init_c, 142
-STUB 143
+MPI_STUB 143
 NAME MPI_Fetch_and_op, 143
 NAME PMPI_Fetch_and_op, 143
-STUB 144
+MPI_STUB 144
 NAME MPI_File_c2f, 144
 NAME PMPI_File_c2f, 144
-STUB 145
+MPI_STUB 145
 NAME MPI_File_call_errhandler, 145
 NAME PMPI_File_call_errhandler, 145
-STUB 146
+MPI_STUB 146
 NAME MPI_File_close, 146
 NAME PMPI_File_close, 146
-STUB 147
+MPI_STUB 147
 NAME MPI_File_create_errhandler, 147
 NAME PMPI_File_create_errhandler, 147
-STUB 148
+MPI_STUB 148
 NAME MPI_File_delete, 148
 NAME PMPI_File_delete, 148
-STUB 149
+MPI_STUB 149
 NAME MPI_File_f2c, 149
 NAME PMPI_File_f2c, 149
-STUB 150
+MPI_STUB 150
 NAME MPI_File_get_amode, 150
 NAME PMPI_File_get_amode, 150
-STUB 151
+MPI_STUB 151
 NAME MPI_File_get_atomicity, 151
 NAME PMPI_File_get_atomicity, 151
-STUB 152
+MPI_STUB 152
 NAME MPI_File_get_byte_offset, 152
 NAME PMPI_File_get_byte_offset, 152
-STUB 153
+MPI_STUB 153
 NAME MPI_File_get_errhandler, 153
 NAME PMPI_File_get_errhandler, 153
-STUB 154
+MPI_STUB 154
 NAME MPI_File_get_group, 154
 NAME PMPI_File_get_group, 154
-STUB 155
+MPI_STUB 155
 NAME MPI_File_get_info, 155
 NAME PMPI_File_get_info, 155
-STUB 156
+MPI_STUB 156
 NAME MPI_File_get_position, 156
 NAME PMPI_File_get_position, 156
-STUB 157
+MPI_STUB 157
 NAME MPI_File_get_position_shared, 157
 NAME PMPI_File_get_position_shared, 157
-STUB 158
+MPI_STUB 158
 NAME MPI_File_get_size, 158
 NAME PMPI_File_get_size, 158
-STUB 159
+MPI_STUB 159
 NAME MPI_File_get_type_extent, 159
 NAME PMPI_File_get_type_extent, 159
-STUB 160
+MPI_STUB 160
 NAME MPI_File_get_type_extent_c, 160
 NAME PMPI_File_get_type_extent_c, 160
-STUB 161
+MPI_STUB 161
 NAME MPI_File_get_view, 161
 NAME PMPI_File_get_view, 161
-STUB 162
+MPI_STUB 162
 NAME MPI_File_iread, 162
 NAME PMPI_File_iread, 162
-STUB 163
+MPI_STUB 163
 NAME MPI_File_iread_all, 163
 NAME PMPI_File_iread_all, 163
-STUB 164
+MPI_STUB 164
 NAME MPI_File_iread_all_c, 164
 NAME PMPI_File_iread_all_c, 164
-STUB 165
+MPI_STUB 165
 NAME MPI_File_iread_at, 165
 NAME PMPI_File_iread_at, 165
-STUB 166
+MPI_STUB 166
 NAME MPI_File_iread_at_all, 166
 NAME PMPI_File_iread_at_all, 166
-STUB 167
+MPI_STUB 167
 NAME MPI_File_iread_at_all_c, 167
 NAME PMPI_File_iread_at_all_c, 167
-STUB 168
+MPI_STUB 168
 NAME MPI_File_iread_at_c, 168
 NAME PMPI_File_iread_at_c, 168
-STUB 169
+MPI_STUB 169
 NAME MPI_File_iread_c, 169
 NAME PMPI_File_iread_c, 169
-STUB 170
+MPI_STUB 170
 NAME MPI_File_iread_shared, 170
 NAME PMPI_File_iread_shared, 170
-STUB 171
+MPI_STUB 171
 NAME MPI_File_iread_shared_c, 171
 NAME PMPI_File_iread_shared_c, 171
-STUB 172
+MPI_STUB 172
 NAME MPI_File_iwrite, 172
 NAME PMPI_File_iwrite, 172
-STUB 173
+MPI_STUB 173
 NAME MPI_File_iwrite_all, 173
 NAME PMPI_File_iwrite_all, 173
-STUB 174
+MPI_STUB 174
 NAME MPI_File_iwrite_all_c, 174
 NAME PMPI_File_iwrite_all_c, 174
-STUB 175
+MPI_STUB 175
 NAME MPI_File_iwrite_at, 175
 NAME PMPI_File_iwrite_at, 175
-STUB 176
+MPI_STUB 176
 NAME MPI_File_iwrite_at_all, 176
 NAME PMPI_File_iwrite_at_all, 176
-STUB 177
+MPI_STUB 177
 NAME MPI_File_iwrite_at_all_c, 177
 NAME PMPI_File_iwrite_at_all_c, 177
-STUB 178
+MPI_STUB 178
 NAME MPI_File_iwrite_at_c, 178
 NAME PMPI_File_iwrite_at_c, 178
-STUB 179
+MPI_STUB 179
 NAME MPI_File_iwrite_c, 179
 NAME PMPI_File_iwrite_c, 179
-STUB 180
+MPI_STUB 180
 NAME MPI_File_iwrite_shared, 180
 NAME PMPI_File_iwrite_shared, 180
-STUB 181
+MPI_STUB 181
 NAME MPI_File_iwrite_shared_c, 181
 NAME PMPI_File_iwrite_shared_c, 181
-STUB 182
+MPI_STUB 182
 NAME MPI_File_open, 182
 NAME PMPI_File_open, 182
-STUB 183
+MPI_STUB 183
 NAME MPI_File_preallocate, 183
 NAME PMPI_File_preallocate, 183
-STUB 184
+MPI_STUB 184
 NAME MPI_File_read, 184
 NAME PMPI_File_read, 184
-STUB 185
+MPI_STUB 185
 NAME MPI_File_read_all, 185
 NAME PMPI_File_read_all, 185
-STUB 186
+MPI_STUB 186
 NAME MPI_File_read_all_begin, 186
 NAME PMPI_File_read_all_begin, 186
-STUB 187
+MPI_STUB 187
 NAME MPI_File_read_all_begin_c, 187
 NAME PMPI_File_read_all_begin_c, 187
-STUB 188
+MPI_STUB 188
 NAME MPI_File_read_all_c, 188
 NAME PMPI_File_read_all_c, 188
-STUB 189
+MPI_STUB 189
 NAME MPI_File_read_all_end, 189
 NAME PMPI_File_read_all_end, 189
-STUB 190
+MPI_STUB 190
 NAME MPI_File_read_at, 190
 NAME PMPI_File_read_at, 190
-STUB 191
+MPI_STUB 191
 NAME MPI_File_read_at_all, 191
 NAME PMPI_File_read_at_all, 191
-STUB 192
+MPI_STUB 192
 NAME MPI_File_read_at_all_begin, 192
 NAME PMPI_File_read_at_all_begin, 192
-STUB 193
+MPI_STUB 193
 NAME MPI_File_read_at_all_begin_c, 193
 NAME PMPI_File_read_at_all_begin_c, 193
-STUB 194
+MPI_STUB 194
 NAME MPI_File_read_at_all_c, 194
 NAME PMPI_File_read_at_all_c, 194
-STUB 195
+MPI_STUB 195
 NAME MPI_File_read_at_all_end, 195
 NAME PMPI_File_read_at_all_end, 195
-STUB 196
+MPI_STUB 196
 NAME MPI_File_read_at_c, 196
 NAME PMPI_File_read_at_c, 196
-STUB 197
+MPI_STUB 197
 NAME MPI_File_read_c, 197
 NAME PMPI_File_read_c, 197
-STUB 198
+MPI_STUB 198
 NAME MPI_File_read_ordered, 198
 NAME PMPI_File_read_ordered, 198
-STUB 199
+MPI_STUB 199
 NAME MPI_File_read_ordered_begin, 199
 NAME PMPI_File_read_ordered_begin, 199
-STUB 200
+MPI_STUB 200
 NAME MPI_File_read_ordered_begin_c, 200
 NAME PMPI_File_read_ordered_begin_c, 200
-STUB 201
+MPI_STUB 201
 NAME MPI_File_read_ordered_c, 201
 NAME PMPI_File_read_ordered_c, 201
-STUB 202
+MPI_STUB 202
 NAME MPI_File_read_ordered_end, 202
 NAME PMPI_File_read_ordered_end, 202
-STUB 203
+MPI_STUB 203
 NAME MPI_File_read_shared, 203
 NAME PMPI_File_read_shared, 203
-STUB 204
+MPI_STUB 204
 NAME MPI_File_read_shared_c, 204
 NAME PMPI_File_read_shared_c, 204
-STUB 205
+MPI_STUB 205
 NAME MPI_File_seek, 205
 NAME PMPI_File_seek, 205
-STUB 206
+MPI_STUB 206
 NAME MPI_File_seek_shared, 206
 NAME PMPI_File_seek_shared, 206
-STUB 207
+MPI_STUB 207
 NAME MPI_File_set_atomicity, 207
 NAME PMPI_File_set_atomicity, 207
-STUB 208
+MPI_STUB 208
 NAME MPI_File_set_errhandler, 208
 NAME PMPI_File_set_errhandler, 208
-STUB 209
+MPI_STUB 209
 NAME MPI_File_set_info, 209
 NAME PMPI_File_set_info, 209
-STUB 210
+MPI_STUB 210
 NAME MPI_File_set_size, 210
 NAME PMPI_File_set_size, 210
-STUB 211
+MPI_STUB 211
 NAME MPI_File_set_view, 211
 NAME PMPI_File_set_view, 211
-STUB 212
+MPI_STUB 212
 NAME MPI_File_sync, 212
 NAME PMPI_File_sync, 212
-STUB 213
+MPI_STUB 213
 NAME MPI_File_write, 213
 NAME PMPI_File_write, 213
-STUB 214
+MPI_STUB 214
 NAME MPI_File_write_all, 214
 NAME PMPI_File_write_all, 214
-STUB 215
+MPI_STUB 215
 NAME MPI_File_write_all_begin, 215
 NAME PMPI_File_write_all_begin, 215
-STUB 216
+MPI_STUB 216
 NAME MPI_File_write_all_begin_c, 216
 NAME PMPI_File_write_all_begin_c, 216
-STUB 217
+MPI_STUB 217
 NAME MPI_File_write_all_c, 217
 NAME PMPI_File_write_all_c, 217
-STUB 218
+MPI_STUB 218
 NAME MPI_File_write_all_end, 218
 NAME PMPI_File_write_all_end, 218
-STUB 219
+MPI_STUB 219
 NAME MPI_File_write_at, 219
 NAME PMPI_File_write_at, 219
-STUB 220
+MPI_STUB 220
 NAME MPI_File_write_at_all, 220
 NAME PMPI_File_write_at_all, 220
-STUB 221
+MPI_STUB 221
 NAME MPI_File_write_at_all_begin, 221
 NAME PMPI_File_write_at_all_begin, 221
-STUB 222
+MPI_STUB 222
 NAME MPI_File_write_at_all_begin_c, 222
 NAME PMPI_File_write_at_all_begin_c, 222
-STUB 223
+MPI_STUB 223
 NAME MPI_File_write_at_all_c, 223
 NAME PMPI_File_write_at_all_c, 223
-STUB 224
+MPI_STUB 224
 NAME MPI_File_write_at_all_end, 224
 NAME PMPI_File_write_at_all_end, 224
-STUB 225
+MPI_STUB 225
 NAME MPI_File_write_at_c, 225
 NAME PMPI_File_write_at_c, 225
-STUB 226
+MPI_STUB 226
 NAME MPI_File_write_c, 226
 NAME PMPI_File_write_c, 226
-STUB 227
+MPI_STUB 227
 NAME MPI_File_write_ordered, 227
 NAME PMPI_File_write_ordered, 227
-STUB 228
+MPI_STUB 228
 NAME MPI_File_write_ordered_begin, 228
 NAME PMPI_File_write_ordered_begin, 228
-STUB 229
+MPI_STUB 229
 NAME MPI_File_write_ordered_begin_c, 229
 NAME PMPI_File_write_ordered_begin_c, 229
-STUB 230
+MPI_STUB 230
 NAME MPI_File_write_ordered_c, 230
 NAME PMPI_File_write_ordered_c, 230
-STUB 231
+MPI_STUB 231
 NAME MPI_File_write_ordered_end, 231
 NAME PMPI_File_write_ordered_end, 231
-STUB 232
+MPI_STUB 232
 NAME MPI_File_write_shared, 232
 NAME PMPI_File_write_shared, 232
-STUB 233
+MPI_STUB 233
 NAME MPI_File_write_shared_c, 233
 NAME PMPI_File_write_shared_c, 233
-STUB 234
+MPI_STUB 234
 NAME MPI_Finalize, 234
 NAME PMPI_Finalize, 234
-STUB 235
+MPI_STUB 235
 NAME MPI_Finalized, 235
 NAME PMPI_Finalized, 235
-STUB 236
+MPI_STUB 236
 NAME MPI_Free_mem, 236
 NAME PMPI_Free_mem, 236
-STUB 237
+MPI_STUB 237
 NAME MPI_Gather, 237
 NAME PMPI_Gather, 237
-STUB 238
+MPI_STUB 238
 NAME MPI_Gather_c, 238
 NAME PMPI_Gather_c, 238
-STUB 239
+MPI_STUB 239
 NAME MPI_Gather_init, 239
 NAME PMPI_Gather_init, 239
-STUB 240
+MPI_STUB 240
 NAME MPI_Gather_init_c, 240
 NAME PMPI_Gather_init_c, 240
-STUB 241
+MPI_STUB 241
 NAME MPI_Gatherv, 241
 NAME PMPI_Gatherv, 241
-STUB 242
+MPI_STUB 242
 NAME MPI_Gatherv_c, 242
 NAME PMPI_Gatherv_c, 242
-STUB 243
+MPI_STUB 243
 NAME MPI_Gatherv_init, 243
 NAME PMPI_Gatherv_init, 243
-STUB 244
+MPI_STUB 244
 NAME MPI_Gatherv_init_c, 244
 NAME PMPI_Gatherv_init_c, 244
-STUB 245
+MPI_STUB 245
 NAME MPI_Get, 245
 NAME PMPI_Get, 245
-STUB 246
+MPI_STUB 246
 NAME MPI_Get_accumulate, 246
 NAME PMPI_Get_accumulate, 246
-STUB 247
+MPI_STUB 247
 NAME MPI_Get_accumulate_c, 247
 NAME PMPI_Get_accumulate_c, 247
-STUB 248
+MPI_STUB 248
 NAME MPI_Get_address, 248
 NAME PMPI_Get_address, 248
-STUB 249
+MPI_STUB 249
 NAME MPI_Get_c, 249
 NAME PMPI_Get_c, 249
-STUB 250
+MPI_STUB 250
 NAME MPI_Get_count, 250
 NAME PMPI_Get_count, 250
-STUB 251
+MPI_STUB 251
 NAME MPI_Get_count_c, 251
 NAME PMPI_Get_count_c, 251
-STUB 252
+MPI_STUB 252
 NAME MPI_Get_elements, 252
 NAME PMPI_Get_elements, 252
-STUB 253
+MPI_STUB 253
 NAME MPI_Get_elements_c, 253
 NAME PMPI_Get_elements_c, 253
-STUB 254
+MPI_STUB 254
 NAME MPI_Get_elements_x, 254
 NAME PMPI_Get_elements_x, 254
-STUB 255
+MPI_STUB 255
 NAME MPI_Get_library_version, 255
 NAME PMPI_Get_library_version, 255
-STUB 256
+MPI_STUB 256
 NAME MPI_Get_processor_name, 256
 NAME PMPI_Get_processor_name, 256
-STUB 257
+MPI_STUB 257
 NAME MPI_Get_version, 257
 NAME PMPI_Get_version, 257
-STUB 258
+MPI_STUB 258
 NAME MPI_Graph_create, 258
 NAME PMPI_Graph_create, 258
-STUB 259
+MPI_STUB 259
 NAME MPI_Graph_get, 259
 NAME PMPI_Graph_get, 259
-STUB 260
+MPI_STUB 260
 NAME MPI_Graph_map, 260
 NAME PMPI_Graph_map, 260
-STUB 261
+MPI_STUB 261
 NAME MPI_Graph_neighbors, 261
 NAME PMPI_Graph_neighbors, 261
-STUB 262
+MPI_STUB 262
 NAME MPI_Graph_neighbors_count, 262
 NAME PMPI_Graph_neighbors_count, 262
-STUB 263
+MPI_STUB 263
 NAME MPI_Graphdims_get, 263
 NAME PMPI_Graphdims_get, 263
-STUB 264
+MPI_STUB 264
 NAME MPI_Grequest_complete, 264
 NAME PMPI_Grequest_complete, 264
-STUB 265
+MPI_STUB 265
 NAME MPI_Grequest_start, 265
 NAME PMPI_Grequest_start, 265
-STUB 266
+MPI_STUB 266
 NAME MPI_Group_compare, 266
 NAME PMPI_Group_compare, 266
-STUB 267
+MPI_STUB 267
 NAME MPI_Group_difference, 267
 NAME PMPI_Group_difference, 267
-STUB 268
+MPI_STUB 268
 NAME MPI_Group_excl, 268
 NAME PMPI_Group_excl, 268
-STUB 269
+MPI_STUB 269
 NAME MPI_Group_free, 269
 NAME PMPI_Group_free, 269
-STUB 270
+MPI_STUB 270
 NAME MPI_Group_from_session_pset, 270
 NAME PMPI_Group_from_session_pset, 270
-STUB 271
+MPI_STUB 271
 NAME MPI_Group_incl, 271
 NAME PMPI_Group_incl, 271
-STUB 272
+MPI_STUB 272
 NAME MPI_Group_intersection, 272
 NAME PMPI_Group_intersection, 272
-STUB 273
+MPI_STUB 273
 NAME MPI_Group_range_excl, 273
 NAME PMPI_Group_range_excl, 273
-STUB 274
+MPI_STUB 274
 NAME MPI_Group_range_incl, 274
 NAME PMPI_Group_range_incl, 274
-STUB 275
+MPI_STUB 275
 NAME MPI_Group_rank, 275
 NAME PMPI_Group_rank, 275
-STUB 276
+MPI_STUB 276
 NAME MPI_Group_size, 276
 NAME PMPI_Group_size, 276
-STUB 277
+MPI_STUB 277
 NAME MPI_Group_translate_ranks, 277
 NAME PMPI_Group_translate_ranks, 277
-STUB 278
+MPI_STUB 278
 NAME MPI_Group_union, 278
 NAME PMPI_Group_union, 278
-STUB 279
+MPI_STUB 279
 NAME MPI_Iallgather, 279
 NAME PMPI_Iallgather, 279
-STUB 280
+MPI_STUB 280
 NAME MPI_Iallgather_c, 280
 NAME PMPI_Iallgather_c, 280
-STUB 281
+MPI_STUB 281
 NAME MPI_Iallgatherv, 281
 NAME PMPI_Iallgatherv, 281
-STUB 282
+MPI_STUB 282
 NAME MPI_Iallgatherv_c, 282
 NAME PMPI_Iallgatherv_c, 282
-STUB 283
+MPI_STUB 283
 NAME MPI_Iallreduce, 283
 NAME PMPI_Iallreduce, 283
-STUB 284
+MPI_STUB 284
 NAME MPI_Iallreduce_c, 284
 NAME PMPI_Iallreduce_c, 284
-STUB 285
+MPI_STUB 285
 NAME MPI_Ialltoall, 285
 NAME PMPI_Ialltoall, 285
-STUB 286
+MPI_STUB 286
 NAME MPI_Ialltoall_c, 286
 NAME PMPI_Ialltoall_c, 286
-STUB 287
+MPI_STUB 287
 NAME MPI_Ialltoallv, 287
 NAME PMPI_Ialltoallv, 287
-STUB 288
+MPI_STUB 288
 NAME MPI_Ialltoallv_c, 288
 NAME PMPI_Ialltoallv_c, 288
-STUB 289
+MPI_STUB 289
 NAME MPI_Ialltoallw, 289
 NAME PMPI_Ialltoallw, 289
-STUB 290
+MPI_STUB 290
 NAME MPI_Ialltoallw_c, 290
 NAME PMPI_Ialltoallw_c, 290
-STUB 291
+MPI_STUB 291
 NAME MPI_Ibarrier, 291
 NAME PMPI_Ibarrier, 291
-STUB 292
+MPI_STUB 292
 NAME MPI_Ibcast, 292
 NAME PMPI_Ibcast, 292
-STUB 293
+MPI_STUB 293
 NAME MPI_Ibcast_c, 293
 NAME PMPI_Ibcast_c, 293
-STUB 294
+MPI_STUB 294
 NAME MPI_Ibsend, 294
 NAME PMPI_Ibsend, 294
-STUB 295
+MPI_STUB 295
 NAME MPI_Ibsend_c, 295
 NAME PMPI_Ibsend_c, 295
-STUB 296
+MPI_STUB 296
 NAME MPI_Iexscan, 296
 NAME PMPI_Iexscan, 296
-STUB 297
+MPI_STUB 297
 NAME MPI_Iexscan_c, 297
 NAME PMPI_Iexscan_c, 297
-STUB 298
+MPI_STUB 298
 NAME MPI_Igather, 298
 NAME PMPI_Igather, 298
-STUB 299
+MPI_STUB 299
 NAME MPI_Igather_c, 299
 NAME PMPI_Igather_c, 299
-STUB 300
+MPI_STUB 300
 NAME MPI_Igatherv, 300
 NAME PMPI_Igatherv, 300
-STUB 301
+MPI_STUB 301
 NAME MPI_Igatherv_c, 301
 NAME PMPI_Igatherv_c, 301
-STUB 302
+MPI_STUB 302
 NAME MPI_Improbe, 302
 NAME PMPI_Improbe, 302
-STUB 303
+MPI_STUB 303
 NAME MPI_Imrecv, 303
 NAME PMPI_Imrecv, 303
-STUB 304
+MPI_STUB 304
 NAME MPI_Imrecv_c, 304
 NAME PMPI_Imrecv_c, 304
-STUB 305
+MPI_STUB 305
 NAME MPI_Ineighbor_allgather, 305
 NAME PMPI_Ineighbor_allgather, 305
-STUB 306
+MPI_STUB 306
 NAME MPI_Ineighbor_allgather_c, 306
 NAME PMPI_Ineighbor_allgather_c, 306
-STUB 307
+MPI_STUB 307
 NAME MPI_Ineighbor_allgatherv, 307
 NAME PMPI_Ineighbor_allgatherv, 307
-STUB 308
+MPI_STUB 308
 NAME MPI_Ineighbor_allgatherv_c, 308
 NAME PMPI_Ineighbor_allgatherv_c, 308
-STUB 309
+MPI_STUB 309
 NAME MPI_Ineighbor_alltoall, 309
 NAME PMPI_Ineighbor_alltoall, 309
-STUB 310
+MPI_STUB 310
 NAME MPI_Ineighbor_alltoall_c, 310
 NAME PMPI_Ineighbor_alltoall_c, 310
-STUB 311
+MPI_STUB 311
 NAME MPI_Ineighbor_alltoallv, 311
 NAME PMPI_Ineighbor_alltoallv, 311
-STUB 312
+MPI_STUB 312
 NAME MPI_Ineighbor_alltoallv_c, 312
 NAME PMPI_Ineighbor_alltoallv_c, 312
-STUB 313
+MPI_STUB 313
 NAME MPI_Ineighbor_alltoallw, 313
 NAME PMPI_Ineighbor_alltoallw, 313
-STUB 314
+MPI_STUB 314
 NAME MPI_Ineighbor_alltoallw_c, 314
 NAME PMPI_Ineighbor_alltoallw_c, 314
-STUB 315
+MPI_STUB 315
 NAME MPI_Info_create, 315
 NAME PMPI_Info_create, 315
-STUB 316
+MPI_STUB 316
 NAME MPI_Info_create_env, 316
 NAME PMPI_Info_create_env, 316
-STUB 317
+MPI_STUB 317
 NAME MPI_Info_delete, 317
 NAME PMPI_Info_delete, 317
-STUB 318
+MPI_STUB 318
 NAME MPI_Info_dup, 318
 NAME PMPI_Info_dup, 318
-STUB 319
+MPI_STUB 319
 NAME MPI_Info_free, 319
 NAME PMPI_Info_free, 319
-STUB 320
+MPI_STUB 320
 NAME MPI_Info_get, 320
 NAME PMPI_Info_get, 320
-STUB 321
+MPI_STUB 321
 NAME MPI_Info_get_nkeys, 321
 NAME PMPI_Info_get_nkeys, 321
-STUB 322
+MPI_STUB 322
 NAME MPI_Info_get_nthkey, 322
 NAME PMPI_Info_get_nthkey, 322
-STUB 323
+MPI_STUB 323
 NAME MPI_Info_get_string, 323
 NAME PMPI_Info_get_string, 323
-STUB 324
+MPI_STUB 324
 NAME MPI_Info_get_valuelen, 324
 NAME PMPI_Info_get_valuelen, 324
-STUB 325
+MPI_STUB 325
 NAME MPI_Info_set, 325
 NAME PMPI_Info_set, 325
-STUB 326
+MPI_STUB 326
 NAME MPI_Init, 326
 NAME PMPI_Init, 326
-STUB 327
+MPI_STUB 327
 NAME MPI_Init_thread, 327
 NAME PMPI_Init_thread, 327
-STUB 328
+MPI_STUB 328
 NAME MPI_Initialized, 328
 NAME PMPI_Initialized, 328
-STUB 329
+MPI_STUB 329
 NAME MPI_Intercomm_create, 329
 NAME PMPI_Intercomm_create, 329
-STUB 330
+MPI_STUB 330
 NAME MPI_Intercomm_create_from_groups, 330
 NAME PMPI_Intercomm_create_from_groups, 330
-STUB 331
+MPI_STUB 331
 NAME MPI_Intercomm_merge, 331
 NAME PMPI_Intercomm_merge, 331
-STUB 332
+MPI_STUB 332
 NAME MPI_Iprobe, 332
 NAME PMPI_Iprobe, 332
-STUB 333
+MPI_STUB 333
 NAME MPI_Irecv, 333
 NAME PMPI_Irecv, 333
-STUB 334
+MPI_STUB 334
 NAME MPI_Irecv_c, 334
 NAME PMPI_Irecv_c, 334
-STUB 335
+MPI_STUB 335
 NAME MPI_Ireduce, 335
 NAME PMPI_Ireduce, 335
-STUB 336
+MPI_STUB 336
 NAME MPI_Ireduce_c, 336
 NAME PMPI_Ireduce_c, 336
-STUB 337
+MPI_STUB 337
 NAME MPI_Ireduce_scatter, 337
 NAME PMPI_Ireduce_scatter, 337
-STUB 338
+MPI_STUB 338
 NAME MPI_Ireduce_scatter_block, 338
 NAME PMPI_Ireduce_scatter_block, 338
-STUB 339
+MPI_STUB 339
 NAME MPI_Ireduce_scatter_block_c, 339
 NAME PMPI_Ireduce_scatter_block_c, 339
-STUB 340
+MPI_STUB 340
 NAME MPI_Ireduce_scatter_c, 340
 NAME PMPI_Ireduce_scatter_c, 340
-STUB 341
+MPI_STUB 341
 NAME MPI_Irsend, 341
 NAME PMPI_Irsend, 341
-STUB 342
+MPI_STUB 342
 NAME MPI_Irsend_c, 342
 NAME PMPI_Irsend_c, 342
-STUB 343
+MPI_STUB 343
 NAME MPI_Is_thread_main, 343
 NAME PMPI_Is_thread_main, 343
-STUB 344
+MPI_STUB 344
 NAME MPI_Iscan, 344
 NAME PMPI_Iscan, 344
-STUB 345
+MPI_STUB 345
 NAME MPI_Iscan_c, 345
 NAME PMPI_Iscan_c, 345
-STUB 346
+MPI_STUB 346
 NAME MPI_Iscatter, 346
 NAME PMPI_Iscatter, 346
-STUB 347
+MPI_STUB 347
 NAME MPI_Iscatter_c, 347
 NAME PMPI_Iscatter_c, 347
-STUB 348
+MPI_STUB 348
 NAME MPI_Iscatterv, 348
 NAME PMPI_Iscatterv, 348
-STUB 349
+MPI_STUB 349
 NAME MPI_Iscatterv_c, 349
 NAME PMPI_Iscatterv_c, 349
-STUB 350
+MPI_STUB 350
 NAME MPI_Isend, 350
 NAME PMPI_Isend, 350
-STUB 351
+MPI_STUB 351
 NAME MPI_Isend_c, 351
 NAME PMPI_Isend_c, 351
-STUB 352
+MPI_STUB 352
 NAME MPI_Isendrecv, 352
 NAME PMPI_Isendrecv, 352
-STUB 353
+MPI_STUB 353
 NAME MPI_Isendrecv_c, 353
 NAME PMPI_Isendrecv_c, 353
-STUB 354
+MPI_STUB 354
 NAME MPI_Isendrecv_replace, 354
 NAME PMPI_Isendrecv_replace, 354
-STUB 355
+MPI_STUB 355
 NAME MPI_Isendrecv_replace_c, 355
 NAME PMPI_Isendrecv_replace_c, 355
-STUB 356
+MPI_STUB 356
 NAME MPI_Issend, 356
 NAME PMPI_Issend, 356
-STUB 357
+MPI_STUB 357
 NAME MPI_Issend_c, 357
 NAME PMPI_Issend_c, 357
-STUB 358
+MPI_STUB 358
 NAME MPI_Keyval_create, 358
 NAME PMPI_Keyval_create, 358
-STUB 359
+MPI_STUB 359
 NAME MPI_Keyval_free, 359
 NAME PMPI_Keyval_free, 359
-STUB 360
+MPI_STUB 360
 NAME MPI_Lookup_name, 360
 NAME PMPI_Lookup_name, 360
-STUB 361
+MPI_STUB 361
 NAME MPI_Mprobe, 361
 NAME PMPI_Mprobe, 361
-STUB 362
+MPI_STUB 362
 NAME MPI_Mrecv, 362
 NAME PMPI_Mrecv, 362
-STUB 363
+MPI_STUB 363
 NAME MPI_Mrecv_c, 363
 NAME PMPI_Mrecv_c, 363
-STUB 364
+MPI_STUB 364
 NAME MPI_Neighbor_allgather, 364
 NAME PMPI_Neighbor_allgather, 364
-STUB 365
+MPI_STUB 365
 NAME MPI_Neighbor_allgather_c, 365
 NAME PMPI_Neighbor_allgather_c, 365
-STUB 366
+MPI_STUB 366
 NAME MPI_Neighbor_allgather_init, 366
 NAME PMPI_Neighbor_allgather_init, 366
-STUB 367
+MPI_STUB 367
 NAME MPI_Neighbor_allgather_init_c, 367
 NAME PMPI_Neighbor_allgather_init_c, 367
-STUB 368
+MPI_STUB 368
 NAME MPI_Neighbor_allgatherv, 368
 NAME PMPI_Neighbor_allgatherv, 368
-STUB 369
+MPI_STUB 369
 NAME MPI_Neighbor_allgatherv_c, 369
 NAME PMPI_Neighbor_allgatherv_c, 369
-STUB 370
+MPI_STUB 370
 NAME MPI_Neighbor_allgatherv_init, 370
 NAME PMPI_Neighbor_allgatherv_init, 370
-STUB 371
+MPI_STUB 371
 NAME MPI_Neighbor_allgatherv_init_c, 371
 NAME PMPI_Neighbor_allgatherv_init_c, 371
-STUB 372
+MPI_STUB 372
 NAME MPI_Neighbor_alltoall, 372
 NAME PMPI_Neighbor_alltoall, 372
-STUB 373
+MPI_STUB 373
 NAME MPI_Neighbor_alltoall_c, 373
 NAME PMPI_Neighbor_alltoall_c, 373
-STUB 374
+MPI_STUB 374
 NAME MPI_Neighbor_alltoall_init, 374
 NAME PMPI_Neighbor_alltoall_init, 374
-STUB 375
+MPI_STUB 375
 NAME MPI_Neighbor_alltoall_init_c, 375
 NAME PMPI_Neighbor_alltoall_init_c, 375
-STUB 376
+MPI_STUB 376
 NAME MPI_Neighbor_alltoallv, 376
 NAME PMPI_Neighbor_alltoallv, 376
-STUB 377
+MPI_STUB 377
 NAME MPI_Neighbor_alltoallv_c, 377
 NAME PMPI_Neighbor_alltoallv_c, 377
-STUB 378
+MPI_STUB 378
 NAME MPI_Neighbor_alltoallv_init, 378
 NAME PMPI_Neighbor_alltoallv_init, 378
-STUB 379
+MPI_STUB 379
 NAME MPI_Neighbor_alltoallv_init_c, 379
 NAME PMPI_Neighbor_alltoallv_init_c, 379
-STUB 380
+MPI_STUB 380
 NAME MPI_Neighbor_alltoallw, 380
 NAME PMPI_Neighbor_alltoallw, 380
-STUB 381
+MPI_STUB 381
 NAME MPI_Neighbor_alltoallw_c, 381
 NAME PMPI_Neighbor_alltoallw_c, 381
-STUB 382
+MPI_STUB 382
 NAME MPI_Neighbor_alltoallw_init, 382
 NAME PMPI_Neighbor_alltoallw_init, 382
-STUB 383
+MPI_STUB 383
 NAME MPI_Neighbor_alltoallw_init_c, 383
 NAME PMPI_Neighbor_alltoallw_init_c, 383
-STUB 384
+MPI_STUB 384
 NAME MPI_Op_commutative, 384
 NAME PMPI_Op_commutative, 384
-STUB 385
+MPI_STUB 385
 NAME MPI_Op_create, 385
 NAME PMPI_Op_create, 385
-STUB 386
+MPI_STUB 386
 NAME MPI_Op_create_c, 386
 NAME PMPI_Op_create_c, 386
-STUB 387
+MPI_STUB 387
 NAME MPI_Op_free, 387
 NAME PMPI_Op_free, 387
-STUB 388
+MPI_STUB 388
 NAME MPI_Open_port, 388
 NAME PMPI_Open_port, 388
-STUB 389
+MPI_STUB 389
 NAME MPI_Pack, 389
 NAME PMPI_Pack, 389
-STUB 390
+MPI_STUB 390
 NAME MPI_Pack_c, 390
 NAME PMPI_Pack_c, 390
-STUB 391
+MPI_STUB 391
 NAME MPI_Pack_external, 391
 NAME PMPI_Pack_external, 391
-STUB 392
+MPI_STUB 392
 NAME MPI_Pack_external_c, 392
 NAME PMPI_Pack_external_c, 392
-STUB 393
+MPI_STUB 393
 NAME MPI_Pack_external_size, 393
 NAME PMPI_Pack_external_size, 393
-STUB 394
+MPI_STUB 394
 NAME MPI_Pack_external_size_c, 394
 NAME PMPI_Pack_external_size_c, 394
-STUB 395
+MPI_STUB 395
 NAME MPI_Pack_size, 395
 NAME PMPI_Pack_size, 395
-STUB 396
+MPI_STUB 396
 NAME MPI_Pack_size_c, 396
 NAME PMPI_Pack_size_c, 396
-STUB 397
+MPI_STUB 397
 NAME MPI_Parrived, 397
 NAME PMPI_Parrived, 397
-STUB 398
+MPI_STUB 398
 NAME MPI_Pcontrol, 398
 NAME PMPI_Pcontrol, 398
-STUB 399
+MPI_STUB 399
 NAME MPI_Pready, 399
 NAME PMPI_Pready, 399
-STUB 400
+MPI_STUB 400
 NAME MPI_Pready_list, 400
 NAME PMPI_Pready_list, 400
-STUB 401
+MPI_STUB 401
 NAME MPI_Pready_range, 401
 NAME PMPI_Pready_range, 401
-STUB 402
+MPI_STUB 402
 NAME MPI_Precv_init, 402
 NAME PMPI_Precv_init, 402
-STUB 403
+MPI_STUB 403
 NAME MPI_Probe, 403
 NAME PMPI_Probe, 403
-STUB 404
+MPI_STUB 404
 NAME MPI_Psend_init, 404
 NAME PMPI_Psend_init, 404
-STUB 405
+MPI_STUB 405
 NAME MPI_Publish_name, 405
 NAME PMPI_Publish_name, 405
-STUB 406
+MPI_STUB 406
 NAME MPI_Put, 406
 NAME PMPI_Put, 406
-STUB 407
+MPI_STUB 407
 NAME MPI_Put_c, 407
 NAME PMPI_Put_c, 407
-STUB 408
+MPI_STUB 408
 NAME MPI_Query_thread, 408
 NAME PMPI_Query_thread, 408
-STUB 409
+MPI_STUB 409
 NAME MPI_Raccumulate, 409
 NAME PMPI_Raccumulate, 409
-STUB 410
+MPI_STUB 410
 NAME MPI_Raccumulate_c, 410
 NAME PMPI_Raccumulate_c, 410
-STUB 411
+MPI_STUB 411
 NAME MPI_Recv, 411
 NAME PMPI_Recv, 411
-STUB 412
+MPI_STUB 412
 NAME MPI_Recv_c, 412
 NAME PMPI_Recv_c, 412
-STUB 413
+MPI_STUB 413
 NAME MPI_Recv_init, 413
 NAME PMPI_Recv_init, 413
-STUB 414
+MPI_STUB 414
 NAME MPI_Recv_init_c, 414
 NAME PMPI_Recv_init_c, 414
-STUB 415
+MPI_STUB 415
 NAME MPI_Reduce, 415
 NAME PMPI_Reduce, 415
-STUB 416
+MPI_STUB 416
 NAME MPI_Reduce_c, 416
 NAME PMPI_Reduce_c, 416
-STUB 417
+MPI_STUB 417
 NAME MPI_Reduce_init, 417
 NAME PMPI_Reduce_init, 417
-STUB 418
+MPI_STUB 418
 NAME MPI_Reduce_init_c, 418
 NAME PMPI_Reduce_init_c, 418
-STUB 419
+MPI_STUB 419
 NAME MPI_Reduce_local, 419
 NAME PMPI_Reduce_local, 419
-STUB 420
+MPI_STUB 420
 NAME MPI_Reduce_local_c, 420
 NAME PMPI_Reduce_local_c, 420
-STUB 421
+MPI_STUB 421
 NAME MPI_Reduce_scatter, 421
 NAME PMPI_Reduce_scatter, 421
-STUB 422
+MPI_STUB 422
 NAME MPI_Reduce_scatter_block, 422
 NAME PMPI_Reduce_scatter_block, 422
-STUB 423
+MPI_STUB 423
 NAME MPI_Reduce_scatter_block_c, 423
 NAME PMPI_Reduce_scatter_block_c, 423
-STUB 424
+MPI_STUB 424
 NAME MPI_Reduce_scatter_block_init, 424
 NAME PMPI_Reduce_scatter_block_init, 424
-STUB 425
+MPI_STUB 425
 NAME MPI_Reduce_scatter_block_init_c, 425
 NAME PMPI_Reduce_scatter_block_init_c, 425
-STUB 426
+MPI_STUB 426
 NAME MPI_Reduce_scatter_c, 426
 NAME PMPI_Reduce_scatter_c, 426
-STUB 427
+MPI_STUB 427
 NAME MPI_Reduce_scatter_init, 427
 NAME PMPI_Reduce_scatter_init, 427
-STUB 428
+MPI_STUB 428
 NAME MPI_Reduce_scatter_init_c, 428
 NAME PMPI_Reduce_scatter_init_c, 428
-STUB 429
+MPI_STUB 429
 NAME MPI_Register_datarep, 429
 NAME PMPI_Register_datarep, 429
-STUB 430
+MPI_STUB 430
 NAME MPI_Register_datarep_c, 430
 NAME PMPI_Register_datarep_c, 430
-STUB 431
+MPI_STUB 431
 NAME MPI_Request_free, 431
 NAME PMPI_Request_free, 431
-STUB 432
+MPI_STUB 432
 NAME MPI_Request_get_status, 432
 NAME PMPI_Request_get_status, 432
-STUB 433
+MPI_STUB 433
 NAME MPI_Rget, 433
 NAME PMPI_Rget, 433
-STUB 434
+MPI_STUB 434
 NAME MPI_Rget_accumulate, 434
 NAME PMPI_Rget_accumulate, 434
-STUB 435
+MPI_STUB 435
 NAME MPI_Rget_accumulate_c, 435
 NAME PMPI_Rget_accumulate_c, 435
-STUB 436
+MPI_STUB 436
 NAME MPI_Rget_c, 436
 NAME PMPI_Rget_c, 436
-STUB 437
+MPI_STUB 437
 NAME MPI_Rput, 437
 NAME PMPI_Rput, 437
-STUB 438
+MPI_STUB 438
 NAME MPI_Rput_c, 438
 NAME PMPI_Rput_c, 438
-STUB 439
+MPI_STUB 439
 NAME MPI_Rsend, 439
 NAME PMPI_Rsend, 439
-STUB 440
+MPI_STUB 440
 NAME MPI_Rsend_c, 440
 NAME PMPI_Rsend_c, 440
-STUB 441
+MPI_STUB 441
 NAME MPI_Rsend_init, 441
 NAME PMPI_Rsend_init, 441
-STUB 442
+MPI_STUB 442
 NAME MPI_Rsend_init_c, 442
 NAME PMPI_Rsend_init_c, 442
-STUB 443
+MPI_STUB 443
 NAME MPI_Scan, 443
 NAME PMPI_Scan, 443
-STUB 444
+MPI_STUB 444
 NAME MPI_Scan_c, 444
 NAME PMPI_Scan_c, 444
-STUB 445
+MPI_STUB 445
 NAME MPI_Scan_init, 445
 NAME PMPI_Scan_init, 445
-STUB 446
+MPI_STUB 446
 NAME MPI_Scan_init_c, 446
 NAME PMPI_Scan_init_c, 446
-STUB 447
+MPI_STUB 447
 NAME MPI_Scatter, 447
 NAME PMPI_Scatter, 447
-STUB 448
+MPI_STUB 448
 NAME MPI_Scatter_c, 448
 NAME PMPI_Scatter_c, 448
-STUB 449
+MPI_STUB 449
 NAME MPI_Scatter_init, 449
 NAME PMPI_Scatter_init, 449
-STUB 450
+MPI_STUB 450
 NAME MPI_Scatter_init_c, 450
 NAME PMPI_Scatter_init_c, 450
-STUB 451
+MPI_STUB 451
 NAME MPI_Scatterv, 451
 NAME PMPI_Scatterv, 451
-STUB 452
+MPI_STUB 452
 NAME MPI_Scatterv_c, 452
 NAME PMPI_Scatterv_c, 452
-STUB 453
+MPI_STUB 453
 NAME MPI_Scatterv_init, 453
 NAME PMPI_Scatterv_init, 453
-STUB 454
+MPI_STUB 454
 NAME MPI_Scatterv_init_c, 454
 NAME PMPI_Scatterv_init_c, 454
-STUB 455
+MPI_STUB 455
 NAME MPI_Send, 455
 NAME PMPI_Send, 455
-STUB 456
+MPI_STUB 456
 NAME MPI_Send_c, 456
 NAME PMPI_Send_c, 456
-STUB 457
+MPI_STUB 457
 NAME MPI_Send_init, 457
 NAME PMPI_Send_init, 457
-STUB 458
+MPI_STUB 458
 NAME MPI_Send_init_c, 458
 NAME PMPI_Send_init_c, 458
-STUB 459
+MPI_STUB 459
 NAME MPI_Sendrecv, 459
 NAME PMPI_Sendrecv, 459
-STUB 460
+MPI_STUB 460
 NAME MPI_Sendrecv_c, 460
 NAME PMPI_Sendrecv_c, 460
-STUB 461
+MPI_STUB 461
 NAME MPI_Sendrecv_replace, 461
 NAME PMPI_Sendrecv_replace, 461
-STUB 462
+MPI_STUB 462
 NAME MPI_Sendrecv_replace_c, 462
 NAME PMPI_Sendrecv_replace_c, 462
-STUB 463
+MPI_STUB 463
 NAME MPI_Session_call_errhandler, 463
 NAME PMPI_Session_call_errhandler, 463
-STUB 464
+MPI_STUB 464
 NAME MPI_Session_create_errhandler, 464
 NAME PMPI_Session_create_errhandler, 464
-STUB 465
+MPI_STUB 465
 NAME MPI_Session_finalize, 465
 NAME PMPI_Session_finalize, 465
-STUB 466
+MPI_STUB 466
 NAME MPI_Session_get_errhandler, 466
 NAME PMPI_Session_get_errhandler, 466
-STUB 467
+MPI_STUB 467
 NAME MPI_Session_get_info, 467
 NAME PMPI_Session_get_info, 467
-STUB 468
+MPI_STUB 468
 NAME MPI_Session_get_nth_pset, 468
 NAME PMPI_Session_get_nth_pset, 468
-STUB 469
+MPI_STUB 469
 NAME MPI_Session_get_num_psets, 469
 NAME PMPI_Session_get_num_psets, 469
-STUB 470
+MPI_STUB 470
 NAME MPI_Session_get_pset_info, 470
 NAME PMPI_Session_get_pset_info, 470
-STUB 471
+MPI_STUB 471
 NAME MPI_Session_init, 471
 NAME PMPI_Session_init, 471
-STUB 472
+MPI_STUB 472
 NAME MPI_Session_set_errhandler, 472
 NAME PMPI_Session_set_errhandler, 472
-STUB 473
+MPI_STUB 473
 NAME MPI_Ssend, 473
 NAME PMPI_Ssend, 473
-STUB 474
+MPI_STUB 474
 NAME MPI_Ssend_c, 474
 NAME PMPI_Ssend_c, 474
-STUB 475
+MPI_STUB 475
 NAME MPI_Ssend_init, 475
 NAME PMPI_Ssend_init, 475
-STUB 476
+MPI_STUB 476
 NAME MPI_Ssend_init_c, 476
 NAME PMPI_Ssend_init_c, 476
-STUB 477
+MPI_STUB 477
 NAME MPI_Start, 477
 NAME PMPI_Start, 477
-STUB 478
+MPI_STUB 478
 NAME MPI_Startall, 478
 NAME PMPI_Startall, 478
-STUB 479
+MPI_STUB 479
 NAME MPI_Status_c2f, 479
 NAME PMPI_Status_c2f, 479
-STUB 480
+MPI_STUB 480
 NAME MPI_Status_f2c, 480
 NAME PMPI_Status_f2c, 480
-STUB 481
+MPI_STUB 481
 NAME MPI_Status_set_cancelled, 481
 NAME PMPI_Status_set_cancelled, 481
-STUB 482
+MPI_STUB 482
 NAME MPI_Status_set_elements, 482
 NAME PMPI_Status_set_elements, 482
-STUB 483
+MPI_STUB 483
 NAME MPI_Status_set_elements_x, 483
 NAME PMPI_Status_set_elements_x, 483
-STUB 484
+MPI_STUB 484
 NAME MPI_T_category_changed, 484
 NAME PMPI_T_category_changed, 484
-STUB 485
+MPI_STUB 485
 NAME MPI_T_category_get_categories, 485
 NAME PMPI_T_category_get_categories, 485
-STUB 486
+MPI_STUB 486
 NAME MPI_T_category_get_cvars, 486
 NAME PMPI_T_category_get_cvars, 486
-STUB 487
+MPI_STUB 487
 NAME MPI_T_category_get_events, 487
 NAME PMPI_T_category_get_events, 487
-STUB 488
+MPI_STUB 488
 NAME MPI_T_category_get_index, 488
 NAME PMPI_T_category_get_index, 488
-STUB 489
+MPI_STUB 489
 NAME MPI_T_category_get_info, 489
 NAME PMPI_T_category_get_info, 489
-STUB 490
+MPI_STUB 490
 NAME MPI_T_category_get_num, 490
 NAME PMPI_T_category_get_num, 490
-STUB 491
+MPI_STUB 491
 NAME MPI_T_category_get_num_events, 491
 NAME PMPI_T_category_get_num_events, 491
-STUB 492
+MPI_STUB 492
 NAME MPI_T_category_get_pvars, 492
 NAME PMPI_T_category_get_pvars, 492
-STUB 493
+MPI_STUB 493
 NAME MPI_T_cvar_get_index, 493
 NAME PMPI_T_cvar_get_index, 493
-STUB 494
+MPI_STUB 494
 NAME MPI_T_cvar_get_info, 494
 NAME PMPI_T_cvar_get_info, 494
-STUB 495
+MPI_STUB 495
 NAME MPI_T_cvar_get_num, 495
 NAME PMPI_T_cvar_get_num, 495
-STUB 496
+MPI_STUB 496
 NAME MPI_T_cvar_handle_alloc, 496
 NAME PMPI_T_cvar_handle_alloc, 496
-STUB 497
+MPI_STUB 497
 NAME MPI_T_cvar_handle_free, 497
 NAME PMPI_T_cvar_handle_free, 497
-STUB 498
+MPI_STUB 498
 NAME MPI_T_cvar_read, 498
 NAME PMPI_T_cvar_read, 498
-STUB 499
+MPI_STUB 499
 NAME MPI_T_cvar_write, 499
 NAME PMPI_T_cvar_write, 499
-STUB 500
+MPI_STUB 500
 NAME MPI_T_enum_get_info, 500
 NAME PMPI_T_enum_get_info, 500
-STUB 501
+MPI_STUB 501
 NAME MPI_T_enum_get_item, 501
 NAME PMPI_T_enum_get_item, 501
-STUB 502
+MPI_STUB 502
 NAME MPI_T_event_callback_get_info, 502
 NAME PMPI_T_event_callback_get_info, 502
-STUB 503
+MPI_STUB 503
 NAME MPI_T_event_callback_set_info, 503
 NAME PMPI_T_event_callback_set_info, 503
-STUB 504
+MPI_STUB 504
 NAME MPI_T_event_copy, 504
 NAME PMPI_T_event_copy, 504
-STUB 505
+MPI_STUB 505
 NAME MPI_T_event_get_index, 505
 NAME PMPI_T_event_get_index, 505
-STUB 506
+MPI_STUB 506
 NAME MPI_T_event_get_info, 506
 NAME PMPI_T_event_get_info, 506
-STUB 507
+MPI_STUB 507
 NAME MPI_T_event_get_num, 507
 NAME PMPI_T_event_get_num, 507
-STUB 508
+MPI_STUB 508
 NAME MPI_T_event_get_source, 508
 NAME PMPI_T_event_get_source, 508
-STUB 509
+MPI_STUB 509
 NAME MPI_T_event_get_timestamp, 509
 NAME PMPI_T_event_get_timestamp, 509
-STUB 510
+MPI_STUB 510
 NAME MPI_T_event_handle_alloc, 510
 NAME PMPI_T_event_handle_alloc, 510
-STUB 511
+MPI_STUB 511
 NAME MPI_T_event_handle_free, 511
 NAME PMPI_T_event_handle_free, 511
-STUB 512
+MPI_STUB 512
 NAME MPI_T_event_handle_get_info, 512
 NAME PMPI_T_event_handle_get_info, 512
-STUB 513
+MPI_STUB 513
 NAME MPI_T_event_handle_set_info, 513
 NAME PMPI_T_event_handle_set_info, 513
-STUB 514
+MPI_STUB 514
 NAME MPI_T_event_read, 514
 NAME PMPI_T_event_read, 514
-STUB 515
+MPI_STUB 515
 NAME MPI_T_event_register_callback, 515
 NAME PMPI_T_event_register_callback, 515
-STUB 516
+MPI_STUB 516
 NAME MPI_T_event_set_dropped_handler, 516
 NAME PMPI_T_event_set_dropped_handler, 516
-STUB 517
+MPI_STUB 517
 NAME MPI_T_finalize, 517
 NAME PMPI_T_finalize, 517
-STUB 518
+MPI_STUB 518
 NAME MPI_T_init_thread, 518
 NAME PMPI_T_init_thread, 518
-STUB 519
+MPI_STUB 519
 NAME MPI_T_pvar_get_index, 519
 NAME PMPI_T_pvar_get_index, 519
-STUB 520
+MPI_STUB 520
 NAME MPI_T_pvar_get_info, 520
 NAME PMPI_T_pvar_get_info, 520
-STUB 521
+MPI_STUB 521
 NAME MPI_T_pvar_get_num, 521
 NAME PMPI_T_pvar_get_num, 521
-STUB 522
+MPI_STUB 522
 NAME MPI_T_pvar_handle_alloc, 522
 NAME PMPI_T_pvar_handle_alloc, 522
-STUB 523
+MPI_STUB 523
 NAME MPI_T_pvar_handle_free, 523
 NAME PMPI_T_pvar_handle_free, 523
-STUB 524
+MPI_STUB 524
 NAME MPI_T_pvar_read, 524
 NAME PMPI_T_pvar_read, 524
-STUB 525
+MPI_STUB 525
 NAME MPI_T_pvar_readreset, 525
 NAME PMPI_T_pvar_readreset, 525
-STUB 526
+MPI_STUB 526
 NAME MPI_T_pvar_reset, 526
 NAME PMPI_T_pvar_reset, 526
-STUB 527
+MPI_STUB 527
 NAME MPI_T_pvar_session_create, 527
 NAME PMPI_T_pvar_session_create, 527
-STUB 528
+MPI_STUB 528
 NAME MPI_T_pvar_session_free, 528
 NAME PMPI_T_pvar_session_free, 528
-STUB 529
+MPI_STUB 529
 NAME MPI_T_pvar_start, 529
 NAME PMPI_T_pvar_start, 529
-STUB 530
+MPI_STUB 530
 NAME MPI_T_pvar_stop, 530
 NAME PMPI_T_pvar_stop, 530
-STUB 531
+MPI_STUB 531
 NAME MPI_T_pvar_write, 531
 NAME PMPI_T_pvar_write, 531
-STUB 532
+MPI_STUB 532
 NAME MPI_T_source_get_info, 532
 NAME PMPI_T_source_get_info, 532
-STUB 533
+MPI_STUB 533
 NAME MPI_T_source_get_num, 533
 NAME PMPI_T_source_get_num, 533
-STUB 534
+MPI_STUB 534
 NAME MPI_T_source_get_timestamp, 534
 NAME PMPI_T_source_get_timestamp, 534
-STUB 535
+MPI_STUB 535
 NAME MPI_Test, 535
 NAME PMPI_Test, 535
-STUB 536
+MPI_STUB 536
 NAME MPI_Test_cancelled, 536
 NAME PMPI_Test_cancelled, 536
-STUB 537
+MPI_STUB 537
 NAME MPI_Testall, 537
 NAME PMPI_Testall, 537
-STUB 538
+MPI_STUB 538
 NAME MPI_Testany, 538
 NAME PMPI_Testany, 538
-STUB 539
+MPI_STUB 539
 NAME MPI_Testsome, 539
 NAME PMPI_Testsome, 539
-STUB 540
+MPI_STUB 540
 NAME MPI_Topo_test, 540
 NAME PMPI_Topo_test, 540
-STUB 541
+MPI_STUB 541
 NAME MPI_Type_commit, 541
 NAME PMPI_Type_commit, 541
-STUB 542
+MPI_STUB 542
 NAME MPI_Type_contiguous, 542
 NAME PMPI_Type_contiguous, 542
-STUB 543
+MPI_STUB 543
 NAME MPI_Type_contiguous_c, 543
 NAME PMPI_Type_contiguous_c, 543
-STUB 544
+MPI_STUB 544
 NAME MPI_Type_create_darray, 544
 NAME PMPI_Type_create_darray, 544
-STUB 545
+MPI_STUB 545
 NAME MPI_Type_create_darray_c, 545
 NAME PMPI_Type_create_darray_c, 545
-STUB 546
+MPI_STUB 546
 NAME MPI_Type_create_f90_complex, 546
 NAME PMPI_Type_create_f90_complex, 546
-STUB 547
+MPI_STUB 547
 NAME MPI_Type_create_f90_integer, 547
 NAME PMPI_Type_create_f90_integer, 547
-STUB 548
+MPI_STUB 548
 NAME MPI_Type_create_f90_real, 548
 NAME PMPI_Type_create_f90_real, 548
-STUB 549
+MPI_STUB 549
 NAME MPI_Type_create_hindexed, 549
 NAME PMPI_Type_create_hindexed, 549
-STUB 550
+MPI_STUB 550
 NAME MPI_Type_create_hindexed_block, 550
 NAME PMPI_Type_create_hindexed_block, 550
-STUB 551
+MPI_STUB 551
 NAME MPI_Type_create_hindexed_block_c, 551
 NAME PMPI_Type_create_hindexed_block_c, 551
-STUB 552
+MPI_STUB 552
 NAME MPI_Type_create_hindexed_c, 552
 NAME PMPI_Type_create_hindexed_c, 552
-STUB 553
+MPI_STUB 553
 NAME MPI_Type_create_hvector, 553
 NAME PMPI_Type_create_hvector, 553
-STUB 554
+MPI_STUB 554
 NAME MPI_Type_create_hvector_c, 554
 NAME PMPI_Type_create_hvector_c, 554
-STUB 555
+MPI_STUB 555
 NAME MPI_Type_create_indexed_block, 555
 NAME PMPI_Type_create_indexed_block, 555
-STUB 556
+MPI_STUB 556
 NAME MPI_Type_create_indexed_block_c, 556
 NAME PMPI_Type_create_indexed_block_c, 556
-STUB 557
+MPI_STUB 557
 NAME MPI_Type_create_keyval, 557
 NAME PMPI_Type_create_keyval, 557
-STUB 558
+MPI_STUB 558
 NAME MPI_Type_create_resized, 558
 NAME PMPI_Type_create_resized, 558
-STUB 559
+MPI_STUB 559
 NAME MPI_Type_create_resized_c, 559
 NAME PMPI_Type_create_resized_c, 559
-STUB 560
+MPI_STUB 560
 NAME MPI_Type_create_struct, 560
 NAME PMPI_Type_create_struct, 560
-STUB 561
+MPI_STUB 561
 NAME MPI_Type_create_struct_c, 561
 NAME PMPI_Type_create_struct_c, 561
-STUB 562
+MPI_STUB 562
 NAME MPI_Type_create_subarray, 562
 NAME PMPI_Type_create_subarray, 562
-STUB 563
+MPI_STUB 563
 NAME MPI_Type_create_subarray_c, 563
 NAME PMPI_Type_create_subarray_c, 563
-STUB 564
+MPI_STUB 564
 NAME MPI_Type_delete_attr, 564
 NAME PMPI_Type_delete_attr, 564
-STUB 565
+MPI_STUB 565
 NAME MPI_Type_dup, 565
 NAME PMPI_Type_dup, 565
-STUB 566
+MPI_STUB 566
 NAME MPI_Type_extent, 566
 NAME PMPI_Type_extent, 566
-STUB 567
+MPI_STUB 567
 NAME MPI_Type_free, 567
 NAME PMPI_Type_free, 567
-STUB 568
+MPI_STUB 568
 NAME MPI_Type_free_keyval, 568
 NAME PMPI_Type_free_keyval, 568
-STUB 569
+MPI_STUB 569
 NAME MPI_Type_get_attr, 569
 NAME PMPI_Type_get_attr, 569
-STUB 570
+MPI_STUB 570
 NAME MPI_Type_get_contents, 570
 NAME PMPI_Type_get_contents, 570
-STUB 571
+MPI_STUB 571
 NAME MPI_Type_get_contents_c, 571
 NAME PMPI_Type_get_contents_c, 571
-STUB 572
+MPI_STUB 572
 NAME MPI_Type_get_envelope, 572
 NAME PMPI_Type_get_envelope, 572
-STUB 573
+MPI_STUB 573
 NAME MPI_Type_get_envelope_c, 573
 NAME PMPI_Type_get_envelope_c, 573
-STUB 574
+MPI_STUB 574
 NAME MPI_Type_get_extent, 574
 NAME PMPI_Type_get_extent, 574
-STUB 575
+MPI_STUB 575
 NAME MPI_Type_get_extent_c, 575
 NAME PMPI_Type_get_extent_c, 575
-STUB 576
+MPI_STUB 576
 NAME MPI_Type_get_extent_x, 576
 NAME PMPI_Type_get_extent_x, 576
-STUB 577
+MPI_STUB 577
 NAME MPI_Type_get_name, 577
 NAME PMPI_Type_get_name, 577
-STUB 578
+MPI_STUB 578
 NAME MPI_Type_get_true_extent, 578
 NAME PMPI_Type_get_true_extent, 578
-STUB 579
+MPI_STUB 579
 NAME MPI_Type_get_true_extent_c, 579
 NAME PMPI_Type_get_true_extent_c, 579
-STUB 580
+MPI_STUB 580
 NAME MPI_Type_get_true_extent_x, 580
 NAME PMPI_Type_get_true_extent_x, 580
-STUB 581
+MPI_STUB 581
 NAME MPI_Type_hindexed, 581
 NAME PMPI_Type_hindexed, 581
-STUB 582
+MPI_STUB 582
 NAME MPI_Type_hvector, 582
 NAME PMPI_Type_hvector, 582
-STUB 583
+MPI_STUB 583
 NAME MPI_Type_indexed, 583
 NAME PMPI_Type_indexed, 583
-STUB 584
+MPI_STUB 584
 NAME MPI_Type_indexed_c, 584
 NAME PMPI_Type_indexed_c, 584
-STUB 585
+MPI_STUB 585
 NAME MPI_Type_lb, 585
 NAME PMPI_Type_lb, 585
-STUB 586
+MPI_STUB 586
 NAME MPI_Type_match_size, 586
 NAME PMPI_Type_match_size, 586
-STUB 587
+MPI_STUB 587
 NAME MPI_Type_set_attr, 587
 NAME PMPI_Type_set_attr, 587
-STUB 588
+MPI_STUB 588
 NAME MPI_Type_set_name, 588
 NAME PMPI_Type_set_name, 588
-STUB 589
+MPI_STUB 589
 NAME MPI_Type_size, 589
 NAME PMPI_Type_size, 589
-STUB 590
+MPI_STUB 590
 NAME MPI_Type_size_c, 590
 NAME PMPI_Type_size_c, 590
-STUB 591
+MPI_STUB 591
 NAME MPI_Type_size_x, 591
 NAME PMPI_Type_size_x, 591
-STUB 592
+MPI_STUB 592
 NAME MPI_Type_struct, 592
 NAME PMPI_Type_struct, 592
-STUB 593
+MPI_STUB 593
 NAME MPI_Type_ub, 593
 NAME PMPI_Type_ub, 593
-STUB 594
+MPI_STUB 594
 NAME MPI_Type_vector, 594
 NAME PMPI_Type_vector, 594
-STUB 595
+MPI_STUB 595
 NAME MPI_Type_vector_c, 595
 NAME PMPI_Type_vector_c, 595
-STUB 596
+MPI_STUB 596
 NAME MPI_Unpack, 596
 NAME PMPI_Unpack, 596
-STUB 597
+MPI_STUB 597
 NAME MPI_Unpack_c, 597
 NAME PMPI_Unpack_c, 597
-STUB 598
+MPI_STUB 598
 NAME MPI_Unpack_external, 598
 NAME PMPI_Unpack_external, 598
-STUB 599
+MPI_STUB 599
 NAME MPI_Unpack_external_c, 599
 NAME PMPI_Unpack_external_c, 599
-STUB 600
+MPI_STUB 600
 NAME MPI_Unpublish_name, 600
 NAME PMPI_Unpublish_name, 600
-STUB 601
+MPI_STUB 601
 NAME MPI_Wait, 601
 NAME PMPI_Wait, 601
-STUB 602
+MPI_STUB 602
 NAME MPI_Waitall, 602
 NAME PMPI_Waitall, 602
-STUB 603
+MPI_STUB 603
 NAME MPI_Waitany, 603
 NAME PMPI_Waitany, 603
-STUB 604
+MPI_STUB 604
 NAME MPI_Waitsome, 604
 NAME PMPI_Waitsome, 604
-STUB 605
+MPI_STUB 605
 NAME MPI_Win_allocate, 605
 NAME PMPI_Win_allocate, 605
-STUB 606
+MPI_STUB 606
 NAME MPI_Win_allocate_c, 606
 NAME PMPI_Win_allocate_c, 606
-STUB 607
+MPI_STUB 607
 NAME MPI_Win_allocate_shared, 607
 NAME PMPI_Win_allocate_shared, 607
-STUB 608
+MPI_STUB 608
 NAME MPI_Win_allocate_shared_c, 608
 NAME PMPI_Win_allocate_shared_c, 608
-STUB 609
+MPI_STUB 609
 NAME MPI_Win_attach, 609
 NAME PMPI_Win_attach, 609
-STUB 610
+MPI_STUB 610
 NAME MPI_Win_call_errhandler, 610
 NAME PMPI_Win_call_errhandler, 610
-STUB 611
+MPI_STUB 611
 NAME MPI_Win_complete, 611
 NAME PMPI_Win_complete, 611
-STUB 612
+MPI_STUB 612
 NAME MPI_Win_create, 612
 NAME PMPI_Win_create, 612
-STUB 613
+MPI_STUB 613
 NAME MPI_Win_create_c, 613
 NAME PMPI_Win_create_c, 613
-STUB 614
+MPI_STUB 614
 NAME MPI_Win_create_dynamic, 614
 NAME PMPI_Win_create_dynamic, 614
-STUB 615
+MPI_STUB 615
 NAME MPI_Win_create_errhandler, 615
 NAME PMPI_Win_create_errhandler, 615
-STUB 616
+MPI_STUB 616
 NAME MPI_Win_create_keyval, 616
 NAME PMPI_Win_create_keyval, 616
-STUB 617
+MPI_STUB 617
 NAME MPI_Win_delete_attr, 617
 NAME PMPI_Win_delete_attr, 617
-STUB 618
+MPI_STUB 618
 NAME MPI_Win_detach, 618
 NAME PMPI_Win_detach, 618
-STUB 619
+MPI_STUB 619
 NAME MPI_Win_fence, 619
 NAME PMPI_Win_fence, 619
-STUB 620
+MPI_STUB 620
 NAME MPI_Win_flush, 620
 NAME PMPI_Win_flush, 620
-STUB 621
+MPI_STUB 621
 NAME MPI_Win_flush_all, 621
 NAME PMPI_Win_flush_all, 621
-STUB 622
+MPI_STUB 622
 NAME MPI_Win_flush_local, 622
 NAME PMPI_Win_flush_local, 622
-STUB 623
+MPI_STUB 623
 NAME MPI_Win_flush_local_all, 623
 NAME PMPI_Win_flush_local_all, 623
-STUB 624
+MPI_STUB 624
 NAME MPI_Win_free, 624
 NAME PMPI_Win_free, 624
-STUB 625
+MPI_STUB 625
 NAME MPI_Win_free_keyval, 625
 NAME PMPI_Win_free_keyval, 625
-STUB 626
+MPI_STUB 626
 NAME MPI_Win_get_attr, 626
 NAME PMPI_Win_get_attr, 626
-STUB 627
+MPI_STUB 627
 NAME MPI_Win_get_errhandler, 627
 NAME PMPI_Win_get_errhandler, 627
-STUB 628
+MPI_STUB 628
 NAME MPI_Win_get_group, 628
 NAME PMPI_Win_get_group, 628
-STUB 629
+MPI_STUB 629
 NAME MPI_Win_get_info, 629
 NAME PMPI_Win_get_info, 629
-STUB 630
+MPI_STUB 630
 NAME MPI_Win_get_name, 630
 NAME PMPI_Win_get_name, 630
-STUB 631
+MPI_STUB 631
 NAME MPI_Win_lock, 631
 NAME PMPI_Win_lock, 631
-STUB 632
+MPI_STUB 632
 NAME MPI_Win_lock_all, 632
 NAME PMPI_Win_lock_all, 632
-STUB 633
+MPI_STUB 633
 NAME MPI_Win_post, 633
 NAME PMPI_Win_post, 633
-STUB 634
+MPI_STUB 634
 NAME MPI_Win_set_attr, 634
 NAME PMPI_Win_set_attr, 634
-STUB 635
+MPI_STUB 635
 NAME MPI_Win_set_errhandler, 635
 NAME PMPI_Win_set_errhandler, 635
-STUB 636
+MPI_STUB 636
 NAME MPI_Win_set_info, 636
 NAME PMPI_Win_set_info, 636
-STUB 637
+MPI_STUB 637
 NAME MPI_Win_set_name, 637
 NAME PMPI_Win_set_name, 637
-STUB 638
+MPI_STUB 638
 NAME MPI_Win_shared_query, 638
 NAME PMPI_Win_shared_query, 638
-STUB 639
+MPI_STUB 639
 NAME MPI_Win_shared_query_c, 639
 NAME PMPI_Win_shared_query_c, 639
-STUB 640
+MPI_STUB 640
 NAME MPI_Win_start, 640
 NAME PMPI_Win_start, 640
-STUB 641
+MPI_STUB 641
 NAME MPI_Win_sync, 641
 NAME PMPI_Win_sync, 641
-STUB 642
+MPI_STUB 642
 NAME MPI_Win_test, 642
 NAME PMPI_Win_test, 642
-STUB 643
+MPI_STUB 643
 NAME MPI_Win_unlock, 643
 NAME PMPI_Win_unlock, 643
-STUB 644
+MPI_STUB 644
 NAME MPI_Win_unlock_all, 644
 NAME PMPI_Win_unlock_all, 644
-STUB 645
+MPI_STUB 645
 NAME MPI_Win_wait, 645
 NAME PMPI_Win_wait, 645
-STUB 646
+MPI_STUB 646
 NAME MPI_Wtick, 646
 NAME PMPI_Wtick, 646
-STUB 647
+MPI_STUB 647
 NAME MPI_Wtime, 647
 NAME PMPI_Wtime, 647
-STUB 648
+MPI_STUB 648
 NAME QMPI_Get_calling_address, 648
-STUB 649
+MPI_STUB 649
 NAME QMPI_Get_function, 649
-STUB 650
+MPI_STUB 650
 NAME QMPI_Get_tool_storage, 650
-STUB 651
+MPI_STUB 651
 NAME QMPI_Register_function, 651
-STUB 652
+MPI_STUB 652
 NAME QMPI_Register_tool_name, 652
-STUB 653
+MPI_STUB 653
 NAME QMPI_Register_tool_storage, 653
 
-PRIVATE_STUBS 654, 1024
-
-UNBOUND_TABLE
-UNBOUND 0
-UNBOUND 1
-UNBOUND 2
-UNBOUND 3
-UNBOUND 4
-UNBOUND 5
-UNBOUND 6
-UNBOUND 7
-UNBOUND 8
-UNBOUND 9
-UNBOUND 10
-UNBOUND 11
-UNBOUND 12
-UNBOUND 13
-UNBOUND 14
-UNBOUND 15
-UNBOUND 16
-UNBOUND 17
-UNBOUND 18
-UNBOUND 19
-UNBOUND 20
-UNBOUND 21
-UNBOUND 22
-UNBOUND 23
-UNBOUND 24
-UNBOUND 25
-UNBOUND 26
-UNBOUND 27
-UNBOUND 28
-UNBOUND 29
-UNBOUND 30
-UNBOUND 31
-UNBOUND 32
-UNBOUND 33
-UNBOUND 34
-UNBOUND 35
-UNBOUND 36
-UNBOUND 37
-UNBOUND 38
-UNBOUND 39
-UNBOUND 40
-UNBOUND 41
-UNBOUND 42
-UNBOUND 43
-UNBOUND 44
-UNBOUND 45
-UNBOUND 46
-UNBOUND 47
-UNBOUND 48
-UNBOUND 49
-UNBOUND 50
-UNBOUND 51
-UNBOUND 52
-UNBOUND 53
-UNBOUND 54
-UNBOUND 55
-UNBOUND 56
-UNBOUND 57
-UNBOUND 58
-UNBOUND 59
-UNBOUND 60
-UNBOUND 61
-UNBOUND 62
-UNBOUND 63
-UNBOUND 64
-UNBOUND 65
-UNBOUND 66
-UNBOUND 67
-UNBOUND 68
-UNBOUND 69
-UNBOUND 70
-UNBOUND 71
-UNBOUND 72
-UNBOUND 73
-UNBOUND 74
-UNBOUND 75
-UNBOUND 76
-UNBOUND 77
-UNBOUND 78
-UNBOUND 79
-UNBOUND 80
-UNBOUND 81
-UNBOUND 82
-UNBOUND 83
-UNBOUND 84
-UNBOUND 85
-UNBOUND 86
-UNBOUND 87
-UNBOUND 88
-UNBOUND 89
-UNBOUND 90
-UNBOUND 91
-UNBOUND 92
-UNBOUND 93
-UNBOUND 94
-UNBOUND 95
-UNBOUND 96
-UNBOUND 97
-UNBOUND 98
-UNBOUND 99
-UNBOUND 100
-UNBOUND 101
-UNBOUND 102
-UNBOUND 103
-UNBOUND 104
-UNBOUND 105
-UNBOUND 106
-UNBOUND 107
-UNBOUND 108
-UNBOUND 109
-UNBOUND 110
-UNBOUND 111
-UNBOUND 112
-UNBOUND 113
-UNBOUND 114
-UNBOUND 115
-UNBOUND 116
-UNBOUND 117
-UNBOUND 118
-UNBOUND 119
-UNBOUND 120
-UNBOUND 121
-UNBOUND 122
-UNBOUND 123
-UNBOUND 124
-UNBOUND 125
-UNBOUND 126
-UNBOUND 127
-UNBOUND 128
-UNBOUND 129
-UNBOUND 130
-UNBOUND 131
-UNBOUND 132
-UNBOUND 133
-UNBOUND 134
-UNBOUND 135
-UNBOUND 136
-UNBOUND 137
-UNBOUND 138
-UNBOUND 139
-UNBOUND 140
-UNBOUND 141
-UNBOUND 142
-UNBOUND 143
-UNBOUND 144
-UNBOUND 145
-UNBOUND 146
-UNBOUND 147
-UNBOUND 148
-UNBOUND 149
-UNBOUND 150
-UNBOUND 151
-UNBOUND 152
-UNBOUND 153
-UNBOUND 154
-UNBOUND 155
-UNBOUND 156
-UNBOUND 157
-UNBOUND 158
-UNBOUND 159
-UNBOUND 160
-UNBOUND 161
-UNBOUND 162
-UNBOUND 163
-UNBOUND 164
-UNBOUND 165
-UNBOUND 166
-UNBOUND 167
-UNBOUND 168
-UNBOUND 169
-UNBOUND 170
-UNBOUND 171
-UNBOUND 172
-UNBOUND 173
-UNBOUND 174
-UNBOUND 175
-UNBOUND 176
-UNBOUND 177
-UNBOUND 178
-UNBOUND 179
-UNBOUND 180
-UNBOUND 181
-UNBOUND 182
-UNBOUND 183
-UNBOUND 184
-UNBOUND 185
-UNBOUND 186
-UNBOUND 187
-UNBOUND 188
-UNBOUND 189
-UNBOUND 190
-UNBOUND 191
-UNBOUND 192
-UNBOUND 193
-UNBOUND 194
-UNBOUND 195
-UNBOUND 196
-UNBOUND 197
-UNBOUND 198
-UNBOUND 199
-UNBOUND 200
-UNBOUND 201
-UNBOUND 202
-UNBOUND 203
-UNBOUND 204
-UNBOUND 205
-UNBOUND 206
-UNBOUND 207
-UNBOUND 208
-UNBOUND 209
-UNBOUND 210
-UNBOUND 211
-UNBOUND 212
-UNBOUND 213
-UNBOUND 214
-UNBOUND 215
-UNBOUND 216
-UNBOUND 217
-UNBOUND 218
-UNBOUND 219
-UNBOUND 220
-UNBOUND 221
-UNBOUND 222
-UNBOUND 223
-UNBOUND 224
-UNBOUND 225
-UNBOUND 226
-UNBOUND 227
-UNBOUND 228
-UNBOUND 229
-UNBOUND 230
-UNBOUND 231
-UNBOUND 232
-UNBOUND 233
-UNBOUND 234
-UNBOUND 235
-UNBOUND 236
-UNBOUND 237
-UNBOUND 238
-UNBOUND 239
-UNBOUND 240
-UNBOUND 241
-UNBOUND 242
-UNBOUND 243
-UNBOUND 244
-UNBOUND 245
-UNBOUND 246
-UNBOUND 247
-UNBOUND 248
-UNBOUND 249
-UNBOUND 250
-UNBOUND 251
-UNBOUND 252
-UNBOUND 253
-UNBOUND 254
-UNBOUND 255
-UNBOUND 256
-UNBOUND 257
-UNBOUND 258
-UNBOUND 259
-UNBOUND 260
-UNBOUND 261
-UNBOUND 262
-UNBOUND 263
-UNBOUND 264
-UNBOUND 265
-UNBOUND 266
-UNBOUND 267
-UNBOUND 268
-UNBOUND 269
-UNBOUND 270
-UNBOUND 271
-UNBOUND 272
-UNBOUND 273
-UNBOUND 274
-UNBOUND 275
-UNBOUND 276
-UNBOUND 277
-UNBOUND 278
-UNBOUND 279
-UNBOUND 280
-UNBOUND 281
-UNBOUND 282
-UNBOUND 283
-UNBOUND 284
-UNBOUND 285
-UNBOUND 286
-UNBOUND 287
-UNBOUND 288
-UNBOUND 289
-UNBOUND 290
-UNBOUND 291
-UNBOUND 292
-UNBOUND 293
-UNBOUND 294
-UNBOUND 295
-UNBOUND 296
-UNBOUND 297
-UNBOUND 298
-UNBOUND 299
-UNBOUND 300
-UNBOUND 301
-UNBOUND 302
-UNBOUND 303
-UNBOUND 304
-UNBOUND 305
-UNBOUND 306
-UNBOUND 307
-UNBOUND 308
-UNBOUND 309
-UNBOUND 310
-UNBOUND 311
-UNBOUND 312
-UNBOUND 313
-UNBOUND 314
-UNBOUND 315
-UNBOUND 316
-UNBOUND 317
-UNBOUND 318
-UNBOUND 319
-UNBOUND 320
-UNBOUND 321
-UNBOUND 322
-UNBOUND 323
-UNBOUND 324
-UNBOUND 325
-UNBOUND 326
-UNBOUND 327
-UNBOUND 328
-UNBOUND 329
-UNBOUND 330
-UNBOUND 331
-UNBOUND 332
-UNBOUND 333
-UNBOUND 334
-UNBOUND 335
-UNBOUND 336
-UNBOUND 337
-UNBOUND 338
-UNBOUND 339
-UNBOUND 340
-UNBOUND 341
-UNBOUND 342
-UNBOUND 343
-UNBOUND 344
-UNBOUND 345
-UNBOUND 346
-UNBOUND 347
-UNBOUND 348
-UNBOUND 349
-UNBOUND 350
-UNBOUND 351
-UNBOUND 352
-UNBOUND 353
-UNBOUND 354
-UNBOUND 355
-UNBOUND 356
-UNBOUND 357
-UNBOUND 358
-UNBOUND 359
-UNBOUND 360
-UNBOUND 361
-UNBOUND 362
-UNBOUND 363
-UNBOUND 364
-UNBOUND 365
-UNBOUND 366
-UNBOUND 367
-UNBOUND 368
-UNBOUND 369
-UNBOUND 370
-UNBOUND 371
-UNBOUND 372
-UNBOUND 373
-UNBOUND 374
-UNBOUND 375
-UNBOUND 376
-UNBOUND 377
-UNBOUND 378
-UNBOUND 379
-UNBOUND 380
-UNBOUND 381
-UNBOUND 382
-UNBOUND 383
-UNBOUND 384
-UNBOUND 385
-UNBOUND 386
-UNBOUND 387
-UNBOUND 388
-UNBOUND 389
-UNBOUND 390
-UNBOUND 391
-UNBOUND 392
-UNBOUND 393
-UNBOUND 394
-UNBOUND 395
-UNBOUND 396
-UNBOUND 397
-UNBOUND 398
-UNBOUND 399
-UNBOUND 400
-UNBOUND 401
-UNBOUND 402
-UNBOUND 403
-UNBOUND 404
-UNBOUND 405
-UNBOUND 406
-UNBOUND 407
-UNBOUND 408
-UNBOUND 409
-UNBOUND 410
-UNBOUND 411
-UNBOUND 412
-UNBOUND 413
-UNBOUND 414
-UNBOUND 415
-UNBOUND 416
-UNBOUND 417
-UNBOUND 418
-UNBOUND 419
-UNBOUND 420
-UNBOUND 421
-UNBOUND 422
-UNBOUND 423
-UNBOUND 424
-UNBOUND 425
-UNBOUND 426
-UNBOUND 427
-UNBOUND 428
-UNBOUND 429
-UNBOUND 430
-UNBOUND 431
-UNBOUND 432
-UNBOUND 433
-UNBOUND 434
-UNBOUND 435
-UNBOUND 436
-UNBOUND 437
-UNBOUND 438
-UNBOUND 439
-UNBOUND 440
-UNBOUND 441
-UNBOUND 442
-UNBOUND 443
-UNBOUND 444
-UNBOUND 445
-UNBOUND 446
-UNBOUND 447
-UNBOUND 448
-UNBOUND 449
-UNBOUND 450
-UNBOUND 451
-UNBOUND 452
-UNBOUND 453
-UNBOUND 454
-UNBOUND 455
-UNBOUND 456
-UNBOUND 457
-UNBOUND 458
-UNBOUND 459
-UNBOUND 460
-UNBOUND 461
-UNBOUND 462
-UNBOUND 463
-UNBOUND 464
-UNBOUND 465
-UNBOUND 466
-UNBOUND 467
-UNBOUND 468
-UNBOUND 469
-UNBOUND 470
-UNBOUND 471
-UNBOUND 472
-UNBOUND 473
-UNBOUND 474
-UNBOUND 475
-UNBOUND 476
-UNBOUND 477
-UNBOUND 478
-UNBOUND 479
-UNBOUND 480
-UNBOUND 481
-UNBOUND 482
-UNBOUND 483
-UNBOUND 484
-UNBOUND 485
-UNBOUND 486
-UNBOUND 487
-UNBOUND 488
-UNBOUND 489
-UNBOUND 490
-UNBOUND 491
-UNBOUND 492
-UNBOUND 493
-UNBOUND 494
-UNBOUND 495
-UNBOUND 496
-UNBOUND 497
-UNBOUND 498
-UNBOUND 499
-UNBOUND 500
-UNBOUND 501
-UNBOUND 502
-UNBOUND 503
-UNBOUND 504
-UNBOUND 505
-UNBOUND 506
-UNBOUND 507
-UNBOUND 508
-UNBOUND 509
-UNBOUND 510
-UNBOUND 511
-UNBOUND 512
-UNBOUND 513
-UNBOUND 514
-UNBOUND 515
-UNBOUND 516
-UNBOUND 517
-UNBOUND 518
-UNBOUND 519
-UNBOUND 520
-UNBOUND 521
-UNBOUND 522
-UNBOUND 523
-UNBOUND 524
-UNBOUND 525
-UNBOUND 526
-UNBOUND 527
-UNBOUND 528
-UNBOUND 529
-UNBOUND 530
-UNBOUND 531
-UNBOUND 532
-UNBOUND 533
-UNBOUND 534
-UNBOUND 535
-UNBOUND 536
-UNBOUND 537
-UNBOUND 538
-UNBOUND 539
-UNBOUND 540
-UNBOUND 541
-UNBOUND 542
-UNBOUND 543
-UNBOUND 544
-UNBOUND 545
-UNBOUND 546
-UNBOUND 547
-UNBOUND 548
-UNBOUND 549
-UNBOUND 550
-UNBOUND 551
-UNBOUND 552
-UNBOUND 553
-UNBOUND 554
-UNBOUND 555
-UNBOUND 556
-UNBOUND 557
-UNBOUND 558
-UNBOUND 559
-UNBOUND 560
-UNBOUND 561
-UNBOUND 562
-UNBOUND 563
-UNBOUND 564
-UNBOUND 565
-UNBOUND 566
-UNBOUND 567
-UNBOUND 568
-UNBOUND 569
-UNBOUND 570
-UNBOUND 571
-UNBOUND 572
-UNBOUND 573
-UNBOUND 574
-UNBOUND 575
-UNBOUND 576
-UNBOUND 577
-UNBOUND 578
-UNBOUND 579
-UNBOUND 580
-UNBOUND 581
-UNBOUND 582
-UNBOUND 583
-UNBOUND 584
-UNBOUND 585
-UNBOUND 586
-UNBOUND 587
-UNBOUND 588
-UNBOUND 589
-UNBOUND 590
-UNBOUND 591
-UNBOUND 592
-UNBOUND 593
-UNBOUND 594
-UNBOUND 595
-UNBOUND 596
-UNBOUND 597
-UNBOUND 598
-UNBOUND 599
-UNBOUND 600
-UNBOUND 601
-UNBOUND 602
-UNBOUND 603
-UNBOUND 604
-UNBOUND 605
-UNBOUND 606
-UNBOUND 607
-UNBOUND 608
-UNBOUND 609
-UNBOUND 610
-UNBOUND 611
-UNBOUND 612
-UNBOUND 613
-UNBOUND 614
-UNBOUND 615
-UNBOUND 616
-UNBOUND 617
-UNBOUND 618
-UNBOUND 619
-UNBOUND 620
-UNBOUND 621
-UNBOUND 622
-UNBOUND 623
-UNBOUND 624
-UNBOUND 625
-UNBOUND 626
-UNBOUND 627
-UNBOUND 628
-UNBOUND 629
-UNBOUND 630
-UNBOUND 631
-UNBOUND 632
-UNBOUND 633
-UNBOUND 634
-UNBOUND 635
-UNBOUND 636
-UNBOUND 637
-UNBOUND 638
-UNBOUND 639
-UNBOUND 640
-UNBOUND 641
-UNBOUND 642
-UNBOUND 643
-UNBOUND 644
-UNBOUND 645
-UNBOUND 646
-UNBOUND 647
-UNBOUND 648
-UNBOUND 649
-UNBOUND 650
-UNBOUND 651
-UNBOUND 652
-UNBOUND 653
-UNBOUND_PRIVATE 654, 1024
-UNBOUND_TABLE_END
+EACH PRIVATE_STUB, 654, 1024
+STUBS_END

@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -40,6 +41,16 @@ func TestMisuse(t *testing.T) {
 		{"negative", nil, 1, "tpsl", []string{"slot -1 is out of range", "slots count from 0"}},
 		{"claimed_twice", nil, 1, "tpsl", []string{"slot 0 (rank 0) is claimed already", "a slot of its own"}},
 		{"init_twice", nil, 1, "tpsl", []string{"rank 0 (slot 0) is initialised already", "MPI_Init once"}},
+		{"init_second_slot", nil, 1, "tpsl", []string{"MPI_Init: this thread owns slot 0 (rank 0) already", "a thread is one rank"}},
+		{"init_as_another", nil, 1, "tpsl", []string{"MPI_Init: this thread owns slot 0 (rank 0) already"}},
+		{"switch_out_of_range", nil, 1, "tpsl", []string{"TPSL_Switch: slot 2 is out of range: this process has slots 0 to 1"}},
+		{"switch_before_init", nil, 1, "tpsl", []string{"TPSL_Switch: slot 1 (rank 1) is not initialised yet"}},
+		{"switch_to_none", nil, 1, "tpsl", []string{"slot -1 is for threads without a slot of their own; this one owns slot 0 (rank 0)"}},
+		{"adopt_out_of_range", nil, 1, "tpsl", []string{"TPSL_Adopt: slot -1 is out of range: this process has slots 0 to 1"}},
+		{"adopt_before_init", nil, 1, "tpsl", []string{"TPSL_Adopt: slot 0 (rank 0) is not initialised yet"}},
+		{"adopt_second_slot", nil, 1, "tpsl", []string{"TPSL_Adopt: this thread owns slot 0 (rank 0) already", "TPSL_Switch acts as another rank"}},
+		{"symbol_out_of_range", nil, 1, "tpsl", []string{"TPSL_Symbol: slot 2 is out of range: this process has slots 0 to 1"}},
+		{"symbol_before_init", nil, 1, "tpsl", []string{"TPSL_Symbol: slot 0 (rank 0) is not initialised yet"}},
 		{"too_many_threads", nil, 1, "tpsl", []string{"more threads than ranks", "all 2 ranks", "larger -rpp or use fewer threads"}},
 		{"too_few_threads", []string{"TPSL_INIT_TIMEOUT=2"}, 255, "tpsl", []string{"2s after the first MPI_Init", "rank 1 (slot 1)", "OMP_NUM_THREADS=2", "smaller -rpp"}},
 		{"init_after_finalize", nil, 1, "tpsl", []string{"rank 0 called MPI_Finalize before", "cannot be initialised again"}},
@@ -55,6 +66,27 @@ func TestMisuse(t *testing.T) {
 			oneLine(t, job, c.from, c.says...)
 		})
 	}
+}
+
+// The functions of tpsl.h answer in every state of a slot, pinned or not, looked at or not.
+func TestAPI(t *testing.T) {
+	program := fixture(t, "api")
+	jobs := []string{"-n 2 -rpp 2", "-n 1"}
+	if runtime.NumCPU() > 1 {
+		jobs = append(jobs, "-n 2 -rpp 2 -bind-to user:0,1")
+	}
+	for _, options := range jobs {
+		for _, env := range [][]string{nil, checking} {
+			t.Run(strings.Join(append(env, options), " "), func(t *testing.T) {
+				testsupport.NothingLeft(t)
+				job := mpiexec(t, env, options, program).succeeded(t)
+				assert.Regexp(t, `^api: [12] slots, 0 wrong\n$`, job.stdout)
+			})
+		}
+	}
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 1", program, ":", "-n", "2", "-rpp", "2", program, "1").succeeded(t)
+	assert.Equal(t, []string{"api: 1 slots, 0 wrong\n", "api: 2 slots, 0 wrong\n"}, job.lines(), "ranks that do not count from 0")
 }
 
 // A slot without a thread is reported before the job ends.

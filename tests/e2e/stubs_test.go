@@ -32,21 +32,39 @@ func libtpsl(t *testing.T) *elf.File {
 
 const nameList = "../../tpsl/names/mpich.names"
 
+// threadLocal returns the offset of a variable in libtpsl's TLS segment.
+func threadLocal(t *testing.T, name string) string {
+	t.Helper()
+	symbols, err := libtpsl(t).Symbols()
+	require.NoError(t, err)
+	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name })
+	require.GreaterOrEqual(t, at, 0, "libtpsl.so.0 has no symbol %s", name)
+	require.Equal(t, elf.STT_TLS, elf.ST_TYPE(symbols[at].Info))
+	return fmt.Sprint(symbols[at].Value)
+}
+
 // Every exported name jumps through its own entry of the thread's table, and every
 // instance's table holds that instance's functions.
 func TestStubs(t *testing.T) {
 	testsupport.NothingLeft(t)
-	symbols, err := libtpsl(t).Symbols()
-	require.NoError(t, err)
-	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "tpsl_table" })
-	require.GreaterOrEqual(t, at, 0, "libtpsl.so.0 has no symbol tpsl_table")
-	require.Equal(t, elf.STT_TLS, elf.ST_TYPE(symbols[at].Info))
-
 	list, err := filepath.Abs(nameList)
 	require.NoError(t, err)
-	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "stubs"), list, fmt.Sprint(symbols[at].Value)).succeeded(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "stubs"), list, threadLocal(t, "tpsl_table")).succeeded(t)
 	lines := names.Stubs()
 	assert.Equal(t, fmt.Sprintf("%d names, %d stubs, 0 wrong\n", len(slices.Concat(lines...)), len(lines)), job.stdout)
+}
+
+// Every name but the runtime's own passes arguments and results on, in registers and on
+// the stack, with and without the way through TPSL_CHECK=1.
+func TestArguments(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := fixture(t, "arguments", "-I../../endpoints", "-I../../tpsl")
+	list, err := filepath.Abs(nameList)
+	require.NoError(t, err)
+	for _, env := range [][]string{nil, checking} {
+		job := run(t, env, program, list, threadLocal(t, "tpsl_self")).succeeded(t)
+		assert.Equal(t, fmt.Sprintf("%d names, 0 wrong, the clock goes on\n", len(slices.Concat(names.Stubs()...))), job.stdout)
+	}
 }
 
 // ownNames are the functions that tpsl.h declares.

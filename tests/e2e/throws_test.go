@@ -29,13 +29,14 @@ func TestExceptionsThroughMPI(t *testing.T) {
 		}
 	}
 	plain := testsupport.CC(t, "mpicxx.mpich", "testdata/throws.cc", "-fopenmp", "-O2")
-	for _, c := range []struct{ name, threads, options, program string }{
-		{"flat", "1", "-n 2", plain},
-		{"thread ranks", "2", "-n 2 -rpp 2", threadsCC(t, "throws")},
+	for _, c := range []struct{ name, threads, options, program, check string }{
+		{"flat", "1", "-n 2", plain, ""},
+		{"thread ranks", "2", "-n 2 -rpp 2", threadsCC(t, "throws"), ""},
+		{"thread ranks, checked", "2", "-n 2 -rpp 2", threadsCC(t, "throws"), "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			job := mpiexec(t, []string{"OMP_NUM_THREADS=" + c.threads}, c.options, c.program).succeeded(t)
+			job := mpiexec(t, []string{"OMP_NUM_THREADS=" + c.threads, "TPSL_CHECK=" + c.check}, c.options, c.program).succeeded(t)
 			assert.Equal(t, want, job.lines())
 		})
 	}

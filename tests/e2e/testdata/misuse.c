@@ -53,6 +53,61 @@ static void init_twice(void)
     MPI_Init(&argc_, &argv_);
 }
 
+static void init_second_slot(void)
+{
+    init_all();
+    TPSL_Init(1);
+}
+
+static void init_as_another(void)
+{
+    init_all();
+    TPSL_Switch(1);
+    MPI_Init(&argc_, &argv_);
+}
+
+static void switch_out_of_range(void)
+{
+    TPSL_Switch(2);
+}
+
+static void switch_before_init(void)
+{
+    TPSL_Switch(1);
+}
+
+static void switch_to_none(void)
+{
+    init_all();
+    TPSL_Switch(-1);
+}
+
+static void adopt_out_of_range(void)
+{
+    TPSL_Adopt(-1);
+}
+
+static void adopt_before_init(void)
+{
+    TPSL_Adopt(0);
+}
+
+static void adopt_second_slot(void)
+{
+    init_all();
+    TPSL_Adopt(1);
+}
+
+static void symbol_out_of_range(void)
+{
+    TPSL_Symbol(2, "MPI_Send");
+}
+
+static void symbol_before_init(void)
+{
+    TPSL_Symbol(0, "MPI_Send");
+}
+
 static void *init_thread(void *unused)
 {
     MPI_Init(&argc_, &argv_);
@@ -163,6 +218,8 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     CASE(before_init), CASE(out_of_range), CASE(negative), CASE(claimed_twice), CASE(init_twice), CASE(too_many_threads),
+    CASE(init_second_slot), CASE(init_as_another), CASE(switch_out_of_range), CASE(switch_before_init), CASE(switch_to_none), CASE(adopt_out_of_range),
+    CASE(adopt_before_init), CASE(adopt_second_slot), CASE(symbol_out_of_range), CASE(symbol_before_init),
     CASE(too_few_threads), CASE(init_after_finalize), CASE(exit_without_finalize), CASE(crash), CASE(crash_before_init), CASE(crash_under_flags),
     CASE(crash_after_query), CASE(broken_pipe), CASE(abort_job), CASE(wait_for_ever), CASE(unbound_thread),
 };

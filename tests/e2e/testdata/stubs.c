@@ -10,52 +10,20 @@
 #include <mpi.h>
 
 #include <dlfcn.h>
-#include <link.h>
 #include <omp.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-enum { MAX = 4096, THUNK = 16 };
+#include "names.h"
 
-static char *name[MAX];
-static int stub[MAX];
-static int names, stubs;
+enum { THUNK = 16 };
+
 static size_t offset;
-
-static int find_block(struct dl_phdr_info *info, size_t size, void *out)
-{
-    (void)size;
-    if (!strstr(info->dlpi_name, "libtpsl.so.0"))
-        return 0;
-    *(char **)out = info->dlpi_tls_data;
-    return 1;
-}
 
 /* The calling thread's tpsl_table. */
 static void ***table(void)
 {
-    char *block = NULL;
-    dl_iterate_phdr(find_block, &block);
-    return (void ***)(block + offset);
-}
-
-static void read_names(const char *path)
-{
-    char line[1024];
-    FILE *f = fopen(path, "r");
-    while (fgets(line, sizeof line, f)) {
-        if (*line == '#')
-            continue;
-        for (char *w = strtok(line, " \n"); w; w = strtok(NULL, " \n")) {
-            name[names] = strdup(w);
-            stub[names++] = stubs;
-        }
-        stubs++;
-    }
-    fclose(f);
+    return thread_local_at(offset);
 }
 
 /* Function i is: mov $i, %eax; ret. */

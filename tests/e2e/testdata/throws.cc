@@ -48,6 +48,9 @@ static void rank_main()
     MPI_Op sum;
     MPI_Op_create(operation, 1, &sum);
     catching(rank, [&] { MPI_Reduce_local(&one, &two, 1, MPI_INT, sum); });
+#ifdef TPSL
+    TPSL_Switch(TPSL_Slot()); // TPSL_CHECK=1: no call is left that the thread would be inside of
+#endif
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
 }
