@@ -26,13 +26,18 @@ func shell(t *testing.T, command string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// kibibytes is a command that prints a limit, which ulimit has in KiB, in bytes.
+func kibibytes(option string) string {
+	return "n=$(ulimit " + option + "); [ $n = unlimited ] && echo $n || echo $((n*1024))"
+}
+
 // What doctor reads is what other programs say of this machine.
 func TestFactsAreThoseOfTheMachine(t *testing.T) {
 	testsupport.NothingLeft(t)
 	f := Look("1.2.3", nil)
 	assert.Equal(t, "1.2.3", f.Version)
 	assert.Contains(t, f.System.Kernel, shell(t, "uname -r"))
-	assert.Equal(t, shell(t, "nproc --all"), strconv.Itoa(f.System.CPUsOnline))
+	assert.Equal(t, shell(t, "getconf _NPROCESSORS_ONLN"), strconv.Itoa(f.System.CPUsOnline))
 	assert.Equal(t, runtime.NumCPU(), f.System.CPUsAllowed)
 	assert.Equal(t, os.Geteuid() == 0, f.System.Root)
 	version := strings.TrimPrefix(shell(t, "getconf GNU_LIBC_VERSION"), "glibc ")
@@ -42,8 +47,8 @@ func TestFactsAreThoseOfTheMachine(t *testing.T) {
 	assert.Equal(t, shell(t, "cat /proc/sys/vm/max_map_count"), limit(f.Limits.MaxMapCount))
 	assert.Equal(t, shell(t, "ulimit -Sn"), limit(f.Limits.FilesSoft))
 	assert.Equal(t, shell(t, "ulimit -Hn"), limit(f.Limits.FilesHard))
-	assert.Equal(t, shell(t, "ulimit -v"), limit(f.Limits.AddressSpace))
-	assert.Equal(t, shell(t, "ulimit -l | grep -q unlimited && echo unlimited || echo $(($(ulimit -l)*1024))"), limit(f.Limits.LockedMemory))
+	assert.Equal(t, shell(t, kibibytes("-v")), limit(f.Limits.AddressSpace))
+	assert.Equal(t, shell(t, kibibytes("-l")), limit(f.Limits.LockedMemory))
 	assert.Equal(t, shell(t, "cat /proc/sys/kernel/core_pattern"), f.Limits.CorePattern)
 	assert.Equal(t, shell(t, "df -B1 --output=size /dev/shm | tail -n 1"), limit(f.Limits.ShmSize))
 	assert.Equal(t, shell(t, "awk '/^Seccomp:/ { print $2 }' /proc/self/status"), limit(f.Limits.Seccomp))
