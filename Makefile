@@ -91,12 +91,13 @@ uninstall:
 	@scripts/place '$(DESTDIR)' '$(PREFIX)'
 
 deb: all
-	scripts/deb $(VERSION) $(INSTALLED)
+	@mkdir -p build
+	@scripts/deb $(VERSION) $(INSTALLED)
 
 # git archive gives every file the commit's time.
 dist:
 	@mkdir -p build
-	git archive --prefix=tpsl-$(VERSION)/ HEAD | gzip -n9 >build/tpsl-$(VERSION).tar.gz
+	@git archive --prefix=tpsl-$(VERSION)/ HEAD | gzip -n9 >build/tpsl-$(VERSION).tar.gz
 
 test: all
 	$(GO) test ./...
