@@ -19,7 +19,7 @@ GO      ?= go
 
 # No VCS stamp: it would relink everything at each commit.
 GOFLAGS_BUILD = -trimpath -buildvcs=false
-EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=$(CURDIR)/cmd/libtpsl/libtpsl.map
+EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map
 
 COMMANDS = mpiexec tpsl tpslcc
 KIN      = tpslcxx tpslfort
@@ -41,9 +41,10 @@ bin/%: FORCE
 $(KIN:%=bin/%): bin/tpslcc
 	@ln -sfn tpslcc $@
 
+# ld finds the version script in LIBRARY_PATH: as an option its folder would be in the build ID, and no two builds alike.
 # The header that go build writes beside the library is of no use to a program.
 lib/libtpsl.so.0: FORCE
-	CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "-extldflags '$(EXTLDFLAGS)'" -o $@ ./cmd/libtpsl
+	LIBRARY_PATH=$(CURDIR)/cmd/libtpsl CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "-extldflags '$(EXTLDFLAGS)'" -o $@ ./cmd/libtpsl
 	@rm -f lib/libtpsl.so.h
 
 lib/libtpsl.so: lib/libtpsl.so.0
