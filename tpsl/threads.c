@@ -45,10 +45,22 @@ static bool is_runtime(const void *caller)
     return false;
 }
 
+typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static creator *_Atomic host_create;
+
+/* At load, before the Go runtime makes its first thread: that one could not ask while
+ * a dlopen that brings libtpsl holds ld.so's lock, and waits for the runtime. */
+__attribute__((constructor(101))) static void find_host(void)
+{
+    atomic_store(&host_create, (creator *)dlsym(RTLD_NEXT, "pthread_create"));
+}
+
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*routine)(void *), void *restrict argument)
 {
     if (tpsl_self && !is_runtime(__builtin_return_address(0)))
         return tpsl_thread_create_inheriting(thread, attr, routine, argument);
-    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+    if (!atomic_load(&host_create))
+        find_host(); /* a constructor that runs before ours */
+    creator *create = atomic_load(&host_create);
     return create ? create(thread, attr, routine, argument) : EAGAIN;
 }

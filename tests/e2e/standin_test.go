@@ -67,3 +67,15 @@ func TestFortran(t *testing.T) {
 		})
 	}
 }
+
+// libtpsl may come late, by dlopen, as it does for an interpreter whose extension module needs MPI.
+func TestOpenedLate(t *testing.T) {
+	program := testsupport.CC(t, "gcc", "testdata/opener.c")
+	for _, library := range []string{"lib/libtpsl.so.0", "lib/tpsl/libmpich.so.12"} {
+		t.Run(library, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := mpiexec(t, nil, "-n 2", program, built(t, library)).succeeded(t)
+			assert.Equal(t, []string{"rank 0 of 2\n", "rank 1 of 2\n"}, job.lines())
+		})
+	}
+}
