@@ -113,6 +113,24 @@ func TestEnvironmentOverlay(t *testing.T) {
 	assert.Equal(t, 1, call(t, b, "thread_inherits", sour))
 }
 
+// TPSL_POLICY places libraries of the closure otherwise.
+func TestUsersPolicy(t *testing.T) {
+	defer loader.Configure(loader.Config{})
+	path := counter(t)
+	file := filepath.Join(t.TempDir(), "policy")
+	require.NoError(t, os.WriteFile(file, []byte("libhelper.so shared\n"), 0o600))
+	t.Setenv("TPSL_POLICY", file)
+	loader.Configure(loader.Config{})
+	a, b := open(t, path), open(t, path)
+	assert.Equal(t, 1, call(t, a, "helper"))
+	assert.Equal(t, 2, call(t, b, "helper"), "the process's own copy")
+
+	require.NoError(t, os.WriteFile(file, []byte("libhelper.so his\n"), 0o600))
+	loader.Configure(loader.Config{})
+	_, err := loader.Open(path)
+	assert.ErrorContains(t, err, "TPSL_POLICY: "+file+`:1: placement "his" is none of`)
+}
+
 // A private library's exceptions are its own affair: the unwinder finds its frames.
 func TestExceptionsInsideAnInstance(t *testing.T) {
 	for _, runtime := range [][]string{{"-lstdc++"}, {"-lstdc++", "-static-libgcc"}} {

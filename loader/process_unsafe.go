@@ -54,7 +54,6 @@ type process struct {
 }
 
 var host = process{
-	config:  Config{Policy: plan.DefaultPolicy()},
 	plans:   map[string]*plan.Plan{},
 	values:  map[*plan.Plan][]uint64{},
 	handles: map[string]unsafe.Pointer{},
@@ -64,7 +63,7 @@ var host = process{
 
 // Config says what instances are made of.
 type Config struct {
-	Policy     plan.Policy // placement of the closure of what is opened
+	Policy     plan.Policy // placement of the closure of what is opened; nil: the default, and TPSL_POLICY
 	Unified    []string    // variables that the program and all instances share
 	Program    plan.Policy // placement of libraries of the program; see plan.Options
 	Interposed []string    // names that those take from the process
@@ -97,6 +96,13 @@ func (p *process) finder() *search.Path {
 func (p *process) planFor(library string) (*plan.Plan, error) {
 	if pl := p.plans[library]; pl != nil {
 		return pl, nil
+	}
+	if p.config.Policy == nil {
+		policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), "")
+		if err != nil {
+			return nil, err
+		}
+		p.config.Policy = policies.Opened
 	}
 	rebind, rebindOnce := rebound()
 	pl, err := plan.Make(library, plan.Options{

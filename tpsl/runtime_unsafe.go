@@ -63,24 +63,23 @@ func tpslSetup() *C.char {
 	}
 	C.tpsl_set_control_fd(C.int(set.ControlFD))
 	C.tpsl_set_process_peers(C.bool(set.Peers))
-	if err := configure(os.Getenv("TPSL_PRIVATE")); err != nil {
+	if err := configure(); err != nil {
 		return C.CString(err.Error())
 	}
 	return nil
 }
 
-// configure says what instances are made of. private names libraries of the program that
-// every rank is to have to itself, beside those of the policy.
-func configure(private string) error {
-	program, err := plan.ProgramPolicy(private)
-	if err != nil {
-		return fmt.Errorf("TPSL_PRIVATE=%s: %w; give patterns of library names, with commas between them", private, err)
-	}
-	d, err := loader.Divert(program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+// configure says what instances are made of.
+func configure() error {
+	policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), os.Getenv("TPSL_PRIVATE"))
 	if err != nil {
 		return err
 	}
-	config := loader.Config{Policy: plan.DefaultPolicy(), Unified: names.Data}
+	d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+	if err != nil {
+		return err
+	}
+	config := loader.Config{Policy: policies.Opened, Unified: names.Data}
 	if len(d.Libraries) > 0 {
 		var files []string
 		for _, l := range d.Libraries {
@@ -90,7 +89,7 @@ func configure(private string) error {
 		for _, v := range d.Variables {
 			C.tpsl_add_private_variable(C.CString(v.Name), C.size_t(v.Size))
 		}
-		config.Program, config.Interposed = program, slices.Concat(names.Stubs()...)
+		config.Program, config.Interposed = policies.Program, slices.Concat(names.Stubs()...)
 	}
 	loader.Configure(config)
 	return nil

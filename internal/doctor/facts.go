@@ -131,7 +131,7 @@ type Placed struct {
 // Private says which of a program's own libraries each rank has to itself.
 type Private struct {
 	Patterns []string `json:"patterns"` // of file names; all others are shared
-	Error    string   `json:"error"`    // what is wrong with TPSL_PRIVATE
+	Error    string   `json:"error"`    // what is wrong with TPSL_POLICY or TPSL_PRIVATE
 }
 
 // Chosen is the MPI library that libtpsl would take, or its words for why there is

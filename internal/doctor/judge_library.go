@@ -63,7 +63,8 @@ func judgePrivate(f Facts) []Finding {
 	if f.Private.Error == "" {
 		return nil
 	}
-	return []Finding{{Error, "TPSL_PRIVATE", f.Private.Error, "", "give patterns of library names, with commas between them"}}
+	what, remedy, _ := strings.Cut(f.Private.Error, "; ")
+	return []Finding{{Error, "placement of libraries", what, "", remedy}}
 }
 
 func judgeInstallation(f Facts) (found []Finding) {

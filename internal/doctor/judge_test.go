@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 			[]string{"a stand-in that leads back to libtpsl"}},
 		{"argument is not there", func(f *Facts) { argument(f, Library{Wanted: "libx.so", Error: "find libx.so: not found"}) }, Error,
 			[]string{"libx.so: find libx.so: not found"}},
-		{"TPSL_PRIVATE", func(f *Facts) { f.Private.Error = "policy line 1: pattern" }, Error, []string{"TPSL_PRIVATE: policy line 1: pattern; give patterns"}},
+		{"policy", func(f *Facts) { f.Private.Error = "TPSL_PRIVATE=[: pattern; give patterns" }, Error, []string{"placement of libraries: TPSL_PRIVATE=[: pattern; give patterns"}},
 		{"no libtpsl", func(f *Facts) { f.Installation.LibtpslError = "open /opt/tpsl/lib/libtpsl.so.0: no such file" }, Error,
 			[]string{"libtpsl.so.0: open /opt/tpsl/lib/libtpsl.so.0: no such file; install tpsl anew"}},
 		{"older libtpsl", func(f *Facts) { f.Installation.LibtpslLacks = 3 }, Error, []string{"lacks 3 names that tpsl 1.2.3 knows"}},

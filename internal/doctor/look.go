@@ -15,7 +15,11 @@ import (
 // Look gathers the facts. version is that of the program; files are MPI libraries to
 // judge beside those that libtpsl would look for.
 func Look(version string, files []string) Facts {
-	found := &finder{search: search.New(os.Getenv("LD_LIBRARY_PATH"))}
+	policies, wrong := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), os.Getenv("TPSL_PRIVATE"))
+	if wrong != nil {
+		policies = plan.DefaultPolicies()
+	}
+	found := &finder{search: search.New(os.Getenv("LD_LIBRARY_PATH")), policy: policies.Opened}
 	asked := os.Getenv("TPSL_MPI_LIBRARY")
 	return Facts{
 		Version:      version,
@@ -23,18 +27,18 @@ func Look(version string, files []string) Facts {
 		Limits:       lookAtLimits(),
 		Libraries:    found.libraries(asked, files),
 		Chosen:       found.chosen(asked),
-		Private:      private(os.Getenv("TPSL_PRIVATE")),
+		Private:      private(policies.Program, wrong),
 		Installation: lookAtInstallation(),
 		Environment:  relevant(os.Environ()),
 	}
 }
 
-// private reads the policy for the program's libraries, as libtpsl does.
-func private(more string) Private {
+// private lists the private ones of the program's libraries. wrong is what libtpsl would
+// say of the user's policy.
+func private(policy plan.Policy, wrong error) Private {
 	p := Private{Patterns: []string{}}
-	policy, err := plan.ProgramPolicy(more)
-	if err != nil {
-		p.Error = err.Error()
+	if wrong != nil {
+		p.Error = wrong.Error()
 	}
 	for _, rule := range policy {
 		if rule.Placement == plan.Private {

@@ -98,10 +98,16 @@ func TestRelevant(t *testing.T) {
 }
 
 func TestPrivate(t *testing.T) {
-	assert.Equal(t, []string{"libmine*", "libhdf5_mpich.so.*"}, private("libmine*=open").Patterns[:2])
-	assert.NotContains(t, private("").Patterns, "*", "all others are shared")
-	assert.Contains(t, private("[").Error, `pattern "["`)
-	assert.Empty(t, private("[").Patterns)
+	t.Setenv("TPSL_PRIVATE", "libmine*=open")
+	p := Look("1.2.3", nil).Private
+	assert.Equal(t, []string{"libmine*", "libhdf5_mpich.so.*"}, p.Patterns[:2])
+	assert.NotContains(t, p.Patterns, "*", "all others are shared")
+	assert.Empty(t, p.Error)
+
+	t.Setenv("TPSL_PRIVATE", "[")
+	p = Look("1.2.3", nil).Private
+	assert.Contains(t, p.Error, `TPSL_PRIVATE=[: pattern "["`)
+	assert.Equal(t, "libhdf5_mpich.so.*", p.Patterns[0])
 }
 
 // The kinds of mpiexec that a PATH can lead to.

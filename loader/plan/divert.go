@@ -5,29 +5,12 @@ package plan
 
 import (
 	"debug/elf"
-	_ "embed"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tpsl/tpsl/loader/image"
 )
-
-//go:embed policy.program
-var programPolicy string
-
-// ProgramPolicy returns the policy for the program's libraries, with more private ones
-// in front: "pattern" or "pattern=function", with commas between them.
-func ProgramPolicy(more string) (Policy, error) {
-	var text strings.Builder
-	for p := range strings.SplitSeq(more, ",") {
-		if pattern, function, _ := strings.Cut(p, "="); pattern != "" {
-			fmt.Fprintln(&text, pattern, Private, function)
-		}
-	}
-	return ParsePolicy(text.String() + programPolicy)
-}
 
 // Loaded is an object that ld.so has mapped: its file, and what to add to the file's
 // addresses.
@@ -68,7 +51,7 @@ type Reference struct {
 func Divert(objects []Loaded, policy Policy) (*Diversion, error) {
 	d := &diverter{index: map[string]int{}}
 	for _, o := range objects {
-		r := policy.rule(o.name())
+		r := policy.Rule(o.name())
 		if r.Placement != Private {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 const testTimeout = 30 * time.Second
 
 func ExamplePolicy_Place() {
-	p := plan.DefaultPolicy()
+	p := plan.DefaultPolicies().Opened
 	fmt.Println(p.Place("libmpich.so.12"), p.Place("libucm.so.0"), p.Place("libc.so.6"))
 	// Output: private once shared
 }

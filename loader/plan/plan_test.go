@@ -17,41 +17,7 @@ import (
 )
 
 func options() plan.Options {
-	return plan.Options{Policy: plan.DefaultPolicy(), Search: search.New("")}
-}
-
-func TestPolicy(t *testing.T) {
-	p, err := plan.ParsePolicy("# all\nlibc.so.*  shared # one heap\nlibu?m.so.0 once\n\nlibx.so private\n")
-	require.NoError(t, err)
-	for name, want := range map[string]plan.Placement{
-		"libc.so.6": plan.Shared, "libucm.so.0": plan.Once, "libx.so": plan.Private, "libother.so.1": plan.Private,
-	} {
-		assert.Equal(t, want, p.Place(name), name)
-	}
-}
-
-func TestPolicyErrorsNameTheLine(t *testing.T) {
-	for text, says := range map[string]string{
-		"a.so":               "line 1",
-		"\nliba.so everyone": "everyone",
-		"[ shared":           "pattern",
-		"a.so shared a b":    "a.so shared a b",
-	} {
-		_, err := plan.ParsePolicy(text)
-		require.Error(t, err, text)
-		assert.ErrorContains(t, err, says)
-	}
-}
-
-func TestDefaultPolicyPlacesMPICH(t *testing.T) {
-	p := plan.DefaultPolicy()
-	for name, want := range map[string]plan.Placement{
-		"libmpich.so.12": plan.Private, "libmpi.so.12": plan.Private, "libucp.so.0": plan.Private, "libuct_cma.so.0": plan.Private,
-		"libhwloc.so.15": plan.Private, "libucm.so.0": plan.Once, "libc.so.6": plan.Shared, "ld-linux-x86-64.so.2": plan.Shared,
-		"libgomp.so.1": plan.Shared, "libgcc_s.so.1": plan.Shared,
-	} {
-		assert.Equal(t, want, p.Place(name), name)
-	}
+	return plan.Options{Policy: plan.DefaultPolicies().Opened, Search: search.New("")}
 }
 
 // fixture compiles C text into a shared object called name.

@@ -3,12 +3,7 @@
 
 package plan
 
-import (
-	_ "embed"
-	"fmt"
-	"path"
-	"strings"
-)
+import "path"
 
 // Placement says who maps an object, and how often.
 type Placement uint8
@@ -33,59 +28,20 @@ type Rule struct {
 	Pattern   string
 	Placement Placement
 	Prepare   string // a function to call in each new copy, int f(void); "" none
+	Where     string // "file:line" that says so, or the variable
 }
 
-//go:embed policy.default
-var defaultPolicy string
-
-// DefaultPolicy returns the policy for MPICH and its relatives in a program whose
-// other libraries are shared.
-func DefaultPolicy() Policy {
-	p, err := ParsePolicy(defaultPolicy)
-	if err != nil {
-		panic(err) // the embedded file is part of the program
-	}
-	return p
-}
-
-// ParsePolicy reads a policy file: "pattern placement" per line, and behind it maybe the
-// function that prepares a private library; # comments.
-func ParsePolicy(text string) (Policy, error) {
-	var p Policy
-	for i, line := range strings.Split(text, "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			continue
-		}
-		if len(f) != 2 && len(f) != 3 {
-			return nil, fmt.Errorf("policy line %d: want \"pattern placement [function]\", have %q", i+1, line)
-		}
-		if _, err := path.Match(f[0], ""); err != nil {
-			return nil, fmt.Errorf("policy line %d: pattern %q: %w", i+1, f[0], err)
-		}
-		at, err := parsePlacement(f[1])
-		if err != nil {
-			return nil, fmt.Errorf("policy line %d: %w", i+1, err)
-		}
-		p = append(p, Rule{f[0], at, strings.Join(f[2:], "")})
-	}
-	return p, nil
-}
-
-func parsePlacement(word string) (Placement, error) {
-	for _, p := range []Placement{Private, Once, Shared} {
-		if p.String() == word {
-			return p, nil
-		}
-	}
-	return 0, fmt.Errorf("placement %q is none of private, once, shared", word)
+// Policies are the two that a process has.
+type Policies struct {
+	Opened  Policy // for libraries that instances are opened of, and their closure
+	Program Policy // for the program's own libraries
 }
 
 // Place returns the placement of the library called soname.
-func (p Policy) Place(soname string) Placement { return p.rule(soname).Placement }
+func (p Policy) Place(soname string) Placement { return p.Rule(soname).Placement }
 
-func (p Policy) rule(soname string) Rule {
+// Rule returns the rule that places the library called soname.
+func (p Policy) Rule(soname string) Rule {
 	for _, r := range p {
 		if ok, _ := path.Match(r.Pattern, soname); ok {
 			return r

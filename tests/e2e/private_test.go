@@ -63,6 +63,14 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
+// policy writes a user's policy.
+func policy(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
 // A library that counts in a variable counts for all ranks together, or for each one if TPSL_PRIVATE names it.
 func TestPrivateLibrary(t *testing.T) {
 	const source = "testdata/hostile.c"
@@ -86,6 +94,7 @@ func TestPrivateLibrary(t *testing.T) {
 		{"shared", nil, []string{"before: 1\n", fmt.Sprintf("rank 0: counted to 20, "+rest, 0, -1), fmt.Sprintf("rank 1: counted to 21, "+rest, 1, -1)}},
 		{"private", []string{own}, counts(10, 42)},
 		{"a pattern that matches nothing, and one that does", []string{"TPSL_PRIVATE=libnothing*,host*=hostile_open"}, counts(10, 42)},
+		{"named in a policy", []string{"TPSL_POLICY=" + policy(t, "[program]\n"+filepath.Base(hostile)+" private hostile_open\n")}, counts(10, 42)},
 		{"a library in front", []string{own, "LD_PRELOAD=" + front}, func() []string {
 			lines := counts(1000, 42)
 			lines[0] = "before: 1000\n"
@@ -115,15 +124,17 @@ func TestPrivateLibraryRefused(t *testing.T) {
 	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS", "-shared", "-fPIC")
 	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", static, "-Wl,-rpath,"+filepath.Dir(static))
 	for _, c := range []struct {
-		name, private string
-		says          []string
+		name, variable string
+		says           []string
 	}{
-		{"initial-exec TLS", "hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec"}},
-		{"pattern", "[", []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
+		{"initial-exec TLS", "TPSL_PRIVATE=hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec"}},
+		{"pattern", "TPSL_PRIVATE=[", []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
+		{"policy", "TPSL_POLICY=" + policy(t, "libm.so.6 everywhere\n"), []string{"TPSL_POLICY: ", `policy:1: placement "everywhere" is none of private, once, shared`}},
+		{"no policy", "TPSL_POLICY=/no/such/file", []string{"TPSL_POLICY: open /no/such/file: no such file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			job := mpiexec(t, []string{"TPSL_PRIVATE=" + c.private}, "-n 2 -rpp 2", program)
+			job := mpiexec(t, []string{c.variable}, "-n 2 -rpp 2", program)
 			assert.Equal(t, 1, job.code)
 			line, _, _ := strings.Cut(job.stderr, "\n")
 			for _, says := range append(c.says, "tpsl: ") {
