@@ -11,7 +11,7 @@ package loader
 static struct tpsl_instance *tpsl_open_unbound(const char *library, char **environment, char **error) {
 	struct tpsl_instance *before = tpsl_current;
 	struct tpsl_instance *in = tpsl_open(library, environment, error);
-	tpsl_current = before;
+	tpsl_become(before);
 	return in;
 }
 */

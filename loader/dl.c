@@ -198,7 +198,7 @@ struct tpsl_instance *tpsl_open(const char *library, char **environment, char **
     bool ok = tpslLoaderOpen(in, (char *)library, &fresh, &nfresh, error);
     if (ok) {
         tpsl_instance_publish(in);
-        tpsl_current = in;
+        tpsl_become(in);
         start(fresh, nfresh);
         if (alone)
             atomic_store(&first_is_up, true);
@@ -215,9 +215,8 @@ struct tpsl_instance *tpsl_open(const char *library, char **environment, char **
 uintptr_t tpsl_instance_call(struct tpsl_instance *in, uintptr_t fn, const uintptr_t *a)
 {
     typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
-    struct tpsl_instance *before = tpsl_current;
-    tpsl_current = in;
+    struct tpsl_instance *before = tpsl_become(in);
     uintptr_t result = ((function *)fn)(a[0], a[1], a[2], a[3], a[4], a[5]);
-    tpsl_current = before;
+    tpsl_become(before);
     return result;
 }

@@ -140,6 +140,9 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 		m.copyData(objects, imports)
 		m.finish(pl, objects)
 	}
+	if pl.StaticTLS > 0 && !bool(C.tpsl_static_tls_prepare(in)) {
+		return fresh, errors.New("no memory for initial thread-local values")
+	}
 	p.publish(in, fresh, objects)
 	p.mu.Lock()
 	i.plan, i.objects = pl, objects

@@ -35,6 +35,20 @@ struct tpsl_place {
     const struct tpsl_place *older; /* of the same bucket */
 };
 
+/* The PT_TLS segment of an object in memory, and where it goes. */
+struct tpsl_tls_segment {
+    const void *init;
+    size_t filesz, memsz, align;
+    size_t in_static_block; /* its start, below the end of each thread's block; 0: not there */
+};
+
+/* Values of initial-exec and local-exec thread-locals of an instance (static_tls.c). */
+struct tpsl_static_tls {
+    _Atomic size_t size; /* bytes of the block that the instance uses, at its end */
+    char *image;         /* a whole block of initial values; NULL: none of its objects has any */
+    uintptr_t kept;      /* module whose blocks keep threads' values while they act for others */
+};
+
 /* One mapped object. Owned by its instance, or by tpsl_once when the placement
  * is "once". Written by Go before it is published by tpsl_object_publish, and
  * immutable after that but for `refs` and the links of lists. Objects are allocated
@@ -59,6 +73,7 @@ struct tpsl_object {
     size_t verdefnum;
 
     uintptr_t tls_module; /* tagged module id, 0: no PT_TLS */
+    struct tpsl_tls_segment tls;
 
     struct tpsl_object **scope; /* itself, then its dependencies breadth-first */
     size_t nscope;
@@ -86,6 +101,8 @@ struct tpsl_instance {
 
     char **environment; /* overlay: "NAME=value" strings, NULL-terminated */
 
+    struct tpsl_static_tls static_tls;
+
     pthread_mutex_t exit_lock;
     struct tpsl_exit_entry *exit_list; /* newest first */
 
@@ -95,8 +112,11 @@ struct tpsl_instance {
 /* Objects placed once; never unloaded. */
 extern struct tpsl_instance tpsl_once;
 
-/* The instance that the calling thread acts for; NULL: none. */
+/* The instance that the calling thread acts for; NULL: none. Only tpsl_become changes it. */
 extern __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
+
+/* Makes the calling thread act for an instance, or for none. Returns the one before. */
+struct tpsl_instance *tpsl_become(struct tpsl_instance *);
 
 /* ---- registry.c: objects and instances ---- */
 struct tpsl_instance *tpsl_instance_new(void);
@@ -148,9 +168,42 @@ struct tpsl_instance *tpsl_open(const char *library, char **environment, char **
 uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr_t *a);
 
 /* ---- tls.c: thread-local storage of private objects ---- */
-uintptr_t tpsl_tls_module_new(const void *init, size_t filesz, size_t memsz, size_t align);
+struct tpsl_tls_block {
+    uintptr_t id;
+    char *start;
+    size_t size; /* of the memory, whatever module it was made for; 0: in the static block */
+};
+extern __thread struct tpsl_thread_tls {
+    struct tpsl_tls_block *blocks; /* by module index */
+    size_t nblocks;
+    struct arena *arena;
+} tpsl_thread_tls __attribute__((tls_model("initial-exec")));
+
+uintptr_t tpsl_tls_module_new(const struct tpsl_tls_segment *); /* a tagged id; 0: no memory */
+void tpsl_tls_module_end(uintptr_t id);
+bool tpsl_tls_is_live(uintptr_t id);
 void *tpsl_tls_get_addr(void *index);
-void *tpsl_tls_block(uintptr_t module); /* the calling thread's; NULL: not touched yet */
+void *tpsl_tls_block(uintptr_t id); /* the calling thread's; NULL: not touched yet */
+void tpsl_tls_watch_thread(void);   /* sees to what is to be done when the thread ends */
+
+/* ---- static_tls.c: initial-exec and local-exec thread-locals of private objects ---- */
+enum {
+    TPSL_STATIC_TLS = 512,     /* bytes of libtpsl's block, small enough that a program may dlopen it */
+    TPSL_STATIC_TLS_ALIGN = 64 /* of a block's end: that of the thread pointer */
+};
+
+/* Gives private objects a block of the program's in place of ours: the calling thread's copy of an initial-exec or
+ * local-exec variable that ends at a multiple of TPSL_STATIC_TLS_ALIGN. Where it ends at the thread pointer, programs
+ * can be private. Preconditions: before anything is opened. */
+void tpsl_static_tls_lend(void *block, size_t size);
+size_t tpsl_static_tls_size(void);
+ptrdiff_t tpsl_static_tls_offset(void); /* of the block's end, from the thread pointer */
+char *tpsl_static_tls_end(void);        /* of the calling thread's block */
+
+bool tpsl_static_tls_prepare(struct tpsl_instance *); /* false: no memory */
+void tpsl_static_tls_add(struct tpsl_instance *, struct tpsl_object *const *, size_t n);
+void tpsl_static_tls_end_instance(struct tpsl_instance *);
+void tpsl_static_tls_leave(void); /* at the end of the thread */
 
 /* ---- thread.c: threads made inside an instance inherit it ---- */
 struct tpsl_thread_hooks {

@@ -6,7 +6,6 @@ package loader_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -20,8 +19,13 @@ import (
 // library compiles a fixture into lib<name>.so in a folder of its own.
 func library(t *testing.T, source string, flags ...string) string {
 	t.Helper()
+	return libraryBy(t, "gcc", source, flags...)
+}
+
+func libraryBy(t *testing.T, compiler, source string, flags ...string) string {
+	t.Helper()
 	so := "lib" + strings.TrimSuffix(source, filepath.Ext(source)) + ".so"
-	out := testsupport.CC(t, "gcc", filepath.Join("testdata", source), append([]string{"-shared", "-fPIC", "-O1", "-Wl,-soname," + so}, flags...)...)
+	out := testsupport.CC(t, compiler, filepath.Join("testdata", source), append([]string{"-shared", "-fPIC", "-O1", "-Wl,-soname," + so}, flags...)...)
 	path := filepath.Join(filepath.Dir(out), so)
 	if err := os.Remove(path); err != nil { // of a run before
 		require.ErrorIs(t, err, os.ErrNotExist)
@@ -81,24 +85,6 @@ func TestInstancesAreApart(t *testing.T) {
 			require.NoError(t, loader.Verify())
 		})
 	}
-}
-
-func TestThreadLocalStorage(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	path := counter(t)
-	a, b := open(t, path), open(t, path)
-	assert.Equal(t, 405, call(t, a, "bump_tls"))
-	assert.Equal(t, 506, call(t, a, "bump_tls"))
-	assert.Equal(t, 405, call(t, b, "bump_tls"), "another instance, same thread")
-	assert.Equal(t, 41, call(t, a, "tls_at_thread_end"))
-	other := make(chan uintptr)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends, and gives its blocks back
-		v, _ := a.Call("bump_tls")
-		other <- v
-	}()
-	assert.Equal(t, uintptr(405), <-other, "same instance, another thread")
 }
 
 func TestEnvironmentOverlay(t *testing.T) {

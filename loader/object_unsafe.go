@@ -66,9 +66,11 @@ func mapObject(o *plan.Object) (*mapped, error) {
 	}
 	m.c = (*C.struct_tpsl_object)(C.calloc(1, C.tpsl_object_size(C.size_t(o.Span.Size))))
 	if o.TLS.Memsz > 0 {
-		m.c.tls_module = C.tpsl_tls_module_new(m.pointer(o.TLS.Vaddr),
-			C.size_t(o.TLS.Filesz), C.size_t(o.TLS.Memsz), C.size_t(o.TLS.Align))
-		if m.c.tls_module == 0 {
+		m.c.tls = C.struct_tpsl_tls_segment{
+			init: m.pointer(o.TLS.Vaddr), filesz: C.size_t(o.TLS.Filesz), memsz: C.size_t(o.TLS.Memsz),
+			align: C.size_t(o.TLS.Align), in_static_block: C.size_t(o.StaticTLS),
+		}
+		if m.c.tls_module = C.tpsl_tls_module_new(&m.c.tls); m.c.tls_module == 0 {
 			m.discard()
 			return nil, errors.New("no memory for its thread-local storage")
 		}
@@ -158,6 +160,9 @@ func protection(f elf.ProgFlag) int {
 func (m *mapped) discard() {
 	_ = unix.MunmapPtr(m.start, uintptr(m.plan.Span.Size)) // a whole mapping of ours: cannot fail
 	if m.c != nil {
+		if m.c.tls_module != 0 {
+			C.tpsl_tls_module_end(m.c.tls_module)
+		}
 		C.free(unsafe.Pointer(m.c))
 	}
 }
@@ -179,6 +184,8 @@ func (m *mapped) relocate(objects []*mapped, imports []uint64) {
 			v = uint64(s.Addend)
 		case plan.Module:
 			v = uint64(objects[s.Target].c.tls_module)
+		case plan.ThreadOffset:
+			v = uint64(int64(C.tpsl_static_tls_offset()) - int64(objects[s.Target].plan.StaticTLS) + s.Addend)
 		case plan.IFunc:
 			m.ifuncs = append(m.ifuncs, C.struct_tpsl_ifunc{
 				where:    C.uintptr_t(m.base + s.Offset),

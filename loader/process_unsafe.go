@@ -21,6 +21,20 @@ static const struct tpsl_rebinding *tpsl_first_rebinding(void) {
 	return tpsl_rebindings;
 }
 
+// Offset from the thread pointer of a thread-local variable in ld.so's static block,
+// 0 if it is anywhere else: addresses there are a thread's own, too, but only of this one.
+// ld.so tells the size of the block, which ends at the thread pointer, for sanitizers' sake.
+static ptrdiff_t tpsl_host_thread_offset(void *library, const char *name, const char *version) {
+	void (*static_info)(size_t *size, size_t *align) = dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info");
+	char *p = tpsl_host_symbol(library, name, version);
+	size_t size = 0, align = 0;
+	if (!static_info || !p)
+		return 0;
+	static_info(&size, &align);
+	ptrdiff_t offset = p - (char *)__builtin_thread_pointer();
+	return offset < 0 && offset >= -(ptrdiff_t)size ? offset : 0;
+}
+
 static size_t tpsl_host_tls_module(void *library) {
 	size_t id = 0;
 	return dlinfo(library, RTLD_DI_TLS_MODID, &id) == 0 ? id : 0;
@@ -109,6 +123,7 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
 		Rebind: rebind, RebindOnce: rebindOnce,
 		Program: p.config.Program, Interposed: p.config.Interposed,
+		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: C.tpsl_static_tls_offset() == 0,
 	})
 	if err != nil {
 		return nil, err
@@ -179,6 +194,10 @@ func missing(imp plan.Import) error {
 	if imp.Version != "" {
 		name += "@" + imp.Version
 	}
+	if imp.Source == plan.ThreadOffsetOf {
+		return fmt.Errorf("%s: wants %s of %s at a fixed distance from the thread pointer (initial-exec), where ld.so does not have it: link the program with %[3]s",
+			imp.Wanted, name, imp.Library)
+	}
 	return fmt.Errorf("%s: symbol %s: defined by no library and not by the program", imp.Wanted, name)
 }
 
@@ -213,6 +232,9 @@ func (p *process) value(imp plan.Import) uint64 {
 	if imp.Version != "" {
 		version = C.CString(imp.Version)
 		defer C.free(unsafe.Pointer(version))
+	}
+	if imp.Source == plan.ThreadOffsetOf {
+		return uint64(C.tpsl_host_thread_offset(p.handles[imp.Library], name, version))
 	}
 	return uint64(uintptr(C.tpsl_host_symbol(p.handles[imp.Library], name, version)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader"
 )
 
@@ -38,7 +39,12 @@ func TestRefusals(t *testing.T) {
 		{"another machine", foreign, []string{"arm.so", "AARCH64"}},
 		{"undefined symbols, all of them", library(t, "undefined.c", "-Wl,-z,undefs"), []string{"no_such_a", "no_such_b"}},
 		{"text relocations", library(t, "textrel.c", "-Wl,-z,notext"), []string{"DT_TEXTREL", "-fPIC"}},
-		{"initial-exec TLS", library(t, "counter.c", append(linkTo(library(t, "helper.c")), "-ftls-model=initial-exec")...), []string{"R_X86_64_TPOFF64"}},
+		{"too large static TLS", library(t, "static_tls.c", "-ftls-model=initial-exec", "-DSIZE=600"),
+			[]string{"libstatic_tls.so: 6", " bytes, 512 of the 512 of each thread's static block are left", "-ftls-model=global-dynamic"}},
+		{"too large together", library(t, "static_tls.c", append(append([]string{"-Wl,--no-as-needed"}, linkTo(library(t, "static_tls_others.c", "-DBIG=400", "-ftls-model=initial-exec"))...), "-ftls-model=initial-exec", "-DSIZE=200")...),
+			[]string{"libstatic_tls_others.so: 404 bytes", " of the 512 of each thread's static block are left"}},
+		{"alignment of static TLS", library(t, "static_tls.c", "-ftls-model=initial-exec", "-DALIGN=128"), []string{"aligned to 128 bytes, 64 are possible"}},
+		{"a program's TLS", testsupport.CC(t, "gcc", "testdata/static_tls.c", "-pie", "-fPIE", "-Wl,-e,bump", "-nostartfiles"), []string{"local-exec"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := mappings(t)

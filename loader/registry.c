@@ -13,7 +13,6 @@
 #include <string.h>
 
 struct tpsl_instance tpsl_once = {.exit_lock = PTHREAD_MUTEX_INITIALIZER};
-__thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
 
 static struct tpsl_instance *_Atomic newest;
 static struct tpsl_object *_Atomic first_published;

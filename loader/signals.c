@@ -45,13 +45,12 @@ static void call(struct disposition *d, int number, siginfo_t *info, void *conte
     const struct sigaction *a = action_of(d);
     if (!is_set(a) || a->sa_handler == SIG_IGN)
         return;
-    struct tpsl_instance *before = tpsl_current;
-    tpsl_current = d->instance;
+    struct tpsl_instance *before = tpsl_become(d->instance);
     if (a->sa_flags & SA_SIGINFO)
         a->sa_sigaction(number, info, context);
     else
         a->sa_handler(number);
-    tpsl_current = before;
+    tpsl_become(before);
 }
 
 static bool is_fault(int number, const siginfo_t *info)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Resolvers run after every other relocation of all the objects (psABI), then
- * RELRO is sealed, then constructors run in dependency order. */
+/* Resolvers run after every other relocation of all the objects (psABI), then threads
+ * get the initial values of static thread-locals, then RELRO is sealed, then constructors run in dependency order. */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
 {
     for (size_t i = 0; i < n; i++)
@@ -19,6 +19,8 @@ void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, 
             const struct tpsl_ifunc *f = &objects[i]->ifuncs[k];
             *(uintptr_t *)f->where = ((uintptr_t(*)(void))f->resolver)();
         }
+    if (n && tpsl_current)
+        tpsl_static_tls_add(tpsl_current, objects, n);
     for (size_t i = 0; i < n; i++)
         if (objects[i]->relro_size)
             mprotect((void *)objects[i]->relro, objects[i]->relro_size, PROT_READ);
@@ -93,9 +95,8 @@ static void run_fini(struct tpsl_object *o)
  * with the calling thread acting for it. The objects stay mapped. */
 void tpsl_instance_finish(struct tpsl_instance *in)
 {
-    struct tpsl_instance *before = tpsl_current;
-    tpsl_current = in;
+    struct tpsl_instance *before = tpsl_become(in);
     run_entries(in, NULL);
     run_fini(in->first);
-    tpsl_current = before;
+    tpsl_become(before);
 }

@@ -25,7 +25,7 @@ static void *enter(void *arg)
 {
     struct birth b = *(struct birth *)arg;
     free(arg);
-    tpsl_current = b.instance;
+    tpsl_become(b.instance);
     if (b.state)
         hooks->enter(b.state);
     return b.routine(b.argument);

@@ -10,6 +10,10 @@
  * Blocks and tables come from pages that the thread takes straight from the
  * kernel: the first touch may happen below malloc or below a hook on mmap, where
  * neither may be entered again. They are returned when the thread ends.
+ *
+ * The index of a module that ended is used again, under another id. Threads keep its
+ * block until they touch the next module of that index, which takes the block over if
+ * it is large enough.
  */
 #include "loader.h"
 
@@ -20,11 +24,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* An id: the index in the lower half, TAG, and above it how often the index was used. */
 #define TAG ((uintptr_t)1 << 40)
+#define ONE_MORE_USE (TAG << 1)
 
 struct module {
-    const void *init;
-    size_t filesz, memsz, align;
+    uintptr_t id; /* of its last use */
+    bool live;
+    struct tpsl_tls_segment segment;
 };
 
 /* Chunk c holds FIRST << c modules and never moves, so readers need no lock. */
@@ -38,12 +45,8 @@ struct arena {
     size_t size, used; /* bytes, this header included */
 };
 
-struct thread_tls {
-    void **block; /* by module index; NULL: not yet touched */
-    size_t nblocks;
-    struct arena *arena;
-};
-static __thread struct thread_tls mine __attribute__((tls_model("initial-exec")));
+__thread struct tpsl_thread_tls tpsl_thread_tls __attribute__((tls_model("initial-exec")));
+#define mine tpsl_thread_tls
 
 extern void *__tls_get_addr(void *);
 
@@ -69,6 +72,12 @@ __attribute__((constructor(101))) static void make_key(void)
     pthread_key_create(&key, thread_ends);
 }
 
+void tpsl_tls_watch_thread(void)
+{
+    if (!pthread_getspecific(key))
+        pthread_setspecific(key, (void *)1);
+}
+
 static struct module *module_at(size_t index)
 {
     size_t n = index / FIRST + 1;
@@ -77,24 +86,53 @@ static struct module *module_at(size_t index)
     return &chunk[index - FIRST * (((size_t)1 << c) - 1)];
 }
 
-/* Returns the tagged id of a new module; 0 when memory is short. */
-uintptr_t tpsl_tls_module_new(const void *init, size_t filesz, size_t memsz, size_t align)
+static size_t index_of(uintptr_t id)
 {
-    uintptr_t id = 0;
-    pthread_mutex_lock(&modules_lock);
+    return (uint32_t)id;
+}
+
+/* The lowest index without a module, so that a library that is closed and opened again
+ * finds its own; grows the table when all are in use. Preconditions: modules_lock. */
+static struct module *free_module(void)
+{
+    for (size_t i = 0; i < nmodules; i++)
+        if (!module_at(i)->live)
+            return module_at(i);
     size_t n = nmodules / FIRST + 1;
     int c = 63 - __builtin_clzl(n);
     if (!atomic_load(&chunks[c])) {
         struct module *chunk = calloc((size_t)FIRST << c, sizeof *chunk);
         if (!chunk)
-            goto out;
+            return NULL;
         atomic_store_explicit(&chunks[c], chunk, memory_order_release);
     }
-    *module_at(nmodules) = (struct module){init, filesz, memsz, align};
-    id = TAG | nmodules++;
-out:
+    struct module *m = module_at(nmodules);
+    m->id = TAG | nmodules++;
+    return m;
+}
+
+uintptr_t tpsl_tls_module_new(const struct tpsl_tls_segment *s)
+{
+    pthread_mutex_lock(&modules_lock);
+    struct module *m = free_module();
+    if (m)
+        *m = (struct module){m->id + ONE_MORE_USE, true, *s};
+    uintptr_t id = m ? m->id : 0;
     pthread_mutex_unlock(&modules_lock);
     return id;
+}
+
+void tpsl_tls_module_end(uintptr_t id)
+{
+    pthread_mutex_lock(&modules_lock);
+    module_at(index_of(id))->live = false;
+    pthread_mutex_unlock(&modules_lock);
+}
+
+bool tpsl_tls_is_live(uintptr_t id)
+{
+    const struct module *m = module_at(index_of(id));
+    return m->live && m->id == id;
 }
 
 static _Noreturn void out_of_memory(void)
@@ -116,7 +154,7 @@ static void *take(size_t size, size_t align)
         if (a == MAP_FAILED)
             out_of_memory();
         if (!mine.arena)
-            pthread_setspecific(key, (void *)1);
+            tpsl_tls_watch_thread();
         a->older = mine.arena;
         a->size = want;
         mine.arena = a;
@@ -126,48 +164,59 @@ static void *take(size_t size, size_t align)
     return (char *)a + at;
 }
 
-static __attribute__((noinline)) char *first_touch(size_t index)
+static void grow_table(size_t index)
 {
-    if (index >= mine.nblocks) {
-        size_t n = mine.nblocks ? mine.nblocks : 32;
-        while (n <= index)
-            n *= 2;
-        void **table = take(n * sizeof *table, sizeof *table);
-        if (mine.nblocks)
-            memcpy(table, mine.block, mine.nblocks * sizeof *table);
-        mine.block = table;
-        mine.nblocks = n;
+    size_t n = mine.nblocks ? mine.nblocks : 32;
+    while (n <= index)
+        n *= 2;
+    struct tpsl_tls_block *table = take(n * sizeof *table, sizeof(void *));
+    if (mine.nblocks)
+        memcpy(table, mine.blocks, mine.nblocks * sizeof *table);
+    mine.blocks = table;
+    mine.nblocks = n;
+}
+
+static __attribute__((noinline)) char *first_touch(uintptr_t id)
+{
+    size_t index = index_of(id);
+    if (index >= mine.nblocks)
+        grow_table(index);
+    struct tpsl_tls_block *b = &mine.blocks[index];
+    const struct tpsl_tls_segment *s = &module_at(index)->segment;
+    b->id = id;
+    if (s->in_static_block) {
+        *b = (struct tpsl_tls_block){id, tpsl_static_tls_end() - s->in_static_block, 0};
+        return b->start;
     }
-    if (!mine.block[index]) {
-        const struct module *m = module_at(index);
-        char *block = take(m->memsz, m->align);
-        memcpy(block, m->init, m->filesz);
-        mine.block[index] = block;
-    }
-    return mine.block[index];
+    if (b->size < s->memsz || (uintptr_t)b->start & (s->align - 1))
+        *b = (struct tpsl_tls_block){id, take(s->memsz, s->align), s->memsz};
+    memcpy(b->start, s->init, s->filesz);
+    memset(b->start + s->filesz, 0, s->memsz - s->filesz);
+    return b->start;
 }
 
 void *tpsl_tls_get_addr(void *arg)
 {
     const uintptr_t *ti = arg;
-    if (__builtin_expect(!(ti[0] & TAG), 0))
+    size_t index = index_of(ti[0]);
+    if (__builtin_expect(index < mine.nblocks && mine.blocks[index].id == ti[0], 1))
+        return mine.blocks[index].start + ti[1];
+    if (!(ti[0] & TAG))
         return __tls_get_addr(arg);
-    size_t index = ti[0] & (TAG - 1);
-    if (__builtin_expect(index < mine.nblocks && mine.block[index], 1))
-        return (char *)mine.block[index] + ti[1];
-    return first_touch(index) + ti[1];
+    return first_touch(ti[0]) + ti[1];
 }
 
-void *tpsl_tls_block(uintptr_t module)
+void *tpsl_tls_block(uintptr_t id)
 {
-    size_t index = module & (TAG - 1);
-    return module & TAG && index < mine.nblocks ? mine.block[index] : NULL;
+    size_t index = index_of(id);
+    return id && index < mine.nblocks && mine.blocks[index].id == id ? mine.blocks[index].start : NULL;
 }
 
 static void release_thread(void)
 {
+    tpsl_static_tls_leave();
     struct arena *a = mine.arena;
-    mine = (struct thread_tls){0};
+    mine = (struct tpsl_thread_tls){0};
     while (a) {
         struct arena *older = a->older;
         syscall(SYS_munmap, a, a->size);

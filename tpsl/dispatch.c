@@ -11,7 +11,7 @@ __thread void *const *tpsl_table __attribute__((tls_model("initial-exec"))) = tp
 void tpsl_act_for(struct tpsl_endpoint *ep)
 {
     tpsl_endpoint_switch(ep);
-    tpsl_current = ep ? ep->instance : NULL;
+    tpsl_become(ep ? ep->instance : NULL);
     tpsl_table = ep ? ep->table : tpsl_unbound_table;
     if (ep)
         tpsl_give_signal_stack();

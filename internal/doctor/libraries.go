@@ -103,7 +103,7 @@ func functions(m *image.Image) (list []string) {
 // plan makes the plan that libtpsl would make, and keeps what is of interest. What is
 // rebound does not matter to it: libc has these names, too.
 func (f *finder) plan(l *Library) {
-	p, err := plan.Make(l.Path, plan.Options{Policy: f.policy, Search: f.search, Unified: names.Data})
+	p, err := plan.Make(l.Path, plan.Options{Policy: f.policy, Search: f.search, Unified: names.Data, StaticTLS: plan.StaticTLS})
 	if err != nil {
 		l.Refused = append(l.Refused, strings.Split(err.Error(), "\n")...)
 		return

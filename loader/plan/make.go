@@ -33,6 +33,11 @@ type Options struct {
 	// Interposed lists the names that such libraries take from the process, where
 	// a tool may stand in front of them.
 	Interposed []string
+	// StaticTLS is the size of the block that each thread has for thread-locals at
+	// fixed distances from the thread pointer; LocalExec says that it ends there, so
+	// that programs can be private.
+	StaticTLS uint64
+	LocalExec bool
 }
 
 // maker carries what the plans of one library have in common.
@@ -44,6 +49,8 @@ type maker struct {
 	rebindOnce map[string]bool
 	unified    map[string]bool
 	interposed map[string]bool
+	staticTLS  uint64
+	localExec  bool
 
 	mu     sync.Mutex
 	opened map[image.FileID]*image.Image
@@ -54,6 +61,7 @@ func Make(library string, o Options) (*Plan, error) {
 	m := &maker{
 		policy: o.Policy, program: o.Program, search: o.Search,
 		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
+		staticTLS: o.StaticTLS, localExec: o.LocalExec,
 		opened: map[image.FileID]*image.Image{},
 	}
 	path, err := m.find(library)
@@ -142,10 +150,11 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 	}
 	defer closure.Close()
 	p := &Plan{
-		Objects:  append([]*Object(nil), base.Objects...),
-		Imports:  append([]Import(nil), base.Imports...),
-		FirstNew: len(base.Objects),
-		maker:    m,
+		Objects:   append([]*Object(nil), base.Objects...),
+		Imports:   append([]Import(nil), base.Imports...),
+		FirstNew:  len(base.Objects),
+		StaticTLS: base.StaticTLS,
+		maker:     m,
 	}
 	root := closure.Objects[0].Image
 	s := &resolver{

@@ -22,6 +22,9 @@ type Plan struct {
 	Root int
 	// Start lists the new objects that the loader maps, dependencies first.
 	Start []int
+	// StaticTLS is how much of each thread's static block the objects use, from
+	// its end down.
+	StaticTLS uint64
 
 	maker      *maker
 	mu         sync.Mutex
@@ -65,6 +68,10 @@ type Object struct {
 	InitArray  image.Range
 	FiniArray  image.Range
 	Stores     []Store
+
+	// StaticTLS is the distance of the TLS segment from the end of each thread's
+	// static block, 0: it is not there.
+	StaticTLS uint64
 }
 
 // Kind says how the value of a store is made. Base is where an object is mapped.
@@ -77,6 +84,7 @@ const (
 	Imported                 // import Target + Addend
 	Constant                 // Addend
 	Module                   // TLS module id of object Target
+	ThreadOffset             // start of the TLS segment of object Target, from the thread pointer + Addend
 	IFunc                    // result of calling base of object Target + Addend
 	CopyLocal                // Size bytes from base of object Target + Addend
 	CopyImported             // Size bytes from import Target
@@ -96,9 +104,10 @@ type Source uint8
 
 // The sources of imports.
 const (
-	FromProcess Source = iota // global scope, else the library named
-	FromRebind                // the loader's rebind table
-	TLSModuleOf               // TLS module id of the shared library that defines Name
+	FromProcess    Source = iota // global scope, else the library named
+	FromRebind                   // the loader's rebind table
+	TLSModuleOf                  // TLS module id of the shared library that defines Name
+	ThreadOffsetOf               // offset from the thread pointer of the shared library's thread-local Name
 )
 
 // An Import is a value that a plan takes from the process: comparable, free of

@@ -114,3 +114,33 @@ func TestMPICHPlan(t *testing.T) {
 	assert.GreaterOrEqual(t, placed[plan.Private], 5, "libmpich, libucp, libuct, libucs, libhwloc")
 	assert.Greater(t, len(p.Objects[0].Stores), 20000)
 }
+
+// A program's thread-locals stand where its linker supposes them, right below the thread
+// pointer; those of libraries follow below, aligned as they want.
+func TestStaticTLSPlaces(t *testing.T) {
+	dir := t.TempDir()
+	low := fixture(t, dir, "liblow.so", "_Thread_local int low[3] = {1};")
+	text := `extern _Thread_local int low[3]; _Thread_local int own[5] = {2}; __attribute__((aligned(32))) _Thread_local char line[40];
+		int _start(void) { return low[0] + own[0] + line[0]; }`
+	source := filepath.Join(dir, "program.c")
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+	program := filepath.Join(dir, "program")
+	_, stderr, code := testsupport.Run(t, testTimeout, nil, "gcc", "-pie", "-fPIE", "-O1", "-nostdlib", "-o", program, source, low, "-Wl,-rpath,"+dir)
+	require.Zero(t, code, stderr)
+
+	o := options()
+	o.StaticTLS = 256
+	_, err := plan.Make(program, o)
+	require.ErrorContains(t, err, "local-exec")
+	o.LocalExec = true
+	p, err := plan.Make(program, o)
+	require.NoError(t, err)
+	require.Len(t, p.Objects, 2)
+	assert.Equal(t, uint64(96), p.Objects[0].StaticTLS, "72 bytes, aligned to 32")
+	assert.Equal(t, uint64(112), p.Objects[1].StaticTLS)
+	assert.Equal(t, uint64(112), p.StaticTLS)
+
+	o.StaticTLS = 111
+	_, err = plan.Make(program, o)
+	require.ErrorContains(t, err, "liblow.so: 12 bytes, 15 of the 111 of each thread's static block are left")
+}

@@ -100,17 +100,23 @@ func (s *resolver) stores(i int) error {
 	if err != nil {
 		return err
 	}
+	if err := s.placeProgram(i); err != nil {
+		return err
+	}
 	o.Stores = make([]Store, 0, len(relocs))
+	var errs []error
+	told := map[string]bool{}
 	for k, r := range relocs {
 		st, err := s.store(i, r)
-		if err != nil {
-			return fmt.Errorf("relocation %d at %#x: %w", k, r.Offset, err)
+		if err != nil && !told[err.Error()] { // each problem once: thousands of relocations may share one
+			told[err.Error()] = true
+			errs = append(errs, fmt.Errorf("relocation %d at %#x: %w", k, r.Offset, err))
 		}
-		if r.Type != elf.R_X86_64_NONE {
+		if err == nil && r.Type != elf.R_X86_64_NONE {
 			o.Stores = append(o.Stores, st)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // store resolves one relocation (psABI x86-64, table 4.10).
@@ -134,7 +140,7 @@ func (s *resolver) store(i int, r image.Reloc) (Store, error) {
 	case elf.R_X86_64_COPY:
 		return s.copy(i, r, st)
 	case elf.R_X86_64_TPOFF64:
-		return st, fmt.Errorf("R_X86_64_TPOFF64 (initial-exec thread-local storage): rebuild it with -ftls-model=global-dynamic: %w", ErrUnsupported)
+		return s.threadOffset(i, r, st)
 	default:
 		return st, fmt.Errorf("%v: %w", r.Type, ErrUnsupported)
 	}
@@ -164,21 +170,15 @@ func (s *resolver) address(i int, r image.Reloc, st Store) (Store, error) {
 }
 
 func (s *resolver) threadLocal(i int, r image.Reloc, st Store) (Store, error) {
-	d := definition{object: i}
-	if r.Sym != 0 {
-		sym, err := s.images[i].Symbol(r.Sym)
-		if err != nil {
-			return st, err
-		}
-		d = s.define(i, sym, false)
-	}
-	shared := d.object < 0
+	d, err := s.defineThreadLocal(i, r)
 	switch {
+	case err != nil:
+		return st, err
 	case r.Type == elf.R_X86_64_DTPOFF64:
 		st.Kind, st.Addend = Constant, int64(d.symbol.Value)+r.Addend
-	case shared && d.imported.Library == "":
-		return st, fmt.Errorf("thread-local symbol %s is defined by no library", d.imported.Name)
-	case shared:
+	case d.object < 0 && d.imported.Library == "": // an absent weak one
+		st.Kind, st.Addend = Constant, 0
+	case d.object < 0:
 		d.imported.Source = TLSModuleOf
 		st.Kind, st.Target, st.Addend = Imported, s.importOf(d.imported), 0
 	default:

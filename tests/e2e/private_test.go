@@ -119,15 +119,32 @@ func TestToolSeesPrivateLibrary(t *testing.T) {
 	assert.Contains(t, job.stdout, "tool: 4 calls of MPI_Comm_rank\n")
 }
 
-func TestPrivateLibraryRefused(t *testing.T) {
+// Initial-exec thread-locals of a private library: each rank's own, whatever thread acts for it.
+func TestPrivateLibraryStaticTLS(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := hostileWithStaticTLS(t, "100")
+	job := mpiexec(t, []string{"TPSL_PRIVATE=hostile"}, "-n 2 -rpp 2", program).succeeded(t)
+	assert.Equal(t, []string{
+		"before: 1\n",
+		"rank 0: counted to 10, rank 0, sum 66, call 42, number -1\n",
+		"rank 1: counted to 10, rank 1, sum 66, call 42, number -1\n",
+		"thread 0: as rank 1 1, as rank 0 11\n",
+	}, job.lines())
+}
+
+func hostileWithStaticTLS(t *testing.T, size string) string {
 	const source = "testdata/hostile.c"
-	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS", "-shared", "-fPIC")
-	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", static, "-Wl,-rpath,"+filepath.Dir(static))
+	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS="+size, "-shared", "-fPIC")
+	return testsupport.CC(t, "tpslcc", source, "-fopenmp", "-DSWITCH", static, "-Wl,-rpath,"+filepath.Dir(static))
+}
+
+func TestPrivateLibraryRefused(t *testing.T) {
+	program := hostileWithStaticTLS(t, "600")
 	for _, c := range []struct {
 		name, variable string
 		says           []string
 	}{
-		{"initial-exec TLS", "TPSL_PRIVATE=hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec"}},
+		{"too large initial-exec TLS", "TPSL_PRIVATE=hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec", "604 bytes, 512 of the 512"}},
 		{"pattern", "TPSL_PRIVATE=[", []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
 		{"policy", "TPSL_POLICY=" + policy(t, "libm.so.6 everywhere\n"), []string{"TPSL_POLICY: ", `policy:1: placement "everywhere" is none of private, once, shared`}},
 		{"no policy", "TPSL_POLICY=/no/such/file", []string{"TPSL_POLICY: open /no/such/file: no such file"}},

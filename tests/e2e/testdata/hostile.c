@@ -6,6 +6,9 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#ifdef SWITCH
+#include <tpsl.h>
+#endif
 
 int hostile_count(void);
 int hostile_rank(void);
@@ -16,6 +19,7 @@ extern int hostile_number, hostile_open(void);
 #ifdef LIBRARY
 
 #ifdef STATIC_TLS
+__thread char room[STATIC_TLS] __attribute__((tls_model("initial-exec")));
 static __thread int count __attribute__((tls_model("initial-exec")));
 #else
 static int count;
@@ -76,6 +80,14 @@ int main(int argc, char **argv)
         }
         printf("rank %d: counted to %d, rank %d, sum %g, call %d, number %d\n", rank, last, functions[1](),
                hostile_sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), hostile_call(twice, 21), hostile_number);
+#ifdef SWITCH
+        if (rank == 0) { /* thread 0 as rank 1 has that rank's thread-locals for itself, and then its own again */
+            TPSL_Switch(1);
+            int other = hostile_count();
+            TPSL_Switch(0);
+            printf("thread 0: as rank 1 %d, as rank 0 %d\n", other, hostile_count());
+        }
+#endif
         MPI_Finalize();
     }
     return 0;

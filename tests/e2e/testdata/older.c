@@ -3,7 +3,7 @@
  *
  * older: a library with the MPICH ABI that has few functions, as one that is much older
  * than libtpsl's list. With NEWER it also has some that are on no list; with
- * THREAD_LOCAL and TEXTREL, and flags to match, what the loader refuses.
+ * THREAD_LOCAL (bytes) and TEXTREL, and flags to match, what the loader refuses.
  */
 const char MPII_Version_string[] = "0.9-test";
 
@@ -43,6 +43,7 @@ int MPIX_Newest(void)
 #endif
 
 #ifdef THREAD_LOCAL
+__thread char room[THREAD_LOCAL];
 static __thread int calls;
 
 int count(void)
