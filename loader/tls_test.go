@@ -152,8 +152,8 @@ func TestDynamicTLSOfSharedLibraryRefused(t *testing.T) {
 // place puts a library elsewhere than the default policy does.
 func place(t *testing.T, name string, at plan.Placement) {
 	t.Helper()
-	loader.Configure(loader.Config{Policy: append(plan.Policy{{Pattern: name, Placement: at}}, plan.DefaultPolicy()...)})
-	t.Cleanup(func() { loader.Configure(loader.Config{Policy: plan.DefaultPolicy()}) })
+	loader.Configure(loader.Config{Policy: append(plan.Policy{{Pattern: name, Placement: at}}, plan.DefaultPolicies().Opened...)})
+	t.Cleanup(func() { loader.Configure(loader.Config{}) })
 }
 
 // A thread that ends gives back what was kept for it.
