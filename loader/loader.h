@@ -74,6 +74,7 @@ struct tpsl_object {
 
     uintptr_t tls_module; /* tagged module id, 0: no PT_TLS */
     struct tpsl_tls_segment tls;
+    struct tpsl_tls_index *descriptors; /* what its TLS descriptors point to */
 
     struct tpsl_object **scope; /* itself, then its dependencies breadth-first */
     size_t nscope;
@@ -185,6 +186,14 @@ bool tpsl_tls_is_live(uintptr_t id);
 void *tpsl_tls_get_addr(void *index);
 void *tpsl_tls_block(uintptr_t id); /* the calling thread's; NULL: not touched yet */
 void tpsl_tls_watch_thread(void);   /* sees to what is to be done when the thread ends */
+
+/* ---- tlsdesc_linux_amd64.S: first words of TLS descriptors; no functions for C ---- */
+struct tpsl_tls_index {
+    uintptr_t module, offset;
+};
+void tpsl_tlsdesc_static(void);  /* the second word: distance from the thread pointer */
+void tpsl_tlsdesc_absent(void);  /* the address */
+void tpsl_tlsdesc_dynamic(void); /* pointer to a struct tpsl_tls_index */
 
 /* ---- static_tls.c: initial-exec and local-exec thread-locals of private objects ---- */
 enum {

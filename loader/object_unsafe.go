@@ -170,6 +170,7 @@ func (m *mapped) discard() {
 // relocate makes all stores but those of copyData and of resolvers, which it
 // leaves in m.ifuncs for the thread that starts the object.
 func (m *mapped) relocate(objects []*mapped, imports []uint64) {
+	m.describe(objects, imports)
 	for i := range m.plan.Stores {
 		s := &m.plan.Stores[i]
 		var v uint64
@@ -185,7 +186,7 @@ func (m *mapped) relocate(objects []*mapped, imports []uint64) {
 		case plan.Module:
 			v = uint64(objects[s.Target].c.tls_module)
 		case plan.ThreadOffset:
-			v = uint64(int64(C.tpsl_static_tls_offset()) - int64(objects[s.Target].plan.StaticTLS) + s.Addend)
+			v = objects[s.Target].threadOffset(s.Addend)
 		case plan.IFunc:
 			m.ifuncs = append(m.ifuncs, C.struct_tpsl_ifunc{
 				where:    C.uintptr_t(m.base + s.Offset),

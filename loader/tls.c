@@ -50,6 +50,11 @@ __thread struct tpsl_thread_tls tpsl_thread_tls __attribute__((tls_model("initia
 
 extern void *__tls_get_addr(void *);
 
+/* tlsdesc_linux_amd64.S knows them. */
+_Static_assert(offsetof(struct tpsl_thread_tls, blocks) == 0 && offsetof(struct tpsl_thread_tls, nblocks) == 8 &&
+                   offsetof(struct tpsl_tls_block, id) == 0 && offsetof(struct tpsl_tls_block, start) == 8 && sizeof(struct tpsl_tls_block) == 24,
+               "tlsdesc_linux_amd64.S");
+
 /* The key's destructor returns the pages. Made at load, so that its number is
  * small and pthread_setspecific never allocates. */
 static pthread_key_t key;

@@ -53,6 +53,7 @@ func TestThreadLocalStorage(t *testing.T) {
 		{"dynamic, clang", "clang", "-ftls-model=global-dynamic", elf.R_X86_64_DTPMOD64},
 		{"initial-exec", "gcc", "-ftls-model=initial-exec", elf.R_X86_64_TPOFF64},
 		{"initial-exec, clang", "clang", "-ftls-model=initial-exec", elf.R_X86_64_TPOFF64},
+		{"descriptors", "gcc", "-mtls-dialect=gnu2", elf.R_X86_64_TLSDESC}, // clang 14 makes none
 	} {
 		t.Run(model.name, func(t *testing.T) {
 			runtime.LockOSThread()
@@ -136,6 +137,23 @@ func TestStaticTLSOfAnotherLibrary(t *testing.T) {
 	assert.Equal(t, 32, call(t, b, "bump"), "the process's one")
 	assert.Equal(t, 1, call(t, b, "same_address"))
 	assert.Equal(t, 31, inThread(func() int { return call(t, b, "bump") }))
+}
+
+// Descriptors of all forms find the variable, and keep every register.
+func TestTLSDescriptors(t *testing.T) {
+	i := open(t, library(t, "tlsdesc.c", "-mtls-dialect=gnu2"))
+	assert.Equal(t, 1, call(t, i, "registers_kept"))
+	assert.Equal(t, 1, call(t, i, "registers_kept"))
+	assert.Equal(t, 1, call(t, i, "absent_is_null"))
+
+	inStaticBlock := library(t, "static_tls_others.c", "-mtls-dialect=gnu2")
+	assert.Equal(t, 1, relocations(t, inStaticBlock)[elf.R_X86_64_TLSDESC])
+	i = open(t, library(t, "static_tls_user.c", linkTo(inStaticBlock)...))
+	assert.Equal(t, 1, call(t, i, "same_address"))
+
+	place(t, "libstatic_tls_others.so", plan.Shared)
+	i = open(t, library(t, "static_tls_user.c", append(linkTo(inStaticBlock), "-mtls-dialect=gnu2", "-DANY_MODEL")...))
+	assert.Equal(t, 1, call(t, i, "same_address"), "of a shared library")
 }
 
 // Where ld.so makes blocks on demand, there is no distance that all threads have.

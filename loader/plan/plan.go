@@ -77,17 +77,20 @@ type Object struct {
 // Kind says how the value of a store is made. Base is where an object is mapped.
 type Kind uint8
 
-// The kinds of stores. All store 8 bytes but Copy.
+// The kinds of stores. All store 8 bytes but descriptors and copies.
 const (
-	Relative     Kind = iota // base of this object + Addend
-	Local                    // base of object Target + Addend
-	Imported                 // import Target + Addend
-	Constant                 // Addend
-	Module                   // TLS module id of object Target
-	ThreadOffset             // start of the TLS segment of object Target, from the thread pointer + Addend
-	IFunc                    // result of calling base of object Target + Addend
-	CopyLocal                // Size bytes from base of object Target + Addend
-	CopyImported             // Size bytes from import Target
+	Relative           Kind = iota // base of this object + Addend
+	Local                          // base of object Target + Addend
+	Imported                       // import Target + Addend
+	Constant                       // Addend
+	Module                         // TLS module id of object Target
+	ThreadOffset                   // start of the TLS segment of object Target, from the thread pointer + Addend
+	IFunc                          // result of calling base of object Target + Addend
+	Descriptor                     // of two words: TLS descriptor of Addend in the TLS segment of object Target
+	DescriptorImported             // the same in the shared module of import Target
+	DescriptorAbsent               // the same of address Addend
+	CopyLocal                      // Size bytes from base of object Target + Addend
+	CopyImported                   // Size bytes from import Target
 )
 
 // A Store is one relocation, resolved.

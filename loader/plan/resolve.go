@@ -141,6 +141,8 @@ func (s *resolver) store(i int, r image.Reloc) (Store, error) {
 		return s.copy(i, r, st)
 	case elf.R_X86_64_TPOFF64:
 		return s.threadOffset(i, r, st)
+	case elf.R_X86_64_TLSDESC:
+		return s.descriptor(i, r, st)
 	default:
 		return st, fmt.Errorf("%v: %w", r.Type, ErrUnsupported)
 	}

@@ -53,6 +53,26 @@ func (s *resolver) threadOffset(i int, r image.Reloc, st Store) (Store, error) {
 	return st, nil
 }
 
+// descriptor resolves R_X86_64_TLSDESC, a function that finds a variable and what it
+// wants to know.
+func (s *resolver) descriptor(i int, r image.Reloc, st Store) (Store, error) {
+	d, err := s.defineThreadLocal(i, r)
+	if err != nil {
+		return st, err
+	}
+	st.Addend += int64(d.symbol.Value)
+	switch {
+	case d.object >= 0:
+		st.Kind, st.Target = Descriptor, uint32(d.object)
+	case d.imported.Library == "":
+		st.Kind, st.Addend = DescriptorAbsent, r.Addend
+	default:
+		d.imported.Source = TLSModuleOf
+		st.Kind, st.Target = DescriptorImported, s.importOf(d.imported)
+	}
+	return st, nil
+}
+
 // placeProgram gives a program the end of the static block: its code has the
 // distances of its thread-locals from the thread pointer built in (local-exec), and no
 // relocation tells of them.
