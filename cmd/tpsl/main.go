@@ -3,6 +3,7 @@
 
 // Command tpsl has what helps with thread ranks beside starting them:
 //
+//	tpsl check FILE
 //	tpsl doctor
 package main
 
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/tpsl/tpsl/internal/check"
 	"github.com/tpsl/tpsl/internal/doctor"
 	"github.com/tpsl/tpsl/internal/version"
 )
@@ -22,6 +24,9 @@ var commands = []struct {
 	name, what string
 	run        func(args []string) int
 }{
+	{"check", "say what the loader would do with a library or program", func(args []string) int {
+		return check.Command(args, os.Stdout, os.Stderr)
+	}},
 	{"doctor", "say what would fail on this machine, and what to do", func(args []string) int {
 		return doctor.Command(version.Version, args, os.Stdout, os.Stderr)
 	}},

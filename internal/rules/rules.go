@@ -32,13 +32,14 @@ var mayImport = map[string][]string{
 	"cmd/tpslcc":  {"internal"},
 	"internal":    {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
+	"internal/check":  {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
 	"internal/doctor": {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"tests":           {"internal"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/doctor"}
+var noCgo = []string{"hydra", "pmi", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

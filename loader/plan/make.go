@@ -157,6 +157,9 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 		maker:     m,
 	}
 	root := closure.Objects[0].Image
+	if m.policy.Rule(soname(root)).Always {
+		return nil, fmt.Errorf("%s: %s is one for the whole process: open a library that uses it instead: %w", path, soname(root), ErrUnsupported)
+	}
 	s := &resolver{
 		maker: m, plan: p, local: local, policy: m.policyFor(root), ofProgram: m.ofProgram(root),
 		closure: map[int]bool{}, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{},

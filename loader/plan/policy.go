@@ -28,6 +28,7 @@ type Rule struct {
 	Pattern   string
 	Placement Placement
 	Prepare   string // a function to call in each new copy, int f(void); "" none
+	Always    bool   // even for the library asked for
 	Where     string // "file:line" that says so, or the variable
 }
 

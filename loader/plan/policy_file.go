@@ -102,7 +102,7 @@ func parsePolicy(name, text string, sections ...string) (map[string]Policy, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", where, err)
 		}
-		r.Where = where
+		r.Where, r.Always = where, in == always
 		rules[in] = append(rules[in], r)
 	}
 	return rules, nil

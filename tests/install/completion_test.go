@@ -61,6 +61,8 @@ func TestCompletion(t *testing.T) {
 		{"mpiexec -wdir testdata/cm", []string{"cmake"}},
 		{"tpsl doc", []string{"doctor"}},
 		{"tpsl doctor -j", []string{"-json"}},
+		{"tpsl ch", []string{"check"}},
+		{"tpsl check -j", []string{"-json"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+// Usage is the text of -h.
+const Usage = `usage: tpsl check [-json] FILE
+
+Says what the loader would do with a library or program and all that it needs: where
+each file is placed, what an instance takes, and what is refused.
+
+  FILE     a file, or a name that ld.so finds
+  -json    one JSON document
+  -h       this text
+
+The exit status is 0, or 1 if something is refused. 255: wrong usage.
+`
+
+// exitUsage is the exit status of wrong usage, as mpiexec's.
+const exitUsage = 255
+
+// Command runs "tpsl check" and returns its exit status.
+func Command(args []string, out, errOut io.Writer) int {
+	flags := flag.NewFlagSet("check", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	asJSON := flags.Bool("json", false, "")
+	err := flags.Parse(args)
+	if err == nil && flags.NArg() != 1 {
+		err = fmt.Errorf("want one FILE, have %d", flags.NArg())
+	}
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, Usage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(errOut, "tpsl check: %v; try tpsl check -h\n", err)
+		return exitUsage
+	}
+	report := File(flags.Arg(0))
+	if !*asJSON {
+		report.Print(out)
+	} else if err := report.writeJSON(out); err != nil {
+		fmt.Fprintln(errOut, "tpsl check:", err)
+		return exitUsage
+	}
+	if !report.OK {
+		return 1
+	}
+	return 0
+}

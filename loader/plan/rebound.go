@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "slices"
+
+// Rebound lists the names that private objects get from the loader: what the table of
+// loader/rebind.c has, for who looks at plans without cgo.
+var Rebound = append(slices.Clone(ReboundOnce),
+	"pthread_create", "sigaction", "signal", "mmap", "mmap64", "munmap", "shmat", "shmdt", "fcntl", "fcntl64",
+	"process_vm_readv", "process_vm_writev",
+)
+
+// ReboundOnce lists those that objects placed once get, too.
+var ReboundOnce = []string{
+	"__tls_get_addr", "__cxa_atexit", "__cxa_finalize", "dlopen", "dlclose", "dlsym", "dlvsym", "dlerror", "dladdr", "dlinfo",
+	"_dl_find_object", "dl_iterate_phdr", "getenv", "secure_getenv",
+}

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/loader/plan"
+)
+
+// What plans are looked at with is what they are made with.
+func TestRebound(t *testing.T) {
+	private, once := rebound()
+	assert.ElementsMatch(t, private, plan.Rebound)
+	assert.ElementsMatch(t, once, plan.ReboundOnce)
+}

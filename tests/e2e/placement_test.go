@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// mapped counts how often the text of a file is mapped. libucm patches that of libc, which
+// is in several pieces then: the lowest one counts.
+func mapped(job outcome, file string) (n int) {
+	lowest := ""
+	for _, m := range regexp.MustCompile(`(?m)^text (\w+) `+regexp.QuoteMeta(file)+`$`).FindAllStringSubmatch(job.stdout, -1) {
+		switch {
+		case lowest == "" || m[1] < lowest:
+			lowest, n = m[1], 1
+		case m[1] == lowest:
+			n++
+		}
+	}
+	return n
+}
+
+// What tpsl check tells is what runs: a private file is mapped for each rank, any other once. A user's policy changes both.
+func TestCheckTellsWhatRuns(t *testing.T) {
+	const ranks = 3
+	program := testsupport.CC(t, "tpslcc", "testdata/maps.c", "-fopenmp")
+	for name, env := range map[string][]string{
+		"default": nil,
+		"policy":  {"TPSL_POLICY=" + policy(t, "libhwloc.so.* shared\nlibnuma.so.* private\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			var told struct {
+				OK      bool
+				Objects []struct{ Name, Path, Placement string }
+			}
+			checked := run(t, env, built(t, "bin/tpsl"), "check", "-json", program).succeeded(t)
+			require.NoError(t, json.Unmarshal([]byte(checked.stdout), &told))
+			require.True(t, told.OK)
+			job := mpiexec(t, env, fmt.Sprintf("-n %d -rpp %d", ranks, ranks), program).succeeded(t)
+			placed := map[string]string{}
+			for _, o := range told.Objects {
+				placed[o.Name] = o.Placement
+				file, err := filepath.EvalSymlinks(o.Path)
+				require.NoError(t, err)
+				want := map[string]int{"private": ranks, "once": 1, "shared": 1}[o.Placement]
+				assert.Equal(t, want, mapped(job, file), "%s is %s", file, o.Placement)
+			}
+			if name == "policy" {
+				assert.Equal(t, []string{"shared", "private"}, []string{placed["libhwloc.so.15"], placed["libnuma.so.1"]})
+			} else {
+				assert.Equal(t, []string{"private", "shared"}, []string{placed["libhwloc.so.15"], placed["libnuma.so.1"]})
+			}
+		})
+	}
+}
