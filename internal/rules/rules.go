@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"internal/check":  {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
 	"internal/doctor": {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"tests":           {"internal"},
+	"examples":        {"loader"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
