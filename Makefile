@@ -20,15 +20,18 @@ GO      ?= go
 # No VCS stamp: it would relink everything at each commit.
 GOFLAGS_BUILD = -trimpath -buildvcs=false
 EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map
+HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map
+CFLAGS_OWN = -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror
 
 COMMANDS = mpiexec tpsl tpslcc
 KIN      = tpslcxx tpslfort
 STANDINS = libmpich.so.12 libmpi.so.12
+PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
-	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY
+	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY $(PRIVATE)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -66,6 +69,18 @@ $(STANDINS:%=lib/tpsl/%): Makefile
 $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
 	@mkdir -p $(@D)
 	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >$@
+
+# Private mode: the host of programs, the Go library behind it, and what each rank has in front of libc.
+lib/tpsl/libtpslhost.so: FORCE
+	LIBRARY_PATH=$(CURDIR)/cmd/libtpslhost CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "-extldflags '$(HOSTLDFLAGS)'" -o $@ ./cmd/libtpslhost
+	@rm -f lib/tpsl/libtpslhost.h
+
+lib/tpsl/host: host/exec/main.c lib/tpsl/libtpslhost.so
+	$(CC) $(CFLAGS_OWN) -fPIE -pie $< -Llib/tpsl -l:libtpslhost.so -Wl,-rpath,'$$ORIGIN' -Wl,--enable-new-dtags -o $@
+
+lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@
 
 share/doc/tpsl/LICENSE: LICENSE
 	@mkdir -p $(@D)

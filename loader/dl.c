@@ -47,35 +47,60 @@ __attribute__((constructor(101))) static void remember_arguments(int argc, char 
     arguments_v = argv;
 }
 
-static void start(struct tpsl_object **fresh, size_t n)
+static void start(struct tpsl_instance *in, struct tpsl_object **fresh, size_t n)
 {
-    tpsl_objects_start(fresh, n, arguments_c, arguments_v, environ);
+    tpsl_objects_start(fresh, n, in->argc, in->argv, in->envp ? in->envp : environ);
+}
+
+static void run_here(tpsl_step *step, void *argument)
+{
+    step(argument);
+}
+
+static tpsl_runner *run_go = run_here;
+
+void tpsl_set_runner(tpsl_runner *runner)
+{
+    run_go = runner;
+}
+
+struct extension {
+    struct tpsl_instance *in;
+    const char *path;
+    int mode;
+    struct tpsl_object *root;
+    struct tpsl_object **fresh;
+    size_t nfresh;
+    void *outside; /* ld.so's handle of a shared library */
+    char *error;
+};
+
+static void extend(void *argument)
+{
+    struct extension *x = argument;
+    x->root = tpslLoaderExtend(x->in, (char *)x->path, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
 }
 
 void *tpsl_dlopen(const char *path, int mode)
 {
-    struct tpsl_instance *in = tpsl_current;
-    if (!path || !*path || !in)
+    struct extension x = {.in = tpsl_current, .path = path, .mode = mode};
+    if (!path || !*path || !x.in)
         return dlopen(path, mode);
-    struct tpsl_object **fresh = NULL;
-    size_t nfresh = 0;
-    char *error = NULL;
-    void *outside = NULL;
     pthread_mutex_lock(&open_lock);
-    struct tpsl_object *o = tpslLoaderExtend(in, (char *)path, mode, &fresh, &nfresh, &outside, &error);
-    if (o)
-        start(fresh, nfresh);
+    run_go(extend, &x);
+    if (x.root)
+        start(x.in, x.fresh, x.nfresh);
     pthread_mutex_unlock(&open_lock);
-    free(fresh);
-    if (outside)
-        return outside;
-    if (!o) {
-        refuse("%s", error ? error : path);
-        free(error);
+    free(x.fresh);
+    if (x.outside)
+        return x.outside;
+    if (!x.root) {
+        refuse("%s", x.error ? x.error : path);
+        free(x.error);
         return NULL;
     }
-    atomic_fetch_add(&o->refs, 1);
-    return o;
+    atomic_fetch_add(&x.root->refs, 1);
+    return x.root;
 }
 
 /* A private object stays mapped, as POSIX allows and musl does: its code may be on some thread's stack or in another's callback. */
@@ -179,32 +204,40 @@ int tpsl_dlinfo(void *handle, int request, void *out)
     }
 }
 
-struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error)
+struct tpsl_instance *tpsl_make(const char *library, char **environment, struct tpsl_object ***fresh, size_t *nfresh, char **error)
 {
-    struct tpsl_object **fresh = NULL;
-    size_t nfresh = 0;
     struct tpsl_instance *in = tpsl_instance_new();
     if (!in) {
         *error = strdup("no memory for an instance");
         return NULL;
     }
     in->environment = environment;
+    in->argc = arguments_c;
+    in->argv = arguments_v;
+    if (!tpslLoaderOpen(in, (char *)library, fresh, nfresh, error)) {
+        tpsl_instance_free(in);
+        return NULL;
+    }
+    tpsl_instance_publish(in);
+    return in;
+}
+
+struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error)
+{
+    struct tpsl_object **fresh = NULL;
+    size_t nfresh = 0;
     /* The first instance brings up the objects placed once, which later ones
      * need complete; after it, instances come up in parallel. */
     static atomic_bool first_is_up;
     bool alone = !atomic_load(&first_is_up);
     if (alone)
         pthread_mutex_lock(&open_lock);
-    bool ok = tpslLoaderOpen(in, (char *)library, &fresh, &nfresh, error);
-    if (ok) {
-        tpsl_instance_publish(in);
+    struct tpsl_instance *in = tpsl_make(library, environment, &fresh, &nfresh, error);
+    if (in) {
         tpsl_become(in);
-        start(fresh, nfresh);
+        start(in, fresh, nfresh);
         if (alone)
             atomic_store(&first_is_up, true);
-    } else {
-        tpsl_instance_free(in);
-        in = NULL;
     }
     if (alone)
         pthread_mutex_unlock(&open_lock);

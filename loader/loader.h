@@ -86,6 +86,7 @@ struct tpsl_object {
     size_t ninit;
     uintptr_t *fini; /* destructors, in the order of their calls */
     size_t nfini;
+    uintptr_t entry; /* of a program */
 
     atomic_int refs; /* dlopen minus dlclose */
 
@@ -101,6 +102,9 @@ struct tpsl_instance {
     struct tpsl_object *last;
 
     char **environment; /* overlay: "NAME=value" strings, NULL-terminated */
+    int argc;           /* what constructors are given */
+    char **argv;
+    char **envp; /* NULL: the process's environ */
 
     struct tpsl_static_tls static_tls;
 
@@ -159,6 +163,16 @@ void *tpsl_process_symbol(const char *name, const char *version);
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
 void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destructors */
+
+/* Maps and relocates an instance of `library` and starts nothing of it: that is for
+ * tpsl_objects_start, with the new objects in *fresh, an array from malloc. */
+struct tpsl_instance *tpsl_make(const char *library, char **environment, struct tpsl_object ***fresh, size_t *nfresh, char **error);
+
+/* Who runs what dlopen needs of Go: the calling thread, unless the process set another
+ * runner. A process that only shares the address space has no Go runtime of its own. */
+typedef void tpsl_step(void *);
+typedef void tpsl_runner(tpsl_step *, void *);
+void tpsl_set_runner(tpsl_runner *);
 
 /* Opens an instance of `library` for the calling thread, which becomes bound to
  * it: maps, relocates, runs the constructors. `environment` is taken over (an
@@ -237,7 +251,11 @@ void tpsl_debugger_before(void);
 void tpsl_debugger_after(void);
 
 /* ---- rebind.c ---- */
-enum tpsl_rebind_scope { TPSL_REBIND_PRIVATE = 1, TPSL_REBIND_ONCE = 2 };
+enum tpsl_rebind_scope {
+    TPSL_REBIND_PRIVATE = 1,
+    TPSL_REBIND_ONCE = 2,
+    TPSL_REBIND_PROCESS = 4, /* private, of instances that are processes of their own */
+};
 struct tpsl_rebinding {
     const char *name;
     void *function;

@@ -81,6 +81,8 @@ type Config struct {
 	Unified    []string    // variables that the program and all instances share
 	Program    plan.Policy // placement of libraries of the program; see plan.Options
 	Interposed []string    // names that those take from the process
+	Preload    []string    // files that come first in what is opened
+	Processes  bool        // each instance is a process that shares the address space
 }
 
 // Configure sets what instances opened from now on are made of.
@@ -118,11 +120,14 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 		}
 		p.config.Policy = policies.Opened
 	}
-	rebind, rebindOnce := rebound()
+	private := C.int(C.TPSL_REBIND_PRIVATE)
+	if p.config.Processes {
+		private = C.TPSL_REBIND_PROCESS
+	}
 	pl, err := plan.Make(library, plan.Options{
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
-		Rebind: rebind, RebindOnce: rebindOnce,
-		Program: p.config.Program, Interposed: p.config.Interposed,
+		Rebind: rebound(private), RebindOnce: rebound(C.TPSL_REBIND_ONCE),
+		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload,
 		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: C.tpsl_static_tls_offset() == 0,
 	})
 	if err != nil {
@@ -139,16 +144,13 @@ func rebindings() []C.struct_tpsl_rebinding {
 	return unsafe.Slice(C.tpsl_first_rebinding(), int(C.tpsl_nrebindings))
 }
 
-func rebound() (private, once []string) {
+func rebound(scope C.int) (names []string) {
 	for _, r := range rebindings() {
-		if r.scope&C.TPSL_REBIND_PRIVATE != 0 {
-			private = append(private, C.GoString(r.name))
-		}
-		if r.scope&C.TPSL_REBIND_ONCE != 0 {
-			once = append(once, C.GoString(r.name))
+		if r.scope&scope != 0 {
+			names = append(names, C.GoString(r.name))
 		}
 	}
-	return private, once
+	return names
 }
 
 func rebindAddress(name string) unsafe.Pointer {

@@ -3,7 +3,8 @@
 
 /* The rebind table: names that a private object gets from us instead of from
  * libc. Objects placed once get those that know private objects; what they do to the
- * process (maps, threads, signals), they do to the process.
+ * process (maps, threads, signals), they do to the process. Instances that are processes of
+ * their own have their own environment, signals and file locks from the kernel.
  */
 #include "loader.h"
 
@@ -32,33 +33,35 @@ static char *secure_getenv_overlaid(const char *name)
 }
 
 #define BOTH (TPSL_REBIND_PRIVATE | TPSL_REBIND_ONCE)
+#define OWN (TPSL_REBIND_PRIVATE | TPSL_REBIND_PROCESS)
+#define ALL (BOTH | TPSL_REBIND_PROCESS)
 
 const struct tpsl_rebinding tpsl_rebindings[] = {
-    {"__tls_get_addr", tpsl_tls_get_addr, BOTH},
-    {"__cxa_atexit", tpsl_cxa_atexit, BOTH},
-    {"__cxa_finalize", tpsl_cxa_finalize, BOTH},
-    {"dlopen", tpsl_dlopen, BOTH},
-    {"dlclose", tpsl_dlclose, BOTH},
-    {"dlsym", tpsl_dlsym, BOTH},
-    {"dlvsym", tpsl_dlvsym, BOTH},
-    {"dlerror", tpsl_dlerror, BOTH},
-    {"dladdr", tpsl_dladdr, BOTH},
-    {"dlinfo", tpsl_dlinfo, BOTH},
-    {"_dl_find_object", _dl_find_object, BOTH},
-    {"dl_iterate_phdr", tpsl_host_iterate_phdr, BOTH},
+    {"__tls_get_addr", tpsl_tls_get_addr, ALL},
+    {"__cxa_atexit", tpsl_cxa_atexit, ALL},
+    {"__cxa_finalize", tpsl_cxa_finalize, ALL},
+    {"dlopen", tpsl_dlopen, ALL},
+    {"dlclose", tpsl_dlclose, ALL},
+    {"dlsym", tpsl_dlsym, ALL},
+    {"dlvsym", tpsl_dlvsym, ALL},
+    {"dlerror", tpsl_dlerror, ALL},
+    {"dladdr", tpsl_dladdr, ALL},
+    {"dlinfo", tpsl_dlinfo, ALL},
+    {"_dl_find_object", _dl_find_object, ALL},
+    {"dl_iterate_phdr", tpsl_host_iterate_phdr, ALL},
     {"getenv", tpsl_getenv, BOTH},
     {"secure_getenv", secure_getenv_overlaid, BOTH},
-    {"pthread_create", tpsl_thread_create_inheriting, TPSL_REBIND_PRIVATE},
+    {"pthread_create", tpsl_thread_create_inheriting, OWN},
     {"sigaction", tpsl_sigaction, TPSL_REBIND_PRIVATE},
     {"signal", tpsl_signal, TPSL_REBIND_PRIVATE},
-    {"mmap", tpsl_mmap, TPSL_REBIND_PRIVATE},
-    {"mmap64", tpsl_mmap, TPSL_REBIND_PRIVATE},
-    {"munmap", tpsl_munmap, TPSL_REBIND_PRIVATE},
-    {"shmat", tpsl_shmat, TPSL_REBIND_PRIVATE},
-    {"shmdt", tpsl_shmdt, TPSL_REBIND_PRIVATE},
+    {"mmap", tpsl_mmap, OWN},
+    {"mmap64", tpsl_mmap, OWN},
+    {"munmap", tpsl_munmap, OWN},
+    {"shmat", tpsl_shmat, OWN},
+    {"shmdt", tpsl_shmdt, OWN},
     {"fcntl", tpsl_fcntl, TPSL_REBIND_PRIVATE},
     {"fcntl64", tpsl_fcntl, TPSL_REBIND_PRIVATE},
-    {"process_vm_readv", tpsl_process_vm_readv, TPSL_REBIND_PRIVATE},
-    {"process_vm_writev", tpsl_process_vm_writev, TPSL_REBIND_PRIVATE},
+    {"process_vm_readv", tpsl_process_vm_readv, OWN},
+    {"process_vm_writev", tpsl_process_vm_writev, OWN},
 };
 const size_t tpsl_nrebindings = sizeof tpsl_rebindings / sizeof *tpsl_rebindings;

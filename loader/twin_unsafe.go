@@ -46,6 +46,7 @@ func (m *mapped) finish(p *plan.Plan, objects []*mapped) {
 	c.ifuncs, c.nifuncs = cArray(m.ifuncs)
 	c.init, c.ninit = cArray(m.constructors())
 	c.fini, c.nfini = cArray(m.destructors())
+	c.entry = C.uintptr_t(m.base + o.Entry)
 	c.scope, c.nscope = cArray(m.scope(p, objects))
 }
 

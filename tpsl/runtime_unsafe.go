@@ -29,11 +29,12 @@ import (
 	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/limits"
 	"github.com/tpsl/tpsl/tpsl/names"
+	"github.com/tpsl/tpsl/tpsl/rankset"
 )
 
 // state is the process's, made by the first MPI call.
 var state struct {
-	set     *rankSet
+	set     *rankset.Set
 	verify  bool
 	library func() (string, error)
 	begin   func() error // limits, the watch: before the first instance
@@ -42,7 +43,7 @@ var state struct {
 
 //export tpslSetup
 func tpslSetup() *C.char {
-	set, err := parseRankSet(os.Getenv)
+	set, err := rankset.Parse(os.Getenv)
 	if err == nil {
 		err = endpoints.Make(set.Ranks)
 	}
@@ -127,7 +128,7 @@ func initTimeout(text string) (time.Duration, error) {
 	if text == "" {
 		return defaultTimeout, nil
 	}
-	n, err := number("TPSL_INIT_TIMEOUT", text)
+	n, err := rankset.Number("TPSL_INIT_TIMEOUT", text)
 	return time.Duration(n) * time.Second, err
 }
 
@@ -163,7 +164,7 @@ func tpslPrepare(slot C.int, library, cpus **C.char, environment ***C.char, cerr
 	if len(state.set.CPUs) > 0 {
 		*cpus = C.CString(state.set.CPUs[slot])
 	}
-	*environment = cStrings(state.set.environment(int(slot), os.Getenv))
+	*environment = cStrings(state.set.Environment(int(slot), os.Getenv))
 	return true
 }
 

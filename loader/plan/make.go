@@ -38,6 +38,8 @@ type Options struct {
 	// that programs can be private.
 	StaticTLS uint64
 	LocalExec bool
+	// Preload lists the files that come before all that the object asked for needs.
+	Preload []string
 }
 
 // maker carries what the plans of one library have in common.
@@ -51,6 +53,7 @@ type maker struct {
 	interposed map[string]bool
 	staticTLS  uint64
 	localExec  bool
+	preload    []string
 
 	mu     sync.Mutex
 	opened map[image.FileID]*image.Image
@@ -62,7 +65,7 @@ func Make(library string, o Options) (*Plan, error) {
 		policy: o.Policy, program: o.Program, search: o.Search,
 		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
 		staticTLS: o.StaticTLS, localExec: o.LocalExec,
-		opened: map[image.FileID]*image.Image{},
+		preload: o.Preload, opened: map[image.FileID]*image.Image{},
 	}
 	path, err := m.find(library)
 	if err != nil {
@@ -144,7 +147,11 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	closure, err := m.search.Closure(path)
+	var preload []string
+	if len(base.Objects) == 0 {
+		preload = m.preload
+	}
+	closure, err := m.search.Closure(path, preload...)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +257,7 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 	n.Versym, n.Verdef, n.VerdefNum = o.VersymVaddr, o.VerdefVaddr, o.VerdefNum
 	n.Symbols = o.SymbolCount
 	n.Init, n.Fini, n.InitArray, n.FiniArray = o.Init, o.Fini, o.InitArray, o.FiniArray
+	n.Entry = o.Entry
 	return n
 }
 

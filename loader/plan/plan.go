@@ -65,6 +65,7 @@ type Object struct {
 	Symbols    uint32 // in the dynamic symbol table
 	Init       uint64 // address of the function, 0 none
 	Fini       uint64
+	Entry      uint64 // of a program
 	InitArray  image.Range
 	FiniArray  image.Range
 	Stores     []Store

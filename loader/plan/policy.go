@@ -36,6 +36,7 @@ type Rule struct {
 type Policies struct {
 	Opened  Policy // for libraries that instances are opened of, and their closure
 	Program Policy // for the program's own libraries
+	Private Policy // for a program that each rank has a copy of, and its closure
 }
 
 // Place returns the placement of the library called soname.

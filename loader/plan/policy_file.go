@@ -20,6 +20,7 @@ const (
 	always  = "[always]" // in front of all rules, those of users too; only in policy.default
 	opened  = "[opened]"
 	program = "[program]"
+	private = "[private]"
 )
 
 // DefaultPolicies returns the policies of a process whose user says nothing.
@@ -32,11 +33,11 @@ func DefaultPolicies() Policies {
 }
 
 // ReadPolicies returns the default policies with those of a user in front: file is what
-// TPSL_POLICY names, and private what TPSL_PRIVATE has, patterns of libraries of the
+// TPSL_POLICY names, and named what TPSL_PRIVATE has, patterns of libraries of the
 // program with commas between them, each maybe with "=function". Either may be empty.
 // Errors are one line that names the variable.
-func ReadPolicies(file, private string) (Policies, error) {
-	ours, err := parsePolicy("policy.default", defaultPolicy, always, opened, program)
+func ReadPolicies(file, named string) (Policies, error) {
+	ours, err := parsePolicy("policy.default", defaultPolicy, always, opened, program, private)
 	if err != nil {
 		return Policies{}, err
 	}
@@ -44,19 +45,20 @@ func ReadPolicies(file, private string) (Policies, error) {
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err == nil {
-			theirs, err = parsePolicy(file, string(text), opened, program)
+			theirs, err = parsePolicy(file, string(text), opened, program, private)
 		}
 		if err != nil {
 			return Policies{}, fmt.Errorf("TPSL_POLICY: %w; tpsl(7) has the form of a policy", err)
 		}
 	}
-	named, err := namedPrivate(private)
+	ofProgram, err := namedPrivate(named)
 	if err != nil {
-		return Policies{}, fmt.Errorf("TPSL_PRIVATE=%s: %w; give patterns of library names, with commas between them", private, err)
+		return Policies{}, fmt.Errorf("TPSL_PRIVATE=%s: %w; give patterns of library names, with commas between them", named, err)
 	}
 	return Policies{
 		Opened:  slices.Concat(ours[always], theirs[opened], ours[opened]),
-		Program: slices.Concat(ours[always], named, theirs[program], ours[program]),
+		Program: slices.Concat(ours[always], ofProgram, theirs[program], ours[program]),
+		Private: slices.Concat(ours[always], theirs[private], ours[private]),
 	}, nil
 }
 

@@ -58,9 +58,9 @@ func (c *Closure) Close() error {
 }
 
 // Closure opens the file root and all that it needs, breadth-first, as ld.so does
-// for a program. One error reports all libraries that are missing; it wraps
-// ErrNotFound.
-func (p *Path) Closure(root string) (*Closure, error) {
+// for a program. Libraries to preload come first, as if the root needed them. One
+// error reports all libraries that are missing; it wraps ErrNotFound.
+func (p *Path) Closure(root string, preload ...string) (*Closure, error) {
 	m, err := image.Open(root)
 	if err != nil {
 		return nil, fmt.Errorf("find libraries: %w", err)
@@ -69,7 +69,11 @@ func (p *Path) Closure(root string) (*Closure, error) {
 	var faults []*fault
 	for i := 0; i < len(c.Objects); i++ {
 		o := c.Objects[i]
-		for _, name := range o.Needed {
+		needed := o.Needed
+		if i == 0 {
+			needed = slices.Concat(preload, needed)
+		}
+		for _, name := range needed {
 			dep, f := c.add(p, name, o)
 			if f != nil {
 				faults = append(faults, f)

@@ -1,19 +1,23 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package tpsl
+package rankset_test
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tpsl/tpsl/tpsl/rankset"
+)
 
 // What the launcher says and what the second rank's MPI library then sees.
 func Example() {
 	launcher := map[string]string{"PMI_FD": "7,9", "PMI_RANK": "2,3", "PMI_SIZE": "4", "UCX_HANDLE_ERRORS": "bt", "HWLOC_PLUGINS_BLACKLIST": "none.so"}
 	getenv := func(name string) string { return launcher[name] }
-	set, err := parseRankSet(getenv)
+	set, err := rankset.Parse(getenv)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(set.environment(1, getenv))
+	fmt.Println(set.Environment(1, getenv))
 	// Output: [PMI_FD=9 PMI_RANK=3 PMI_SIZE=4]
 }

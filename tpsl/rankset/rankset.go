@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package tpsl
+package rankset
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// rankSet is what the launcher gave this process (docs/environment.md). Slices are
+// Set is what the launcher gave this process (docs/environment.md). Slices are
 // in slot order.
-type rankSet struct {
+type Set struct {
 	Size       int // of the world
 	Ranks      []int
 	PMI        []string // fd of each rank's PMI session; empty: started without a launcher
@@ -22,10 +22,10 @@ type rankSet struct {
 	Peers      bool     // the host may have other processes of the job
 }
 
-// parseRankSet reads the environment through getenv. Without PMI variables the
+// Parse reads the environment through getenv. Without PMI variables the
 // process is a job of one rank, as with every MPI library.
-func parseRankSet(getenv func(string) string) (*rankSet, error) {
-	s := &rankSet{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}
+func Parse(getenv func(string) string) (*Set, error) {
+	s := &Set{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}
 	var err error
 	if id := getenv("PMI_ID"); getenv("PMI_FD") == "" && id != "" { // a launcher that listens at PMI_PORT
 		s.Ranks, err = numbers("PMI_ID", id)
@@ -38,7 +38,7 @@ func parseRankSet(getenv func(string) string) (*rankSet, error) {
 	if s.Ranks, err = numbers("PMI_RANK", getenv("PMI_RANK")); err != nil {
 		return nil, err
 	}
-	if s.Size, err = number("PMI_SIZE", getenv("PMI_SIZE")); err != nil {
+	if s.Size, err = Number("PMI_SIZE", getenv("PMI_SIZE")); err != nil {
 		return nil, err
 	}
 	s.PMI = strings.Split(getenv("PMI_FD"), ",")
@@ -48,7 +48,7 @@ func parseRankSet(getenv func(string) string) (*rankSet, error) {
 	s.LocalRanks = len(s.Ranks)
 	s.Peers = s.Size > len(s.Ranks)
 	if v := getenv("MPI_LOCALNRANKS"); v != "" {
-		if s.LocalRanks, err = number("MPI_LOCALNRANKS", v); err != nil {
+		if s.LocalRanks, err = Number("MPI_LOCALNRANKS", v); err != nil {
 			return nil, err
 		}
 		s.Peers = s.LocalRanks > len(s.Ranks)
@@ -60,7 +60,7 @@ func parseRankSet(getenv func(string) string) (*rankSet, error) {
 		s.CPUs = strings.Split(v, ";")
 	}
 	if v := getenv("TPSL_CONTROL_FD"); v != "" {
-		if s.ControlFD, err = number("TPSL_CONTROL_FD", v); err != nil {
+		if s.ControlFD, err = Number("TPSL_CONTROL_FD", v); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func parseRankSet(getenv func(string) string) (*rankSet, error) {
 }
 
 // check refuses lists that do not belong together.
-func (s *rankSet) check() error {
+func (s *Set) check() error {
 	for _, list := range []struct {
 		name string
 		n    int
@@ -88,7 +88,7 @@ func (s *rankSet) check() error {
 func numbers(name, list string) ([]int, error) {
 	var ns []int
 	for _, word := range strings.Split(list, ",") {
-		n, err := number(name, word)
+		n, err := Number(name, word)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,8 @@ func numbers(name, list string) ([]int, error) {
 	return ns, nil
 }
 
-func number(name, word string) (int, error) {
+// Number reads the setting of an environment variable: a number from 0.
+func Number(name, word string) (int, error) {
 	n, err := strconv.Atoi(word)
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("environment: %s=%q: want a number from 0", name, word)
@@ -105,9 +106,9 @@ func number(name, word string) (int, error) {
 	return n, nil
 }
 
-// environment returns what the instance of a slot finds in its environment
+// Environment returns what the instance of a slot finds in its environment
 // instead of the process's own.
-func (s *rankSet) environment(slot int, getenv func(string) string) []string {
+func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	var env []string
 	set := func(name, value string) { env = append(env, name+"="+value) }
 	if len(s.PMI) > 0 {

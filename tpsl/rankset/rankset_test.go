@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package tpsl
+package rankset
 
 import (
 	"testing"
@@ -19,30 +19,30 @@ func environ(pairs ...string) func(string) string {
 }
 
 func TestRankSetWithoutLauncher(t *testing.T) {
-	s, err := parseRankSet(environ())
+	s, err := Parse(environ())
 	require.NoError(t, err)
-	assert.Equal(t, &rankSet{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}, s)
-	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none", "HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"}, s.environment(0, environ()))
+	assert.Equal(t, &Set{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}, s)
+	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none", "HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"}, s.Environment(0, environ()))
 }
 
 func TestRankSetOfHydra(t *testing.T) {
-	s, err := parseRankSet(environ("PMI_FD", "8", "PMI_RANK", "3", "PMI_SIZE", "4", "MPI_LOCALNRANKS", "4", "MPI_LOCALRANKID", "3"))
+	s, err := Parse(environ("PMI_FD", "8", "PMI_RANK", "3", "PMI_SIZE", "4", "MPI_LOCALNRANKS", "4", "MPI_LOCALRANKID", "3"))
 	require.NoError(t, err)
 	assert.Equal(t, []int{3}, s.Ranks)
 	assert.Equal(t, 4, s.LocalRanks)
 	assert.Equal(t, []string{"PMI_FD=8", "PMI_RANK=3", "PMI_SIZE=4", "MPI_LOCALRANKID=3"},
-		s.environment(0, environ("UCX_HANDLE_ERRORS", "bt", "HWLOC_PLUGINS_BLACKLIST", "none.so")))
+		s.Environment(0, environ("UCX_HANDLE_ERRORS", "bt", "HWLOC_PLUGINS_BLACKLIST", "none.so")))
 }
 
 func TestRankSetOfSeveral(t *testing.T) {
-	s, err := parseRankSet(environ("PMI_FD", "7,9", "PMI_RANK", "2,3", "PMI_SIZE", "8",
+	s, err := Parse(environ("PMI_FD", "7,9", "PMI_RANK", "2,3", "PMI_SIZE", "8",
 		"MPI_LOCALNRANKS", "4", "MPI_LOCALRANKID", "0,1", "TPSL_CPUS", "0-1;2,4", "TPSL_CONTROL_FD", "11"))
 	require.NoError(t, err)
-	assert.Equal(t, &rankSet{Size: 8, Ranks: []int{2, 3}, PMI: []string{"7", "9"}, LocalRanks: 4,
+	assert.Equal(t, &Set{Size: 8, Ranks: []int{2, 3}, PMI: []string{"7", "9"}, LocalRanks: 4,
 		LocalIDs: []string{"0", "1"}, CPUs: []string{"0-1", "2,4"}, ControlFD: 11, Peers: true}, s)
-	assert.Contains(t, s.environment(1, environ()), "PMI_RANK=3")
-	assert.Contains(t, s.environment(1, environ()), "PMI_FD=9")
-	assert.Contains(t, s.environment(1, environ()), "MPI_LOCALRANKID=1")
+	assert.Contains(t, s.Environment(1, environ()), "PMI_RANK=3")
+	assert.Contains(t, s.Environment(1, environ()), "PMI_FD=9")
+	assert.Contains(t, s.Environment(1, environ()), "MPI_LOCALRANKID=1")
 }
 
 // Where the launcher does not say how many ranks the host has, others may be there.
@@ -55,11 +55,11 @@ func TestPeers(t *testing.T) {
 	}{
 		{"", "0", "7", true}, {"", "0,1,2", "7,8,9", false}, {"2", "0,1", "7,8", false}, {"3", "0,1", "7,8", true},
 	} {
-		s, err := parseRankSet(environ("PMI_FD", c.fds, "PMI_RANK", c.ranks, "PMI_SIZE", "3", "MPI_LOCALNRANKS", c.local))
+		s, err := Parse(environ("PMI_FD", c.fds, "PMI_RANK", c.ranks, "PMI_SIZE", "3", "MPI_LOCALNRANKS", c.local))
 		require.NoError(t, err)
 		assert.Equal(t, c.want, s.Peers, "%+v", c)
 	}
-	s, err := parseRankSet(environ("PMI_ID", "2"))
+	s, err := Parse(environ("PMI_ID", "2"))
 	require.NoError(t, err)
 	assert.Equal(t, []int{2}, s.Ranks)
 	assert.True(t, s.Peers)
@@ -81,7 +81,7 @@ func TestBadRankSets(t *testing.T) {
 		"control fd":        {[]string{"TPSL_CONTROL_FD", "one"}, "TPSL_CONTROL_FD"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseRankSet(environ(append(append([]string(nil), good...), c.set...)...))
+			_, err := Parse(environ(append(append([]string(nil), good...), c.set...)...))
 			require.Error(t, err)
 			assert.ErrorContains(t, err, c.says)
 		})

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The host process: makes the instances, starts a process for each, and ends as they
+ * ended. */
+#include "host.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "_cgo_export.h"
+
+struct tpsl_job tpsl_job = {.control = -1};
+
+_Noreturn void tpsl_host_die(const char *format, ...)
+{
+    char line[1024] = "tpsl: ";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + 6, sizeof line - 7, format, arguments);
+    va_end(arguments);
+    strcat(line, "\n");
+    (void)!write(STDERR_FILENO, line, strlen(line));
+    _exit(1);
+}
+
+static void make_instance(const char *program, struct tpsl_rank *r, int argc, char **argv)
+{
+    char *error = NULL;
+    r->argc = argc;
+    r->argv = calloc((size_t)argc + 1, sizeof *r->argv);
+    for (int i = 0; r->argv && i < argc; i++)
+        r->argv[i] = strdup(argv[i]); /* programs write to theirs */
+    r->instance = tpsl_make(program, NULL, &r->objects, &r->nobjects, &error);
+    if (!r->instance)
+        tpsl_host_die("rank %d: load %s: %s", r->rank, program, error);
+}
+
+/* The first rank brings up the objects placed once, which later ones need complete. */
+static void start_ranks(const char *program, int argc, char **argv)
+{
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        make_instance(program, &tpsl_job.ranks[i], argc, argv);
+    for (int i = 0; i < tpsl_job.nranks; i++) {
+        struct tpsl_rank *r = &tpsl_job.ranks[i];
+        if (!tpsl_rank_start(r))
+            tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
+        while (i == 0 && !atomic_load(&r->up) && waitpid(r->pid, &r->status, WNOHANG | WNOWAIT) == 0)
+            usleep(20);
+    }
+}
+
+/* The host lives as long as its ranks: signals for the job are theirs to heed. */
+static void ignore_signals(void)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        signal(all[i], SIG_IGN);
+}
+
+static struct tpsl_rank *rank_of(pid_t pid)
+{
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        if (tpsl_job.ranks[i].pid == pid)
+            return &tpsl_job.ranks[i];
+    return NULL;
+}
+
+static void tell_launcher(const struct tpsl_rank *r, int signal)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "fault rank=%d signal=%d\n", r->rank, signal);
+    if (tpsl_job.control >= 0)
+        (void)!write(tpsl_job.control, line, (size_t)n);
+}
+
+/* A rank died of a signal: so do all, and the host. */
+static _Noreturn void crash(const struct tpsl_rank *r, int signal_number)
+{
+    struct rlimit none = {0};
+    tell_launcher(r, signal_number);
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        if (&tpsl_job.ranks[i] != r && tpsl_job.ranks[i].pid)
+            kill(tpsl_job.ranks[i].pid, SIGKILL);
+    while (wait(NULL) > 0 || errno == EINTR)
+        ;
+    setrlimit(RLIMIT_CORE, &none); /* the rank has left the core that matters */
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+    _exit(128 + signal_number);
+}
+
+static int wait_for_ranks(void)
+{
+    int code = 0, status;
+    for (int left = tpsl_job.nranks; left > 0;) {
+        pid_t pid = wait(&status);
+        struct tpsl_rank *r = rank_of(pid);
+        if (pid < 0 && errno != EINTR)
+            tpsl_host_die("wait for ranks: %s", strerror(errno));
+        if (!r)
+            continue;
+        left--;
+        r->pid = 0;
+        if (WIFSIGNALED(status))
+            crash(r, WTERMSIG(status));
+        code |= WEXITSTATUS(status);
+    }
+    return code;
+}
+
+/* argv: the host, the program's file, the program's arguments from the 0th on. */
+int tpsl_host_main(int argc, char **argv)
+{
+    if (argc < 3)
+        tpsl_host_die("%s is started by mpiexec", argv[0]);
+    char *error = tpslHostBegin();
+    if (error || !tpsl_service_start())
+        tpsl_host_die("%s", error ? error : "no thread for the loader");
+    ignore_signals();
+    start_ranks(argv[1], argc - 2, argv + 2);
+    for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
+        close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */
+    _exit(wait_for_ranks());    /* streams left over are those of ranks that died */
+}

@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C half of package host: processes that share the address space.
+ */
+#ifndef TPSL_HOST_H
+#define TPSL_HOST_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "loader.h"
+
+/* One rank. Written by the host process before the rank is started. */
+struct tpsl_rank {
+    int slot, rank;
+    const char *cpus; /* CPU list; NULL: not pinned */
+    char **envp;
+    int argc;
+    char **argv;
+    struct tpsl_instance *instance;
+    struct tpsl_object **objects; /* to be started */
+    size_t nobjects;
+
+    _Atomic pid_t pid; /* 0: it does not run */
+    atomic_bool up;    /* its constructors have run */
+    int status;        /* as waitpid gave it, when it has ended */
+};
+
+/* What all ranks of the process have in common. */
+struct tpsl_job {
+    struct tpsl_rank *ranks;
+    int nranks;
+    const int *pmi; /* descriptors by slot; NULL: none */
+    int control;    /* descriptor for lines to the launcher; -1: none */
+};
+extern struct tpsl_job tpsl_job;
+
+/* ---- process.c ---- */
+/* Starts the process of a rank; false: errno tells. */
+bool tpsl_rank_start(struct tpsl_rank *);
+
+/* ---- setup.c: what a rank's process does before its program runs ---- */
+_Noreturn void tpsl_rank_run(struct tpsl_rank *);
+/* Ends the instance of the calling rank: for the shim's exit. */
+void tpsl_rank_finish(void);
+
+/* ---- service.c: the host process runs steps for ranks ---- */
+bool tpsl_service_start(void);
+
+/* ---- affinity.c ---- */
+void tpsl_pin_to(const char *cpus);
+
+/* ---- host.c ---- */
+int tpsl_host_main(int argc, char **argv);
+_Noreturn void tpsl_host_die(const char *format, ...);
+
+#endif

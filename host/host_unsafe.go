@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+/*
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions -I${SRCDIR}/../loader
+#include <stdlib.h>
+#include "host.h"
+*/
+import "C"
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/plan"
+	"github.com/tpsl/tpsl/tpsl/rankset"
+)
+
+// tpslHostBegin reads the rank set and readies the loader.
+//
+//export tpslHostBegin
+func tpslHostBegin() *C.char {
+	if err := begin(); err != nil {
+		return C.CString(err.Error())
+	}
+	return nil
+}
+
+func begin() error {
+	debug.SetGCPercent(-1) // ranks need the cores; the loader allocates a few megabytes in all
+	debug.SetMemoryLimit(64 << 20)
+	set, err := rankset.Parse(os.Getenv)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	shim := filepath.Join(filepath.Dir(self), "libtpslshim.so")
+	loader.Configure(loader.Config{Policy: plan.PrivatePolicy(), Preload: []string{shim}, Processes: true})
+	C.tpsl_set_process_peers(C.bool(set.Peers))
+	describe(set)
+	return nil
+}
+
+// describe fills the C side's struct tpsl_job.
+func describe(set *rankset.Set) {
+	n := len(set.Ranks)
+	ranks := (*C.struct_tpsl_rank)(C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(C.struct_tpsl_rank{}))))
+	for slot, r := range unsafe.Slice(ranks, n) {
+		r.slot, r.rank = C.int(slot), C.int(set.Ranks[slot])
+		if len(set.CPUs) > 0 {
+			r.cpus = C.CString(set.CPUs[slot])
+		}
+		r.envp = cStrings(environment(os.Environ(), set.Environment(slot, os.Getenv)))
+		unsafe.Slice(ranks, n)[slot] = r
+	}
+	if len(set.PMI) > 0 {
+		pmi := (*C.int)(C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(C.int(0)))))
+		for slot, word := range set.PMI {
+			fd, _ := strconv.Atoi(word) // checked by rankset.Parse
+			unsafe.Slice(pmi, n)[slot] = C.int(fd)
+		}
+		C.tpsl_job.pmi = pmi
+	}
+	C.tpsl_job.ranks, C.tpsl_job.nranks, C.tpsl_job.control = ranks, C.int(n), C.int(set.ControlFD)
+}
+
+// environment returns what a rank finds: the process's, with the rank's own settings in
+// place, and without what is the host's business.
+func environment(process, own []string) (env []string) {
+	drop := map[string]bool{"TPSL_CPUS": true, "TPSL_CONTROL_FD": true}
+	for _, e := range own {
+		name, _, _ := strings.Cut(e, "=")
+		drop[name] = true
+	}
+	for _, e := range process {
+		if name, _, _ := strings.Cut(e, "="); !drop[name] {
+			env = append(env, e)
+		}
+	}
+	return append(env, own...)
+}
+
+// cStrings copies a list into a NULL-terminated array from malloc.
+func cStrings(list []string) **C.char {
+	array := (**C.char)(C.calloc(C.size_t(len(list)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
+	for i, s := range list {
+		unsafe.Slice(array, len(list))[i] = C.CString(s)
+	}
+	return array
+}

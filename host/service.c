@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Ranks ask the host process to run what needs Go (dlopen): the Go runtime signals its
+ * threads, which it cannot do across processes. Locks and conditions of libc work
+ * between the processes, as their futexes go by the address space. */
+#include "host.h"
+
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct request {
+    tpsl_step *step;
+    void *argument;
+} *pending;
+static pid_t host;
+
+static void *serve(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!pending)
+            pthread_cond_wait(&changed, &lock);
+        pending->step(pending->argument);
+        pending = NULL;
+        pthread_cond_broadcast(&changed);
+    }
+    return NULL;
+}
+
+static void run_in_host(tpsl_step *step, void *argument)
+{
+    struct request mine = {step, argument};
+    if (getpid() == host) {
+        step(argument);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    while (pending)
+        pthread_cond_wait(&changed, &lock);
+    pending = &mine;
+    pthread_cond_broadcast(&changed);
+    while (pending == &mine)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+bool tpsl_service_start(void)
+{
+    pthread_t thread;
+    host = getpid();
+    tpsl_set_runner(run_in_host);
+    return pthread_create(&thread, NULL, serve, NULL) == 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* From a fresh process that shares the address space to the first instruction of its
+ * program: what execve would have done. */
+#include "host.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { SIGNALS = 65 };
+static bool ignored[SIGNALS]; /* when the host was started */
+static sigset_t mask;
+
+/* Before the Go runtime, which sets handlers, starts. */
+__attribute__((constructor(101))) static void remember_signals(void)
+{
+    struct sigaction a;
+    for (int i = 1; i < SIGNALS; i++)
+        ignored[i] = sigaction(i, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+}
+
+/* As after execve (signal(7)): what was ignored still is, the rest is default. */
+static void reset_signals(void)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+    for (int i = 1; i < SIGNALS; i++)
+        signal(i, ignored[i] ? SIG_IGN : SIG_DFL);
+    sigaltstack(&none, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* The descriptors of siblings are none of the rank's business: they would keep
+ * connections open. Standard input belongs to rank 0. */
+static void own_descriptors(const struct tpsl_rank *r)
+{
+    for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
+        if (i != r->slot)
+            close(tpsl_job.pmi[i]);
+    if (tpsl_job.control >= 0)
+        close(tpsl_job.control);
+    if (r->rank == 0)
+        return;
+    int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(empty, STDIN_FILENO);
+    close(empty);
+}
+
+static void set_name(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    prctl(PR_SET_NAME, slash ? slash + 1 : program);
+}
+
+static size_t count(char **list)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+/* Jumps to the entry point with the stack that the kernel would have made (psABI,
+ * "Process Initialization"): argc, argv, environment, auxiliary vector. */
+static _Noreturn void enter(const struct tpsl_rank *r, uintptr_t entry)
+{
+    size_t nargs = (size_t)r->argc, nenv = count(r->envp);
+    size_t words = 1 + nargs + 1 + nenv + 1 + 2;
+    uintptr_t *sp = (uintptr_t *)((uintptr_t)__builtin_alloca((words + 2) * sizeof(uintptr_t)) & ~(uintptr_t)15);
+    memset(sp, 0, words * sizeof *sp);
+    sp[0] = nargs;
+    memcpy(sp + 1, r->argv, nargs * sizeof *sp);
+    memcpy(sp + 1 + nargs + 1, r->envp, nenv * sizeof *sp);
+    __asm__ volatile("mov %0, %%rsp\n\txor %%ebp, %%ebp\n\txor %%edx, %%edx\n\tjmp *%1" : : "r"(sp), "r"(entry) : "memory", "rdx");
+    __builtin_unreachable();
+}
+
+_Noreturn void tpsl_rank_run(struct tpsl_rank *r)
+{
+    struct tpsl_instance *in = r->instance;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    set_name(r->argv[0]);
+    own_descriptors(r);
+    if (r->cpus)
+        tpsl_pin_to(r->cpus);
+    reset_signals();
+    tpsl_current = in;
+    in->argc = r->argc;
+    in->argv = r->argv;
+    in->envp = r->envp;
+    tpsl_objects_start(r->objects, r->nobjects, r->argc, r->argv, r->envp);
+    atomic_store(&r->up, true);
+    enter(r, in->first->entry);
+}
+
+void tpsl_rank_finish(void)
+{
+    tpsl_instance_finish(tpsl_current);
+}

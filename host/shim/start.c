@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The first and the last thing that a rank's program does. */
+#include <err.h>
+#include <errno.h>
+#include <error.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+/* The shim is the first object that is started, so all others find their environment and
+ * streams. */
+__attribute__((constructor)) static void begin(int argc, char **argv, char **envp)
+{
+    environ = envp;
+    tpsl_streams_open();
+}
+
+/* _start of every program comes here. The loader has run the constructors, also those
+ * that `init` of programs linked before glibc 2.34 would run. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+    exit(main(argc, argv, environ));
+}
+
+static int exit_status; /* what exit was given */
+
+void exit(int status)
+{
+    exit_status = status;
+    tpsl_rank_finish();
+    tpsl_streams_flush();
+    _exit(status);
+}
+
+struct on_exit {
+    void (*function)(int, void *);
+    void *argument;
+};
+
+static void call_on_exit(void *data)
+{
+    struct on_exit *o = data;
+    o->function(exit_status, o->argument);
+}
+
+extern void *__dso_handle;
+int __cxa_atexit(void (*)(void *), void *, void *);
+
+int on_exit(void (*function)(int, void *), void *argument)
+{
+    struct on_exit *o = malloc(sizeof *o);
+    if (!o)
+        return -1;
+    *o = (struct on_exit){function, argument};
+    return __cxa_atexit(call_on_exit, o, &__dso_handle);
+}
+
+/* libc's own would call libc's exit. */
+void verr(int status, const char *format, va_list arguments)
+{
+    vwarn(format, arguments);
+    exit(status);
+}
+
+void verrx(int status, const char *format, va_list arguments)
+{
+    vwarnx(format, arguments);
+    exit(status);
+}
+
+void err(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    verr(status, format, arguments);
+}
+
+void errx(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    verrx(status, format, arguments);
+}
+
+void error(int status, int number, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fprintf(stderr, "%s: ", program_invocation_name);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, number ? ": %s\n" : "\n", strerror(number));
+    error_message_count++;
+    if (status)
+        exit(status);
+}

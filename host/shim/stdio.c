@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Functions that use stdin or stdout without being given them. Those that use stderr are
+ * libc's: it keeps no data between calls, and its descriptor is the caller's. */
+#include <stdarg.h>
+#include <wchar.h>
+
+#include "shim.h"
+
+#define FORWARD(result, call) \
+    va_list arguments;        \
+    va_start(arguments, format); \
+    result = call;            \
+    va_end(arguments)
+
+int __vfprintf_chk(FILE *, int, const char *, va_list);
+int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);
+
+int vprintf(const char *format, va_list arguments) { return vfprintf(stdout, format, arguments); }
+int __vprintf_chk(int flag, const char *format, va_list arguments) { return __vfprintf_chk(stdout, flag, format, arguments); }
+int vwprintf(const wchar_t *format, va_list arguments) { return vfwprintf(stdout, format, arguments); }
+int __vwprintf_chk(int flag, const wchar_t *format, va_list arguments) { return __vfwprintf_chk(stdout, flag, format, arguments); }
+int vscanf(const char *format, va_list arguments) { return vfscanf(stdin, format, arguments); }
+int vwscanf(const wchar_t *format, va_list arguments) { return vfwscanf(stdin, format, arguments); }
+
+int printf(const char *format, ...)
+{
+    int n;
+    FORWARD(n, vfprintf(stdout, format, arguments));
+    return n;
+}
+
+int __printf_chk(int flag, const char *format, ...)
+{
+    int n;
+    FORWARD(n, __vfprintf_chk(stdout, flag, format, arguments));
+    return n;
+}
+
+int wprintf(const wchar_t *format, ...)
+{
+    int n;
+    FORWARD(n, vfwprintf(stdout, format, arguments));
+    return n;
+}
+
+int __wprintf_chk(int flag, const wchar_t *format, ...)
+{
+    int n;
+    FORWARD(n, __vfwprintf_chk(stdout, flag, format, arguments));
+    return n;
+}
+
+int scanf(const char *format, ...)
+{
+    int n;
+    FORWARD(n, vfscanf(stdin, format, arguments));
+    return n;
+}
+
+int wscanf(const wchar_t *format, ...)
+{
+    int n;
+    FORWARD(n, vfwscanf(stdin, format, arguments));
+    return n;
+}
+
+int puts(const char *line)
+{
+    flockfile(stdout);
+    int n = fputs_unlocked(line, stdout);
+    int end = putc_unlocked('\n', stdout);
+    funlockfile(stdout);
+    return n == EOF || end == EOF ? EOF : 1;
+}
+
+int putchar(int c) { return putc(c, stdout); }
+int putchar_unlocked(int c) { return putc_unlocked(c, stdout); }
+wint_t putwchar(wchar_t c) { return putwc(c, stdout); }
+wint_t putwchar_unlocked(wchar_t c) { return putwc_unlocked(c, stdout); }
+int getchar(void) { return getc(stdin); }
+int getchar_unlocked(void) { return getc_unlocked(stdin); }
+wint_t getwchar(void) { return getwc(stdin); }
+wint_t getwchar_unlocked(void) { return getwc_unlocked(stdin); }
+
+/* <stdio.h> names the functions of scanf's family after the version of C. */
+#define SAME(name, as) __asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #as)
+SAME(scanf, __isoc99_scanf);
+SAME(vscanf, __isoc99_vscanf);
+SAME(wscanf, __isoc99_wscanf);
+SAME(vwscanf, __isoc99_vwscanf);
+SAME(__isoc23_scanf, __isoc99_scanf);
+SAME(__isoc23_vscanf, __isoc99_vscanf);
+SAME(__isoc23_wscanf, __isoc99_wscanf);
+SAME(__isoc23_vwscanf, __isoc99_vwscanf);

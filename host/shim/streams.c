@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Streams: libc has one list of them per address space, and one stdin, stdout and stderr.
+ * A rank has its own standard streams, over its own descriptors, and keeps a list of what
+ * it opened: exit and fflush(NULL) of one rank must not write another's buffers, which
+ * would go to the wrong descriptors.
+ */
+#define _LARGEFILE64_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "shim.h"
+
+#undef stdin
+#undef stdout
+#undef stderr
+FILE *stdin, *stdout, *stderr;
+
+struct entry {
+    struct entry *next;
+    FILE *stream;
+};
+static struct entry *entries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+FILE *tpsl_stream_add(FILE *stream)
+{
+    struct entry *e = stream ? malloc(sizeof *e) : NULL;
+    if (!e)
+        return stream;
+    pthread_mutex_lock(&lock);
+    *e = (struct entry){entries, stream};
+    entries = e;
+    pthread_mutex_unlock(&lock);
+    return stream;
+}
+
+void tpsl_stream_remove(FILE *stream)
+{
+    struct entry *gone = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct entry **e = &entries; *e && !gone; e = gone ? e : &(*e)->next)
+        if ((*e)->stream == stream) {
+            gone = *e;
+            *e = gone->next;
+        }
+    pthread_mutex_unlock(&lock);
+    free(gone);
+}
+
+void tpsl_streams_open(void)
+{
+    stdin = BEHIND(fdopen)(STDIN_FILENO, "r");
+    stdout = tpsl_stream_add(BEHIND(fdopen)(STDOUT_FILENO, "w"));
+    stderr = tpsl_stream_add(BEHIND(fdopen)(STDERR_FILENO, "w"));
+    setvbuf(stderr, NULL, _IONBF, 0);
+}
+
+static int flush_all(void)
+{
+    int (*flush)(FILE *) = BEHIND(fflush);
+    int result = 0;
+    pthread_mutex_lock(&lock);
+    for (struct entry *e = entries; e; e = e->next)
+        if (flush(e->stream) != 0)
+            result = EOF;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void tpsl_streams_flush(void)
+{
+    flush_all();
+}
+
+int fflush(FILE *stream)
+{
+    return stream ? BEHIND(fflush)(stream) : flush_all();
+}
+
+int fflush_unlocked(FILE *stream)
+{
+    return stream ? BEHIND(fflush_unlocked)(stream) : flush_all();
+}
+
+int fclose(FILE *stream)
+{
+    tpsl_stream_remove(stream);
+    return BEHIND(fclose)(stream);
+}
+
+FILE *fopen(const char *path, const char *mode) { return tpsl_stream_add(BEHIND(fopen)(path, mode)); }
+FILE *fopen64(const char *path, const char *mode) { return tpsl_stream_add(BEHIND(fopen64)(path, mode)); }
+FILE *fdopen(int fd, const char *mode) { return tpsl_stream_add(BEHIND(fdopen)(fd, mode)); }
+FILE *tmpfile(void) { return tpsl_stream_add(BEHIND(tmpfile)()); }
+FILE *tmpfile64(void) { return tpsl_stream_add(BEHIND(tmpfile64)()); }
+FILE *fmemopen(void *buffer, size_t size, const char *mode) { return tpsl_stream_add(BEHIND(fmemopen)(buffer, size, mode)); }
+FILE *open_memstream(char **buffer, size_t *size) { return tpsl_stream_add(BEHIND(open_memstream)(buffer, size)); }
+FILE *open_wmemstream(wchar_t **buffer, size_t *size) { return tpsl_stream_add(BEHIND(open_wmemstream)(buffer, size)); }
+FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t io) { return tpsl_stream_add(BEHIND(fopencookie)(cookie, mode, io)); }
