@@ -42,6 +42,13 @@ static void make_instance(const char *program, struct tpsl_rank *r, int argc, ch
         tpsl_host_die("rank %d: load %s: %s", r->rank, program, error);
 }
 
+/* Leaves it for wait to collect. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
 /* The first rank brings up the objects placed once, which later ones need complete. */
 static void start_ranks(const char *program, int argc, char **argv)
 {
@@ -51,7 +58,7 @@ static void start_ranks(const char *program, int argc, char **argv)
         struct tpsl_rank *r = &tpsl_job.ranks[i];
         if (!tpsl_rank_start(r))
             tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
-        while (i == 0 && !atomic_load(&r->up) && waitpid(r->pid, &r->status, WNOHANG | WNOWAIT) == 0)
+        while (i == 0 && !atomic_load(&r->up) && !has_ended(*r->pid))
             usleep(20);
     }
 }
@@ -67,7 +74,7 @@ static void ignore_signals(void)
 static struct tpsl_rank *rank_of(pid_t pid)
 {
     for (int i = 0; i < tpsl_job.nranks; i++)
-        if (tpsl_job.ranks[i].pid == pid)
+        if (tpsl_job.pids[i] == pid)
             return &tpsl_job.ranks[i];
     return NULL;
 }
@@ -86,8 +93,8 @@ static _Noreturn void crash(const struct tpsl_rank *r, int signal_number)
     struct rlimit none = {0};
     tell_launcher(r, signal_number);
     for (int i = 0; i < tpsl_job.nranks; i++)
-        if (&tpsl_job.ranks[i] != r && tpsl_job.ranks[i].pid)
-            kill(tpsl_job.ranks[i].pid, SIGKILL);
+        if (tpsl_job.pids[i])
+            kill(tpsl_job.pids[i], SIGKILL);
     while (wait(NULL) > 0 || errno == EINTR)
         ;
     setrlimit(RLIMIT_CORE, &none); /* the rank has left the core that matters */
@@ -107,7 +114,7 @@ static int wait_for_ranks(void)
         if (!r)
             continue;
         left--;
-        r->pid = 0;
+        *r->pid = 0;
         if (WIFSIGNALED(status))
             crash(r, WTERMSIG(status));
         code |= WEXITSTATUS(status);
@@ -123,6 +130,7 @@ int tpsl_host_main(int argc, char **argv)
     char *error = tpslHostBegin();
     if (error || !tpsl_service_start())
         tpsl_host_die("%s", error ? error : "no thread for the loader");
+    tpsl_set_siblings(tpsl_job.pids, (size_t)tpsl_job.nranks);
     ignore_signals();
     start_ranks(argv[1], argc - 2, argv + 2);
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)

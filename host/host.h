@@ -22,14 +22,14 @@ struct tpsl_rank {
     struct tpsl_object **objects; /* to be started */
     size_t nobjects;
 
-    _Atomic pid_t pid; /* 0: it does not run */
-    atomic_bool up;    /* its constructors have run */
-    int status;        /* as waitpid gave it, when it has ended */
+    _Atomic pid_t *pid; /* 0: it does not run */
+    atomic_bool up;     /* its constructors have run */
 };
 
 /* What all ranks of the process have in common. */
 struct tpsl_job {
     struct tpsl_rank *ranks;
+    _Atomic pid_t *pids; /* of the ranks */
     int nranks;
     const int *pmi; /* descriptors by slot; NULL: none */
     int control;    /* descriptor for lines to the launcher; -1: none */

@@ -55,13 +55,15 @@ func begin() error {
 func describe(set *rankset.Set) {
 	n := len(set.Ranks)
 	ranks := (*C.struct_tpsl_rank)(C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(C.struct_tpsl_rank{}))))
-	for slot, r := range unsafe.Slice(ranks, n) {
+	pids := (*C.int)(C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(C.int(0)))))
+	for slot := range n {
+		r := &unsafe.Slice(ranks, n)[slot]
 		r.slot, r.rank = C.int(slot), C.int(set.Ranks[slot])
 		if len(set.CPUs) > 0 {
 			r.cpus = C.CString(set.CPUs[slot])
 		}
 		r.envp = cStrings(environment(os.Environ(), set.Environment(slot, os.Getenv)))
-		unsafe.Slice(ranks, n)[slot] = r
+		r.pid = &unsafe.Slice(pids, n)[slot]
 	}
 	if len(set.PMI) > 0 {
 		pmi := (*C.int)(C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(C.int(0)))))
@@ -71,6 +73,7 @@ func describe(set *rankset.Set) {
 		}
 		C.tpsl_job.pmi = pmi
 	}
+	C.tpsl_job.pids = pids
 	C.tpsl_job.ranks, C.tpsl_job.nranks, C.tpsl_job.control = ranks, C.int(n), C.int(set.ControlFD)
 }
 

@@ -68,11 +68,8 @@ static void lend(struct loan *loan)
         return;
     }
     char *stack = (char *)(((uintptr_t)__builtin_frame_address(0) - PARKED_FRAMES) & ~(uintptr_t)63);
-    pid_t pid = clone(rank_main, stack, CLONE_VM | SIGCHLD, loan);
-    if (pid < 0)
+    if (clone(rank_main, stack, CLONE_VM | CLONE_PARENT_SETTID | SIGCHLD, loan, loan->rank->pid) < 0)
         loan->error = errno;
-    else
-        atomic_store(&loan->rank->pid, pid);
 }
 
 /* The stack below this frame and the thread control block are the rank's from here on. */

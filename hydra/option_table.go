@@ -32,12 +32,13 @@ func init() {
 			set:  setRanks},
 		{names: []string{"rpp", "ranks-per-process"}, args: "K", local: true, short: "ranks in one process (default 1)",
 			long: "The ranks of a segment on one host are cut, in rank order, into sets of K; the last set takes the rest.\n" +
-				"K > 1 needs a program linked with libtpsl (tpslcc), whose threads become the ranks.",
+				"K > 1 needs a program linked with libtpsl (tpslcc), whose threads become the ranks, or one linked\n" +
+				"with MPICH, which then runs once per rank in one address space.",
 			set: setPerProcess},
 		{names: []string{"tpsl"}, args: "shared|private|auto", local: true, short: "how the ranks of one process share it",
 			long: "auto decides by the libraries the program needs; shared passes the set of ranks through a script,\n" +
 				"and to a program linked with MPICH whose threads call MPI_Init;\n" +
-				"private, a copy of the program per rank, is not available yet.",
+				"private makes a copy of the program for each rank.",
 			set: setMode},
 		{names: []string{"env"}, args: "NAME VALUE | NAME=VALUE", local: true, many: true, short: "set a variable for this segment",
 			long: "Wins over -genv and over the inherited environment.",
@@ -92,11 +93,9 @@ func setPerProcess(p *parser, v string) error {
 
 func setMode(p *parser, v string) error {
 	switch mode := Mode(strings.ToLower(v)); mode {
-	case ModeAuto, ModeShared:
+	case ModeAuto, ModeShared, ModePrivate:
 		p.segment.Mode = mode
 		return nil
-	case ModePrivate:
-		return fmt.Errorf("private is not available yet; use shared or auto")
 	}
 	return fmt.Errorf("%q is not one of shared, private, auto", v)
 }

@@ -240,6 +240,8 @@ int tpsl_thread_create_inheriting(pthread_t *, const pthread_attr_t *, void *(*)
 /* Says that the job has another process on this host, so that a kernel that
  * refuses process_vm_* must be seen to refuse. */
 void tpsl_set_process_peers(bool others);
+/* Names the processes that share the address space; 0 stands for none. */
+void tpsl_set_siblings(const _Atomic pid_t *pids, size_t n);
 
 /* ---- unwind.c: what unwinders ask, in front of ld.so's ---- */
 int tpsl_host_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void *); /* ld.so's */

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* One copy: process_vm_readv/writev between two ranks of one address space is a
- * memcpy.
+ * memcpy. The ranks are threads of one process, or processes that share it.
  *
  * The first call that addresses the process itself goes to the kernel whatever it
  * is: libraries probe with such a call whether cross-memory access works at all.
@@ -26,6 +26,8 @@ enum probe { UNTRIED, ALLOWED, REFUSED };
 static _Atomic int probe;
 static atomic_bool peers;
 static pid_t self; /* cached: getpid is a system call */
+static const _Atomic pid_t *siblings;
+static size_t nsiblings;
 
 void tpsl_set_process_peers(bool others)
 {
@@ -40,9 +42,25 @@ void tpsl_copy_fault(void)
         siglongjmp(*recovery, 1);
 }
 
+void tpsl_set_siblings(const _Atomic pid_t *pids, size_t n)
+{
+    siblings = pids;
+    nsiblings = n;
+}
+
+/* A child made by fork has a copy of the memory and shares it with nobody. */
 static void note_pid(void)
 {
     self = getpid();
+    nsiblings = 0;
+}
+
+static bool is_here(pid_t pid)
+{
+    bool here = pid == self;
+    for (size_t i = 0; i < nsiblings && !here; i++)
+        here = atomic_load_explicit(&siblings[i], memory_order_relaxed) == pid;
+    return here;
 }
 
 __attribute__((constructor(101))) static void start(void)
@@ -91,10 +109,11 @@ static bool ours(pid_t pid, ssize_t *result, ssize_t (*kernel)(pid_t, const stru
                  const struct iovec *l, unsigned long nl, const struct iovec *r, unsigned long nr)
 {
     int state = atomic_load_explicit(&probe, memory_order_relaxed);
-    if (pid == self && (state == ALLOWED || (state == REFUSED && !atomic_load(&peers))))
+    bool here = is_here(pid);
+    if (here && (state == ALLOWED || (state == REFUSED && !atomic_load(&peers))))
         return true;
     *result = kernel(pid, l, nl, r, nr, 0);
-    if (pid == self && state == UNTRIED) {
+    if (here && state == UNTRIED) {
         bool refused = *result < 0 && (errno == EPERM || errno == ENOSYS);
         atomic_store(&probe, refused ? REFUSED : ALLOWED);
         return refused && !atomic_load(&peers);

@@ -14,7 +14,7 @@ import (
 
 // identity returns the settings that tell a set's process who it is (docs/environment.md).
 // cpus has the CPUs of each local rank, or is nil.
-func (p *proxy) identity(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) []string {
+func (p *proxy) identity(set hydra.RankSet, w way, cpus [][]int, allowed []hydra.CPU) []string {
 	program := p.plan.Programs[set.Program]
 	var fds, local []int
 	for i := range set.Ranks {
@@ -34,7 +34,7 @@ func (p *proxy) identity(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) [
 	if cpus != nil {
 		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")
 	}
-	if _, found := hydra.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 {
+	if _, found := hydra.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 && w.host == "" {
 		own = append(own, "OMP_NUM_THREADS="+strconv.Itoa(len(set.Ranks)))
 	}
 	if len(set.Ranks) > 1 {

@@ -4,8 +4,10 @@
 package proxy
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,50 +24,93 @@ const sharedLibrary = "libtpsl.so.0"
 // with the real one call libtpsl.
 var mpiLibraries = []string{"libmpich.so.12", "libmpi.so.12"}
 
-// share returns what must be preloaded into a program so that its ranks can share a process, and refuses a program whose
-// ranks cannot, by the libraries that ld.so would load for it.
-func share(path string, program hydra.Program) (preload []string, err error) {
-	shared := program.Mode == hydra.ModeShared
-	if program.PerProcess == 1 && !shared {
-		return nil, nil
+// A way is how the ranks of a set share a process.
+type way struct {
+	preload []string // files that ld.so is to load before the program's libraries
+	host    string   // the executable that runs a copy of the program per rank; "" the program is the process
+}
+
+// share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and
+// refuses a program whose ranks cannot.
+func share(path string, program hydra.Program) (way, error) {
+	if program.PerProcess == 1 && program.Mode != hydra.ModeShared {
+		return way{}, nil
 	}
-	advice := fmt.Sprintf("-rpp %d needs a program linked with libtpsl", program.PerProcess)
 	libraryPath, _ := hydra.Getenv(program.Env, "LD_LIBRARY_PATH")
 	closure, err := search.New(libraryPath).Closure(path)
-	switch {
-	case errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated):
-		if shared {
-			return nil, nil
+	if errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated) {
+		if program.Mode == hydra.ModeShared {
+			return way{}, nil
 		}
-		return nil, fmt.Errorf("%s, but this is not an ELF program; use -tpsl shared if it starts one, or -rpp 1", advice)
-	case err != nil:
-		return nil, err
+		return way{}, fmt.Errorf("-rpp %d needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1", program.PerProcess)
+	}
+	if err != nil {
+		return way{}, err
 	}
 	defer closure.Close()
 	linked := func(name string) bool { return closure.Find(name) != nil }
+	withMPI := slices.ContainsFunc(mpiLibraries, linked)
 	switch {
+	case program.Mode == hydra.ModePrivate && linked(sharedLibrary):
+		return way{}, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
+	case program.Mode == hydra.ModePrivate:
+		return private(closure.Objects[0], program)
 	case linked(sharedLibrary):
-		return nil, nil
-	case !shared:
-		return nil, fmt.Errorf("%s; relink it with tpslcc, use -tpsl shared if its threads call MPI_Init, or -rpp 1", advice)
-	case slices.ContainsFunc(mpiLibraries, linked):
-		return standIns()
+		return way{}, nil
+	case program.Mode == hydra.ModeShared && withMPI:
+		files, err := standIns()
+		return way{preload: files}, err
+	case program.Mode == hydra.ModeShared:
+		return way{}, nil
+	case withMPI:
+		return private(closure.Objects[0], program)
 	}
-	return nil, nil
+	return way{}, fmt.Errorf("-rpp %d needs a program linked with libtpsl or with an MPICH library; "+
+		"relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1", program.PerProcess)
 }
 
-// standIns returns the files of the stand-ins, in the installation that mpiexec is of.
-func standIns() (files []string, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
+// private makes the way of a program that is loaded once per rank, or says why it cannot be.
+func private(program *search.Object, p hydra.Program) (way, error) {
+	refuse := func(why string) (way, error) {
+		return way{}, fmt.Errorf("-rpp %d loads the program once per rank, but it is %s, or use -rpp 1", p.PerProcess, why)
 	}
+	info, err := os.Stat(program.Path)
+	switch {
+	case err != nil:
+		return way{}, err
+	case program.Type == elf.ET_EXEC && program.Interp != "":
+		return refuse("not position-independent; rebuild it with -fPIE -pie")
+	case program.Interp == "":
+		return refuse("statically linked; link it with shared libraries")
+	case info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
+		return refuse("setuid or setgid; remove these bits")
+	}
+	host, err := installed("host")
+	if err != nil {
+		return way{}, fmt.Errorf("-rpp %d needs the host of private programs: %w; install tpsl anew", p.PerProcess, err)
+	}
+	return way{host: host}, nil
+}
+
+// standIns returns the files of the stand-ins.
+func standIns() (files []string, err error) {
 	for _, name := range mpiLibraries {
-		file := filepath.Join(filepath.Dir(filepath.Dir(self)), "lib", "tpsl", name)
-		if _, err := os.Stat(file); err != nil {
+		file, err := installed(name)
+		if err != nil {
 			return nil, fmt.Errorf("-tpsl shared needs a stand-in for the program's MPI library: %w; install tpsl anew", err)
 		}
 		files = append(files, file)
 	}
 	return files, nil
+}
+
+// installed returns a file of lib/tpsl in the installation that mpiexec is of.
+func installed(name string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(filepath.Dir(filepath.Dir(self)), "lib", "tpsl", name)
+	_, err = os.Stat(file)
+	return file, err
 }

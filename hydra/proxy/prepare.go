@@ -23,9 +23,9 @@ func (p *proxy) prepare() ([]start, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, preloads := make([]string, len(p.plan.Programs)), make([][]string, len(p.plan.Programs))
+	paths, ways := make([]string, len(p.plan.Programs)), make([]way, len(p.plan.Programs))
 	for i, program := range p.plan.Programs {
-		if paths[i], preloads[i], err = p.resolve(program); err != nil {
+		if paths[i], ways[i], err = p.resolve(program); err != nil {
 			return nil, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)
 		}
 	}
@@ -35,14 +35,19 @@ func (p *proxy) prepare() ([]start, error) {
 		if set.Holds(0) {
 			p.stdin = newStdinPump(p.conn)
 		}
-		own := p.identity(set, cpus, allowed)
-		if preload := preloads[set.Program]; preload != nil {
-			own = append(own, preloading(program.Env, preload))
+		way := ways[set.Program]
+		own := p.identity(set, way, cpus, allowed)
+		if way.preload != nil {
+			own = append(own, preloading(program.Env, way.preload))
+		}
+		path, args := paths[set.Program], program.Args
+		if way.host != "" {
+			path, args = way.host, slices.Concat([]string{way.host, path}, args)
 		}
 		starts = append(starts, start{
 			set:  set,
-			path: paths[set.Program],
-			args: program.Args,
+			path: path,
+			args: args,
 			env:  hydra.SetEnv(program.Env, own...),
 			own:  own,
 			dir:  program.Wdir,
@@ -52,16 +57,16 @@ func (p *proxy) prepare() ([]start, error) {
 	return starts, nil
 }
 
-// resolve finds a program and, when its ranks share a process, what must be preloaded so that they can.
-func (p *proxy) resolve(program hydra.Program) (path string, preload []string, err error) {
+// resolve finds a program and how its ranks share a process.
+func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
 	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
-		return "", nil, fmt.Errorf("working directory %s: %w", program.Wdir, err)
+		return "", w, fmt.Errorf("working directory %s: %w", program.Wdir, err)
 	}
 	if path, err = lookPath(program.Args[0], program.Env, program.Wdir); err != nil {
-		return "", nil, err
+		return "", w, err
 	}
-	preload, err = share(path, program)
-	return path, preload, err
+	w, err = share(path, program)
+	return path, w, err
 }
 
 // preloading returns the setting of LD_PRELOAD: the user's libraries, which are tools in front of MPI, then ours.
