@@ -122,9 +122,11 @@ static int wait_for_ranks(void)
     return code;
 }
 
-/* argv: the host, the program's file, the program's arguments from the 0th on. */
-int tpsl_host_main(int argc, char **argv)
+/* argv: the host, the program's file, the program's arguments from the 0th on. The block
+ * of thread-locals that ends at the thread pointer is lent to the programs. */
+int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
 {
+    tpsl_static_tls_lend(static_tls, size);
     if (argc < 3)
         tpsl_host_die("%s is started by mpiexec", argv[0]);
     char *error = tpslHostBegin();

@@ -52,7 +52,7 @@ bool tpsl_service_start(void);
 void tpsl_pin_to(const char *cpus);
 
 /* ---- host.c ---- */
-int tpsl_host_main(int argc, char **argv);
+int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size);
 _Noreturn void tpsl_host_die(const char *format, ...);
 
 #endif

@@ -45,7 +45,11 @@ func begin() error {
 		return err
 	}
 	shim := filepath.Join(filepath.Dir(self), "libtpslshim.so")
-	loader.Configure(loader.Config{Policy: plan.PrivatePolicy(), Preload: []string{shim}, Processes: true})
+	policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), "")
+	if err != nil {
+		return err
+	}
+	loader.Configure(loader.Config{Policy: policies.Private, Preload: []string{shim}, Processes: true})
 	C.tpsl_set_process_peers(C.bool(set.Peers))
 	describe(set)
 	return nil

@@ -88,7 +88,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     if (r->cpus)
         tpsl_pin_to(r->cpus);
     reset_signals();
-    tpsl_current = in;
+    tpsl_become(in);
     in->argc = r->argc;
     in->argv = r->argv;
     in->envp = r->envp;

@@ -5,9 +5,15 @@
  * thread-local storage that lies next to the thread pointer: only an executable has it
  * there, and programs address theirs at fixed distances from the thread pointer (psABI,
  * local-exec model). This one is lent to the programs. */
-int tpsl_host_main(int argc, char **argv);
+#include <stddef.h>
+
+int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size);
+
+/* Every thread has it, and libc clears it when it makes one. */
+enum { SIZE = 64 << 10 };
+static _Thread_local _Alignas(64) char block[SIZE];
 
 int main(int argc, char **argv)
 {
-    return tpsl_host_main(argc, argv);
+    return tpsl_host_main(argc, argv, block, sizeof block);
 }
