@@ -79,19 +79,11 @@ static struct tpsl_rank *rank_of(pid_t pid)
     return NULL;
 }
 
-static void tell_launcher(const struct tpsl_rank *r, int signal)
-{
-    char line[64];
-    int n = snprintf(line, sizeof line, "fault rank=%d signal=%d\n", r->rank, signal);
-    if (tpsl_job.control >= 0)
-        (void)!write(tpsl_job.control, line, (size_t)n);
-}
-
-/* A rank died of a signal: so do all, and the host. */
-static _Noreturn void crash(const struct tpsl_rank *r, int signal_number)
+/* Kills what is left of the ranks and ends as one of them ended: without a launcher to
+ * tell, their parent learns it so. */
+static _Noreturn void crash(int signal_number)
 {
     struct rlimit none = {0};
-    tell_launcher(r, signal_number);
     for (int i = 0; i < tpsl_job.nranks; i++)
         if (tpsl_job.pids[i])
             kill(tpsl_job.pids[i], SIGKILL);
@@ -101,6 +93,14 @@ static _Noreturn void crash(const struct tpsl_rank *r, int signal_number)
     signal(signal_number, SIG_DFL);
     raise(signal_number);
     _exit(128 + signal_number);
+}
+
+/* Tells the launcher, which decides what becomes of the job. */
+static bool report(const struct tpsl_rank *r, pid_t pid, int status)
+{
+    char line[80];
+    int n = snprintf(line, sizeof line, "exit rank=%d pid=%d status=%d\n", r->rank, (int)pid, status);
+    return tpsl_job.control >= 0 && write(tpsl_job.control, line, (size_t)n) == n;
 }
 
 static int wait_for_ranks(void)
@@ -115,8 +115,10 @@ static int wait_for_ranks(void)
             continue;
         left--;
         *r->pid = 0;
+        if (report(r, pid, status))
+            continue;
         if (WIFSIGNALED(status))
-            crash(r, WTERMSIG(status));
+            crash(WTERMSIG(status));
         code |= WEXITSTATUS(status);
     }
     return code;
@@ -137,5 +139,6 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     start_ranks(argv[1], argc - 2, argv + 2);
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */
-    _exit(wait_for_ranks());    /* streams left over are those of ranks that died */
+    tpsl_close_outputs();
+    _exit(wait_for_ranks()); /* streams left over are those of ranks that died */
 }

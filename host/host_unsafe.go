@@ -63,6 +63,10 @@ func describe(set *rankset.Set) {
 	for slot := range n {
 		r := &unsafe.Slice(ranks, n)[slot]
 		r.slot, r.rank = C.int(slot), C.int(set.Ranks[slot])
+		r.stdout_fd, r.stderr_fd = 1, 2
+		if len(set.Stdio) > 0 {
+			r.stdout_fd, r.stderr_fd = C.int(set.Stdio[slot].Stdout), C.int(set.Stdio[slot].Stderr)
+		}
 		if len(set.CPUs) > 0 {
 			r.cpus = C.CString(set.CPUs[slot])
 		}
@@ -84,7 +88,7 @@ func describe(set *rankset.Set) {
 // environment returns what a rank finds: the process's, with the rank's own settings in
 // place, and without what is the host's business.
 func environment(process, own []string) (env []string) {
-	drop := map[string]bool{"TPSL_CPUS": true, "TPSL_CONTROL_FD": true}
+	drop := map[string]bool{"TPSL_CPUS": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true}
 	for _, e := range own {
 		name, _, _ := strings.Cut(e, "=")
 		drop[name] = true

@@ -34,10 +34,24 @@ static void reset_signals(void)
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+void tpsl_close_outputs(void)
+{
+    for (int i = 0; i < tpsl_job.nranks; i++) {
+        const struct tpsl_rank *r = &tpsl_job.ranks[i];
+        if (r->stdout_fd > STDERR_FILENO)
+            close(r->stdout_fd);
+        if (r->stderr_fd > STDERR_FILENO)
+            close(r->stderr_fd);
+    }
+}
+
 /* The descriptors of siblings are none of the rank's business: they would keep
  * connections open. Standard input belongs to rank 0. */
 static void own_descriptors(const struct tpsl_rank *r)
 {
+    dup2(r->stdout_fd, STDOUT_FILENO);
+    dup2(r->stderr_fd, STDERR_FILENO);
+    tpsl_close_outputs();
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         if (i != r->slot)
             close(tpsl_job.pmi[i]);

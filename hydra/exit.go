@@ -94,6 +94,9 @@ func (j *Job) exited(e event) {
 		return
 	}
 	info.set = e.link.plan.Sets[info.Set]
+	if info.Rank >= 0 {
+		info.set = info.set.Only(info.Rank)
+	}
 	info.program = e.link.plan.Programs[info.set.Program].Args[0]
 	status := info.status()
 	j.log.Debug("exited", "ranks", info.set.Label(), "status", info.Status, "unfinalized", info.Unfinalized)

@@ -27,7 +27,7 @@ type merger struct {
 
 type source struct {
 	link *proxyLink
-	set  int
+	rank int // the first that it is from
 }
 
 type piece struct {

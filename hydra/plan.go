@@ -68,6 +68,12 @@ type RankSet struct {
 	Local   int // index of its first rank among the host's ranks
 }
 
+// Only returns the part of the set that one rank is.
+func (s RankSet) Only(rank int) RankSet {
+	i := slices.Index(s.Ranks, rank)
+	return RankSet{Program: s.Program, Ranks: s.Ranks[i : i+1], Local: s.Local + i}
+}
+
 // Label names the set as output labels and reports do: "3", "4-7", "0,2".
 func (s RankSet) Label() string { return rankList(s.Ranks) }
 

@@ -26,8 +26,8 @@ const (
 // Frames from a proxy to mpiexec.
 const (
 	Started     Kind = iota + 32 // every set runs
-	Stdout                       // index: set; body: output
-	Stderr                       // index: set; body: output
+	Stdout                       // index: first rank that it is from; body: output
+	Stderr                       // index: first rank that it is from; body: output
 	StdinClosed                  // nobody reads rank 0's stdin any more
 	BarrierIn                    // index: count of ranks; body: pmi entries
 	NameRequest                  // body: Name

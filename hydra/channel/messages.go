@@ -3,9 +3,10 @@
 
 package channel
 
-// An Exit tells how the process of a rank set ended.
+// An Exit tells how the process of a rank set ended, or that of one rank in it.
 type Exit struct {
 	Set         int    // index in the host's sets
+	Rank        int    // the one whose own process it was, or -1
 	PID         int    // on its host
 	Status      uint32 // as wait(2) returns it
 	Initialized bool   // some rank of the set started a PMI session

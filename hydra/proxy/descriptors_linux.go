@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -15,11 +16,15 @@ import (
 
 // descriptors are the two ends of a process's connections: child in the order of descriptors, from 0.
 type descriptors struct {
-	child                 []int
-	stdin, stdout, stderr *os.File
-	control               *os.File
-	sessions              []*os.File
+	child    []int
+	stdin    *os.File
+	outputs  []output // one, or one per rank
+	control  *os.File
+	sessions []*os.File
 }
+
+// output is what a process, or one rank of it, writes.
+type output struct{ stdout, stderr *os.File }
 
 func (d *descriptors) closeChild() {
 	for _, fd := range d.child {
@@ -28,20 +33,35 @@ func (d *descriptors) closeChild() {
 }
 
 func (d *descriptors) closeOurs() {
-	for _, f := range append([]*os.File{d.stdin, d.stdout, d.stderr, d.control}, d.sessions...) {
+	files := append([]*os.File{d.stdin, d.control}, d.sessions...)
+	for _, o := range d.outputs {
+		files = append(files, o.stdout, o.stderr)
+	}
+	for _, f := range files {
 		if f != nil {
 			f.Close()
 		}
 	}
 }
 
-// firstSessionFD is the first descriptor that a process inherits after the standard ones; the control pipe comes last.
+// firstSessionFD is the first descriptor that a process inherits after the standard ones. Behind the sessions come the
+// control pipe and the output pipes of all ranks but the first.
 const firstSessionFD = 3
 
 func controlFD(set hydra.RankSet) int { return firstSessionFD + len(set.Ranks) }
 
-// openDescriptors makes the connections of a process. Rank 0 gets a pipe as stdin, everybody else an empty one.
-func openDescriptors(set hydra.RankSet) (d *descriptors, err error) {
+// outputFDs lists the descriptors of each rank's output: "stdout,stderr;...".
+func outputFDs(set hydra.RankSet) string {
+	list := []string{"1,2"}
+	for fd := controlFD(set) + 1; len(list) < len(set.Ranks); fd += 2 {
+		list = append(list, fmt.Sprintf("%d,%d", fd, fd+1))
+	}
+	return strings.Join(list, ";")
+}
+
+// openDescriptors makes the connections of a process. Rank 0 gets a pipe as stdin, everybody else an empty one. Each rank
+// has its own output if perRank says so.
+func openDescriptors(set hydra.RankSet, perRank bool) (d *descriptors, err error) {
 	d = new(descriptors)
 	defer func() {
 		if err != nil {
@@ -54,10 +74,8 @@ func openDescriptors(set hydra.RankSet) (d *descriptors, err error) {
 	} else {
 		err = d.null()
 	}
-	for _, ours := range []**os.File{&d.stdout, &d.stderr} {
-		if err == nil {
-			*ours, err = d.pipe(false)
-		}
+	if err == nil {
+		err = d.output()
 	}
 	for range set.Ranks {
 		if err == nil {
@@ -67,7 +85,19 @@ func openDescriptors(set hydra.RankSet) (d *descriptors, err error) {
 	if err == nil && len(set.Ranks) > 1 {
 		d.control, err = d.pipe(false)
 	}
+	for perRank && err == nil && len(d.outputs) < len(set.Ranks) {
+		err = d.output()
+	}
 	return d, err
+}
+
+func (d *descriptors) output() (err error) {
+	var o output
+	if o.stdout, err = d.pipe(false); err == nil {
+		o.stderr, err = d.pipe(false)
+	}
+	d.outputs = append(d.outputs, o)
+	return err
 }
 
 // pipe gives the child one end of a pipe and returns the other.

@@ -7,7 +7,10 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/channel"
 )
@@ -29,6 +32,7 @@ func (p *proxy) reportExit(proc *process) {
 	p.mu.Lock()
 	exit := channel.Exit{
 		Set:         proc.index,
+		Rank:        -1,
 		PID:         proc.pid,
 		Status:      uint32(proc.status),
 		Initialized: len(proc.initialized) > 0,
@@ -75,7 +79,7 @@ func (p *proxy) Disconnected(rank int) {
 		case <-proc.ended:
 		case <-time.After(exitDelay):
 			p.conn.SendValue(channel.Exited, channel.Exit{
-				Set: proc.index, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
+				Set: proc.index, Rank: -1, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
 			})
 		}
 	}()
@@ -93,14 +97,45 @@ func (p *proxy) Warned(rank int, text string) {
 func (p *proxy) readControl(proc *process, control *os.File) {
 	defer control.Close()
 	for lines := bufio.NewScanner(control); lines.Scan(); {
-		var rank, signal int
-		if n, _ := fmt.Sscanf(lines.Text(), "fault rank=%d signal=%d", &rank, &signal); n != 2 || !proc.set.Holds(rank) {
-			continue
+		var rank, pid, signal int
+		var status uint32
+		if n, _ := fmt.Sscanf(lines.Text(), "fault rank=%d signal=%d", &rank, &signal); n == 2 && proc.set.Holds(rank) {
+			p.faulted(proc, rank)
 		}
-		p.mu.Lock()
-		if proc.faultRank < 0 {
-			proc.faultRank = rank
+		if n, _ := fmt.Sscanf(lines.Text(), "exit rank=%d pid=%d status=%d", &rank, &pid, &status); n == 3 && proc.set.Holds(rank) {
+			p.rankExited(proc, rank, pid, unix.WaitStatus(status))
 		}
-		p.mu.Unlock()
 	}
+}
+
+func (p *proxy) faulted(proc *process, rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if proc.faultRank < 0 {
+		proc.faultRank = rank
+	}
+}
+
+// rankExited tells mpiexec how a rank ended that is a process of its own, once its session has told what it knows.
+func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus) {
+	select {
+	case <-proc.left[rank]:
+	case <-time.After(settle):
+	}
+	p.mu.Lock()
+	exit := channel.Exit{
+		Set:         proc.index,
+		Rank:        rank,
+		PID:         pid,
+		Status:      uint32(status),
+		Initialized: slices.Contains(proc.initialized, rank),
+		FaultRank:   -1,
+	}
+	if exit.Initialized && !slices.Contains(proc.finalized, rank) {
+		exit.Unfinalized = []int{rank}
+	}
+	proc.rankFailed = proc.rankFailed || status != 0
+	p.collected.Ended(pid)
+	p.mu.Unlock()
+	p.conn.SendValue(channel.Exited, exit)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
@@ -20,11 +21,11 @@ const (
 	maxFrame = 1 << 20
 )
 
-// forward sends one output stream of a process, whole lines at a time.
-func (p *proxy) forward(proc *process, stream channel.Kind, pipe *os.File) {
-	lines := &lineCutter{emit: func(text []byte) { p.sendOutput(proc, stream, text) }}
+// forward sends one output stream of some ranks, whole lines at a time.
+func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) {
+	lines := &lineCutter{emit: func(text []byte) { p.sendOutput(from, stream, text) }}
 	if p.plan.Label {
-		lines.prefix = fmt.Appendf(nil, "[%s] ", proc.set.Label())
+		lines.prefix = fmt.Appendf(nil, "[%s] ", from.Label())
 	}
 	p.output.Go(func() {
 		defer pipe.Close()
@@ -50,12 +51,12 @@ func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
 	}
 }
 
-func (p *proxy) sendOutput(proc *process, stream channel.Kind, text []byte) {
+func (p *proxy) sendOutput(from hydra.RankSet, stream channel.Kind, text []byte) {
 	for len(text) > 0 {
 		part := text[:min(len(text), maxFrame)]
 		text = text[len(part):]
 		if p.windows[stream].Acquire(len(part)) {
-			p.conn.Send(stream, proc.index, part)
+			p.conn.Send(stream, from.Ranks[0], part)
 		}
 	}
 }

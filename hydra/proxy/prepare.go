@@ -52,6 +52,7 @@ func (p *proxy) prepare() ([]start, error) {
 			own:  own,
 			dir:  program.Wdir,
 			cpus: union(set, cpus),
+			way:  way,
 		})
 	}
 	return starts, nil

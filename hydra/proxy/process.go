@@ -20,8 +20,9 @@ type process struct {
 	set   hydra.RankSet
 	index int // in the plan
 	pid   int
-	ended chan struct{} // closed when the process was collected
-	quiet chan struct{} // closed when its PMI sessions and control pipe have ended too
+	ended chan struct{}         // closed when the process was collected
+	quiet chan struct{}         // closed when its PMI sessions and control pipe have ended too
+	left  map[int]chan struct{} // by rank; closed when its PMI session has ended
 
 	// Guarded by proxy.mu.
 	status      unix.WaitStatus
@@ -29,6 +30,7 @@ type process struct {
 	initialized []int // ranks
 	finalized   []int
 	faultRank   int
+	rankFailed  bool // a rank that is a process of its own did
 }
 
 func (proc *process) unfinalized() []int {
@@ -52,6 +54,7 @@ type start struct {
 	own  []string // the part of env that tells the process who it is
 	dir  string
 	cpus []int // to bind the process to; nil leaves it
+	way  way
 }
 
 var errEnding = errors.New("the job is ending")
@@ -70,11 +73,14 @@ func (p *proxy) startAll(starts []start) error {
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set)
+	d, err := openDescriptors(s.set, s.way.host != "")
 	if err != nil {
 		return err
 	}
-	proc := &process{set: s.set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1}
+	proc := &process{set: s.set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, left: map[int]chan struct{}{}}
+	for _, rank := range s.set.Ranks {
+		proc.left[rank] = make(chan struct{})
+	}
 	err = p.fork(proc, s, d)
 	d.closeChild()
 	if err != nil {
@@ -108,11 +114,20 @@ func (p *proxy) connect(proc *process, d *descriptors) {
 	if d.stdin != nil {
 		p.stdin.attach(d.stdin)
 	}
-	p.forward(proc, channel.Stdout, d.stdout)
-	p.forward(proc, channel.Stderr, d.stderr)
+	for i, o := range d.outputs {
+		from := proc.set
+		if len(d.outputs) > 1 {
+			from = from.Only(proc.set.Ranks[i])
+		}
+		p.forward(from, channel.Stdout, o.stdout)
+		p.forward(from, channel.Stderr, o.stderr)
+	}
 	var talking sync.WaitGroup
 	for i, conn := range d.sessions {
-		talking.Go(func() { p.server.Serve(proc.set.Ranks[i], proc.set.Program, conn) })
+		talking.Go(func() {
+			p.server.Serve(proc.set.Ranks[i], proc.set.Program, conn)
+			close(proc.left[proc.set.Ranks[i]])
+		})
 	}
 	if d.control != nil {
 		talking.Go(func() { p.readControl(proc, d.control) })

@@ -156,7 +156,7 @@ func (p *proxy) isEnding() bool {
 func (p *proxy) endedBadly() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.processes, func(proc *process) bool { return proc.status != 0 || len(proc.unfinalized()) > 0 })
+	return slices.ContainsFunc(p.processes, func(proc *process) bool { return proc.status != 0 || proc.rankFailed || len(proc.unfinalized()) > 0 })
 }
 
 // end kills every rank. What they leave behind is swept when the last of them was collected.

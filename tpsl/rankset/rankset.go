@@ -18,9 +18,13 @@ type Set struct {
 	LocalRanks int      // ranks of the job on this host
 	LocalIDs   []string
 	CPUs       []string // CPU list of each rank; empty: not pinned
+	Stdio      []Output // of each rank; empty: all write to the process's
 	ControlFD  int      // -1: none
 	Peers      bool     // the host may have other processes of the job
 }
+
+// Output names the descriptors that a rank writes to.
+type Output struct{ Stdout, Stderr int }
 
 // Parse reads the environment through getenv. Without PMI variables the
 // process is a job of one rank, as with every MPI library.
@@ -59,6 +63,15 @@ func Parse(getenv func(string) string) (*Set, error) {
 	if v := getenv("TPSL_CPUS"); v != "" {
 		s.CPUs = strings.Split(v, ";")
 	}
+	if v := getenv("TPSL_STDIO"); v != "" {
+		for _, pair := range strings.Split(v, ";") {
+			fds, err := numbers("TPSL_STDIO", pair)
+			if err != nil || len(fds) != 2 {
+				return nil, fmt.Errorf("environment: TPSL_STDIO=%q: want \"stdout,stderr\" of each rank with ; between", v)
+			}
+			s.Stdio = append(s.Stdio, Output{fds[0], fds[1]})
+		}
+	}
 	if v := getenv("TPSL_CONTROL_FD"); v != "" {
 		if s.ControlFD, err = Number("TPSL_CONTROL_FD", v); err != nil {
 			return nil, err
@@ -72,7 +85,7 @@ func (s *Set) check() error {
 	for _, list := range []struct {
 		name string
 		n    int
-	}{{"PMI_FD", len(s.PMI)}, {"MPI_LOCALRANKID", len(s.LocalIDs)}, {"TPSL_CPUS", len(s.CPUs)}} {
+	}{{"PMI_FD", len(s.PMI)}, {"MPI_LOCALRANKID", len(s.LocalIDs)}, {"TPSL_CPUS", len(s.CPUs)}, {"TPSL_STDIO", len(s.Stdio)}} {
 		if list.n != 0 && list.n != len(s.Ranks) {
 			return fmt.Errorf("environment: %s has %d entries for %d ranks in PMI_RANK", list.name, list.n, len(s.Ranks))
 		}
