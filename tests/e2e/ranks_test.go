@@ -212,12 +212,3 @@ func TestFlatFails(t *testing.T) {
 	assert.Equal(t, 2, got.code)
 	assert.Equal(t, want.code, got.code)
 }
-
-func TestFlatWithRanksPerProcess(t *testing.T) {
-	testsupport.NothingLeft(t)
-	program := flat(t, "../../examples/hello.c")
-	job := mpiexec(t, nil, "-n 2 -rpp 2", program)
-	assert.Equal(t, 255, job.code)
-	assert.Empty(t, job.stdout)
-	assert.Regexp(t, `^mpiexec: cannot run \S*hello on \S+: -rpp 2 needs a program linked with libtpsl; relink it with tpslcc, use -tpsl shared if its threads call MPI_Init, or -rpp 1\n$`, job.stderr)
-}

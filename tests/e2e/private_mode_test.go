@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// plain compiles a program of testdata for plain MPICH.
+func plain(t *testing.T, compiler, name string, flags ...string) string {
+	t.Helper()
+	return testsupport.CC(t, compiler, "testdata/"+name, append([]string{"-fopenmp", "-O2"}, flags...)...)
+}
+
+// A flat program runs as several ranks of one address space, in one or several sets.
+func TestPrivateExamples(t *testing.T) {
+	testsupport.NothingLeft(t)
+	hello, halo := flat(t, "../../examples/hello.c"), flat(t, "../../examples/halo.c")
+	one := []string{"OMP_NUM_THREADS=1"} // more would call MPI_Init twice in a flat process
+	layout := "4 processes x 1 thread ranks"
+	assert.Equal(t, checksum(t, mpiexec(t, one, "-n 4", halo), layout), checksum(t, mpiexec(t, one, "-n 4 -rpp 4", halo), layout))
+	for _, options := range []string{"-n 2 -rpp 2", "-n 4 -rpp 2", "-n 3 -rpp 2", "-n 4 -rpp 4"} {
+		t.Run(options, func(t *testing.T) {
+			ranks := int(options[3] - '0')
+			lines := mpiexec(t, one, options, hello).succeeded(t).lines()
+			require.Len(t, lines, ranks)
+			for rank, line := range lines {
+				assert.Contains(t, line, fmt.Sprintf("hello from rank %d of %d:", rank, ranks))
+			}
+		})
+	}
+}
+
+// The ranks are processes in one address space: what one has at an address, another
+// reads there.
+func TestPrivateSharesMemory(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicc.mpich", "peek.c")
+	assert.Equal(t, "rank 1 reads 42\n", mpiexec(t, nil, "-n 2 -rpp 2", program).succeeded(t).stdout)
+	assert.NotZero(t, mpiexec(t, nil, "-n 2", program).code, "flat ranks have memories of their own")
+}
+
+// What a process has to itself, a rank of private mode has: each way to end gives what it
+// gives flat, word for word, but for process ids and traces of UCX.
+func TestPrivateIsAsFlat(t *testing.T) {
+	program := plain(t, "mpicc.mpich", "alone.c")
+	for _, end := range []string{"return", "exit", "_exit", "abort", "crash", "early", "mpi_abort"} {
+		t.Run(end, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			env := []string{"UCX_HANDLE_ERRORS=none"}
+			want := mpiexec(t, env, "-n 2 -l", program, end)
+			got := mpiexec(t, env, "-n 2 -rpp 2 -l", program, end)
+			assert.Equal(t, want.code, got.code)
+			assert.Equal(t, want.lines(), got.lines())
+			assert.Equal(t, withoutPIDs(want.stderr), withoutPIDs(got.stderr))
+		})
+	}
+}
+
+func withoutPIDs(text string) string {
+	return regexp.MustCompile(`PID \d+`).ReplaceAllString(text, "PID N")
+}
+
+// C++ and OpenMP: thread-locals, exceptions, streams; every rank has a runtime of its own.
+func TestPrivateCxx(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicxx.mpich", "everything.cc")
+	for _, ranks := range []int{2, 4} {
+		options := fmt.Sprintf("-n %d", ranks)
+		mine, flats := t.TempDir()+"/", t.TempDir()+"/"
+		got := mpiexec(t, nil, fmt.Sprintf("%s -rpp %d", options, ranks), program, mine).succeeded(t)
+		assert.Equal(t, mpiexec(t, nil, options, program, flats).succeeded(t).lines(), got.lines())
+		for rank := range ranks {
+			text, err := os.ReadFile(fmt.Sprintf("%s%d", mine, rank))
+			require.NoError(t, err)
+			assert.Equal(t, fmt.Sprintf("global%d", rank), string(text), "exit flushes streams that are open")
+		}
+	}
+}
+
+func TestPrivateFortran(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpif90.mpich", "everything.f90")
+	mine := t.TempDir() + "/"
+	want := mpiexec(t, nil, "-n 2", program, t.TempDir()+"/")
+	got := mpiexec(t, nil, "-n 2 -rpp 2", program, mine)
+	assert.Equal(t, 4, got.code)
+	assert.Equal(t, want.code, got.code)
+	assert.Equal(t, want.stderr, got.stderr)
+	assert.Equal(t, want.lines(), got.lines())
+	for rank := range 2 {
+		text, err := os.ReadFile(fmt.Sprintf("%s%d", mine, rank))
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprintf("saved%d\n", 7+rank), string(text))
+	}
+}
+
+// Programs that cannot be loaded once per rank are refused by name, with what to do.
+func TestPrivateRefusals(t *testing.T) {
+	testsupport.NothingLeft(t)
+	hello := flat(t, "../../examples/hello.c")
+	fixed := testsupport.CC(t, "mpicc.mpich", "../../examples/hello.c", "-fopenmp", "-no-pie")
+	static := testsupport.CC(t, "gcc", "testdata/nothing.c", "-static")
+	image, err := os.ReadFile(hello)
+	require.NoError(t, err)
+	setuid := filepath.Join(t.TempDir(), "setuid")
+	require.NoError(t, os.WriteFile(setuid, image, 0o700))
+	require.NoError(t, os.Chmod(setuid, 0o700|os.ModeSetuid))
+	script := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+hello+"\n"), 0o700))
+	for _, c := range []struct{ options, program, why string }{
+		{"", fixed, `-rpp 2 loads the program once per rank, but it is not position-independent; rebuild it with -fPIE -pie, or use -rpp 1`},
+		{"-tpsl private", static, `-rpp 2 loads the program once per rank, but it is statically linked; link it with shared libraries, or use -rpp 1`},
+		{"", setuid, `-rpp 2 loads the program once per rank, but it is setuid or setgid; remove these bits, or use -rpp 1`},
+		{"-tpsl private", script, `-rpp 2 needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1`},
+		{"-tpsl private", example(t, "hello"), `-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared`},
+		{"", "/bin/true", `-rpp 2 needs a program linked with libtpsl or with an MPICH library; relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1`},
+	} {
+		job := mpiexec(t, nil, "-n 2 -rpp 2 "+c.options, c.program)
+		assert.Equal(t, 255, job.code)
+		assert.Regexp(t, `^mpiexec: cannot run \S+ on \S+: `+regexp.QuoteMeta(c.why)+`\n$`, job.stderr)
+	}
+}
+
+// A killed host takes its ranks along.
+func TestPrivateHostKilled(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicc.mpich", "peek.c")
+	job := mpiexec(t, nil, "-n 2 -rpp 2", program, "kill")
+	assert.Equal(t, 9, job.code, strings.TrimSpace(job.stderr))
+}
