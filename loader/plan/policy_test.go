@@ -66,7 +66,7 @@ func TestTheCLibraryStaysShared(t *testing.T) {
 
 func TestPolicyErrors(t *testing.T) {
 	for text, says := range map[string]string{
-		"a.so":                          `:1: want "pattern placement [function]" or one of [opened], [program], have "a.so"`,
+		"a.so":                          `:1: want "pattern placement [function]" or one of [opened], [program], [private], have "a.so"`,
 		"\n\na.so everyone":             `:3: placement "everyone" is none of private, once, shared`,
 		"[ shared":                      `:1: pattern "["`,
 		"[program]\na.so private a b":   `:2: want "pattern placement`,
