@@ -120,13 +120,13 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 		}
 		p.config.Policy = policies.Opened
 	}
-	private := C.int(C.TPSL_REBIND_PRIVATE)
+	private := reboundPrivately()
 	if p.config.Processes {
-		private = C.TPSL_REBIND_PROCESS
+		private = reboundIn(C.TPSL_REBIND_PROCESS)
 	}
 	pl, err := plan.Make(library, plan.Options{
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
-		Rebind: rebound(private), RebindOnce: rebound(C.TPSL_REBIND_ONCE),
+		Rebind: private, RebindOnce: reboundOnce(),
 		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload,
 		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: C.tpsl_static_tls_offset() == 0,
 	})
@@ -144,7 +144,10 @@ func rebindings() []C.struct_tpsl_rebinding {
 	return unsafe.Slice(C.tpsl_first_rebinding(), int(C.tpsl_nrebindings))
 }
 
-func rebound(scope C.int) (names []string) {
+func reboundPrivately() []string { return reboundIn(C.TPSL_REBIND_PRIVATE) }
+func reboundOnce() []string      { return reboundIn(C.TPSL_REBIND_ONCE) }
+
+func reboundIn(scope C.int) (names []string) {
 	for _, r := range rebindings() {
 		if r.scope&scope != 0 {
 			names = append(names, C.GoString(r.name))

@@ -13,7 +13,6 @@ import (
 
 // What plans are looked at with is what they are made with.
 func TestRebound(t *testing.T) {
-	private, once := rebound()
-	assert.ElementsMatch(t, private, plan.Rebound)
-	assert.ElementsMatch(t, once, plan.ReboundOnce)
+	assert.ElementsMatch(t, reboundPrivately(), plan.Rebound)
+	assert.ElementsMatch(t, reboundOnce(), plan.ReboundOnce)
 }
