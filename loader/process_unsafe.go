@@ -122,7 +122,7 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 	}
 	private := reboundPrivately()
 	if p.config.Processes {
-		private = reboundIn(C.TPSL_REBIND_PROCESS)
+		private = reboundProcess()
 	}
 	pl, err := plan.Make(library, plan.Options{
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
@@ -146,6 +146,7 @@ func rebindings() []C.struct_tpsl_rebinding {
 
 func reboundPrivately() []string { return reboundIn(C.TPSL_REBIND_PRIVATE) }
 func reboundOnce() []string      { return reboundIn(C.TPSL_REBIND_ONCE) }
+func reboundProcess() []string   { return reboundIn(C.TPSL_REBIND_PROCESS) }
 
 func reboundIn(scope C.int) (names []string) {
 	for _, r := range rebindings() {

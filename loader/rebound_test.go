@@ -15,4 +15,5 @@ import (
 func TestRebound(t *testing.T) {
 	assert.ElementsMatch(t, reboundPrivately(), plan.Rebound)
 	assert.ElementsMatch(t, reboundOnce(), plan.ReboundOnce)
+	assert.ElementsMatch(t, reboundProcess(), plan.ReboundProcess)
 }

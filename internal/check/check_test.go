@@ -203,8 +203,40 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// What a private program has for thread-locals is what the host has, and all is the
+// rank's own but what cannot be.
+func TestPrivateProgram(t *testing.T) {
+	testsupport.Require(t, "mpicc.mpich")
+	root := testsupport.Build(t)
+	executable = func() (string, error) { return root + "/bin/tpsl", nil }
+	defer func() { executable = os.Executable }()
+	const text = "#include <mpi.h>\n#include <stdlib.h>\nint omp_get_num_threads(void);\n__thread char block[SIZE];\n" +
+		"int main(int c, char **v) { return getenv(block) ? omp_get_num_threads() : MPI_Init(&c, &v); }"
+	r := File(made(t, "mpicc.mpich", text, "-fopenmp", "-DSIZE=100"))
+	require.Empty(t, r.Refused)
+	assert.Equal(t, TLS{modelLocalExec, 100, 100}, r.Objects[0].TLS)
+	assert.Equal(t, "private", row(t, r, "libgomp").Placement)
+	assert.Equal(t, "private", row(t, r, "libnuma").Placement)
+	assert.Equal(t, "libtpslshim.so", r.Objects[1].Name, "in front of what the program needs")
+	assert.NotContains(t, r.Objects[0].Rebound, "getenv", "a rank has an environment of its own")
+	assert.Contains(t, row(t, r, "libmpich").Rebound, "mmap")
+	assert.Equal(t, uint64(64<<10), r.Instance.StaticMax)
+
+	r = File(made(t, "mpicc.mpich", text, "-fopenmp", "-DSIZE=100000"))
+	assert.False(t, r.OK)
+	require.Len(t, r.Refused, 1)
+	assert.Contains(t, r.Refused[0], "of the 65536 of each thread's static block")
+
+	executable = func() (string, error) { return "/usr/bin/env", nil }
+	r = File(made(t, "mpicc.mpich", text, "-fopenmp", "-DSIZE=100"))
+	assert.Regexp(t, "^private mode: .*/lib/tpsl/host: .*; install tpsl anew$", strings.Join(r.Refused, ""))
+}
+
 func TestModes(t *testing.T) {
 	testsupport.Require(t, "mpicc.mpich")
+	root := testsupport.Build(t)
+	executable = func() (string, error) { return root + "/bin/tpsl", nil }
+	defer func() { executable = os.Executable }()
 	const plain, mpi = "int main(void) { return 0; }", "#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v); }"
 	pie, fixed := made(t, "mpicc.mpich", mpi, "-pie", "-fPIE"), made(t, "mpicc.mpich", mpi, "-no-pie")
 	setuid := filepath.Join(t.TempDir(), "setuid")

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
 	"github.com/tpsl/tpsl/tpsl/library"
@@ -22,13 +23,18 @@ type looker struct {
 	Report
 	search   *search.Path
 	policies plan.Policies
+	rebound  []string // names that private objects get from the loader
+	static   uint64   // bytes of each thread's static block
+	host     *image.Image
+	apart    []string // libraries that are the ranks' own, with a closure that is added by itself
 }
 
 // File looks at a library or program: a file, or a name that ld.so finds.
 func File(name string) Report {
 	l := &looker{
-		Report: Report{File: name, Objects: []Object{}, Modes: []Mode{}, Refused: []string{}},
-		search: search.New(os.Getenv("LD_LIBRARY_PATH")),
+		Report:  Report{File: name, Objects: []Object{}, Modes: []Mode{}, Refused: []string{}},
+		search:  search.New(os.Getenv("LD_LIBRARY_PATH")),
+		rebound: plan.Rebound, static: plan.StaticTLS,
 	}
 	if err := l.look(name); err != nil {
 		l.refuse(err)
@@ -64,7 +70,7 @@ func (l *looker) look(name string) (err error) {
 		l.Kind = KindProgram
 		return l.program(closure)
 	case l.policies.Program.Place(soname(root)) == plan.Private:
-		l.Kind = KindProgramLibrary
+		l.Kind, l.apart = KindProgramLibrary, library.Defaults
 		return l.programLibrary(closure)
 	}
 	l.Kind = KindLibrary
@@ -87,13 +93,12 @@ func (l *looker) find(name string) (string, error) {
 func (l *looker) options() plan.Options {
 	return plan.Options{
 		Policy: l.policies.Opened, Program: l.policies.Program, Search: l.search, Unified: names.Data,
-		StaticTLS: plan.StaticTLS, Rebind: plan.Rebound, RebindOnce: plan.ReboundOnce, Interposed: slices.Concat(names.Stubs()...),
+		StaticTLS: l.static, Rebind: l.rebound, RebindOnce: plan.ReboundOnce, Interposed: slices.Concat(names.Stubs()...),
 	}
 }
 
 // add makes the rows of a closure, the first object by the rule given. What only shared
-// objects need is ld.so's business, and the MPI library that one of them needs has a
-// closure of its own.
+// objects need is ld.so's business.
 func (l *looker) add(c *search.Closure, policy plan.Policy, first plan.Rule) error {
 	queue := []int{0}
 	for at := 0; at < len(queue); at++ {
@@ -102,10 +107,10 @@ func (l *looker) add(c *search.Closure, policy plan.Policy, first plan.Rule) err
 		if k > 0 {
 			rule = policy.Rule(soname(m))
 		}
-		if k > 0 && l.Kind != KindLibrary && slices.Contains(library.Defaults, soname(m)) || l.has(m.Path) {
+		if k > 0 && slices.Contains(l.apart, soname(m)) || l.has(m.Path) {
 			continue
 		}
-		o, err := newObject(m, rule)
+		o, err := newObject(m, rule, l.rebound)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Path, err)
 		}
@@ -164,19 +169,24 @@ func (l *looker) judge(p *plan.Plan, err error) {
 	l.Instance.Static = p.StaticTLS
 	for _, o := range p.Objects {
 		i := slices.IndexFunc(l.Objects, func(have Object) bool { return have.Path == o.Path })
-		if i >= 0 && o.StaticTLS > 0 { // maybe by another object's code
+		if i >= 0 && o.StaticTLS > 0 && l.Objects[i].TLS.Static == 0 { // by another object's code
 			l.Objects[i].TLS.Model, l.Objects[i].TLS.Static = modelInitialExec, l.Objects[i].TLS.Bytes
 		}
 	}
 	for _, imp := range p.Imports {
-		if imp.Source == plan.FromProcess && imp.Library == "" && !imp.Weak && !l.fromProgram(imp.Name) {
+		if imp.Source == plan.FromProcess && imp.Library == "" && !imp.Weak && !l.fromProcess(imp.Name) {
 			l.refuse(fmt.Errorf("%s: symbol %s is defined by no library: link it with the one that has it", imp.Wanted, imp.Name))
 		}
 	}
 }
 
-// fromProgram tells the names that a program of ranks has, by libtpsl.
-func (l *looker) fromProgram(name string) bool {
+// fromProcess tells the names that the process of the ranks has: those of libtpsl, or of
+// the host of private programs.
+func (l *looker) fromProcess(name string) bool {
+	if l.host != nil {
+		_, ok := l.host.Lookup(name, "")
+		return ok
+	}
 	return slices.Contains(names.Data, name) || l.Kind != KindLibrary && slices.Contains(l.options().Interposed, name)
 }
 

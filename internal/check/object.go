@@ -31,8 +31,9 @@ func soname(m *image.Image) string {
 	return filepath.Base(m.Path)
 }
 
-// newObject says what there is to say of a file by itself.
-func newObject(m *image.Image, r plan.Rule) (Object, error) {
+// newObject says what there is to say of a file by itself. rebound are the names that it
+// gets from the loader if it is private.
+func newObject(m *image.Image, r plan.Rule, rebound []string) (Object, error) {
 	at := r.Placement
 	o := Object{
 		Name: soname(m), Path: m.Path, Placement: at.String(), Rule: r.Pattern, Where: r.Where,
@@ -62,7 +63,10 @@ func newObject(m *image.Image, r plan.Rule) (Object, error) {
 			o.Relocations[strings.TrimPrefix(r.Type.String(), "R_X86_64_")]++
 		}
 	}
-	o.Rebound, err = reboundIn(m, relocs, at)
+	if at == plan.Once {
+		rebound = plan.ReboundOnce
+	}
+	o.Rebound, err = reboundIn(m, relocs, rebound)
 	return o, err
 }
 
@@ -90,12 +94,8 @@ func tlsOf(m *image.Image, relocs []image.Reloc) (t TLS) {
 	return t
 }
 
-// reboundIn lists the names that an object gets from the loader.
-func reboundIn(m *image.Image, relocs []image.Reloc, at plan.Placement) ([]string, error) {
-	table := plan.Rebound
-	if at == plan.Once {
-		table = plan.ReboundOnce
-	}
+// reboundIn lists the names of a table that an object refers to.
+func reboundIn(m *image.Image, relocs []image.Reloc, table []string) ([]string, error) {
 	names := []string{}
 	for _, r := range relocs {
 		if r.Sym == 0 {

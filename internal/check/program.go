@@ -7,9 +7,11 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
 	"github.com/tpsl/tpsl/tpsl/library"
@@ -22,14 +24,16 @@ const (
 	modePrivate = "private"  // loaded once per rank
 )
 
-// program looks at a program: its libraries, and what its ranks would run on.
+// program looks at a program: in the first of its modes that it can run in.
 func (l *looker) program(c *search.Closure) error {
 	l.Modes = modes(c)
-	if err := l.add(c, l.policies.Program, plan.Rule{Placement: plan.Shared, Where: "the program"}); err != nil {
-		return err
+	i := slices.IndexFunc(l.Modes, func(m Mode) bool { return m.OK })
+	if i >= 0 && l.Modes[i].Name == modePrivate {
+		return l.private(c)
 	}
-	if !slices.ContainsFunc(l.Modes, func(m Mode) bool { return m.OK }) {
-		return nil
+	l.apart = library.Defaults
+	if err := l.add(c, l.policies.Program, plan.Rule{Placement: plan.Shared, Where: "the program"}); err != nil || i < 0 {
+		return err
 	}
 	own := slices.DeleteFunc(slices.Clone(l.Objects), func(o Object) bool { return o.Placement == plan.Shared.String() })
 	p, err := l.mpiLibrary()
@@ -40,6 +44,59 @@ func (l *looker) program(c *search.Closure) error {
 		l.judge(p.Extend(o.Path, false))
 	}
 	return nil
+}
+
+// private looks at a program that each rank has a copy of, as the host of private programs
+// loads it: with the block for thread-locals that the host has, and behind the shim.
+func (l *looker) private(c *search.Closure) error {
+	host, err := openInstalled("host")
+	if err != nil {
+		return err
+	}
+	defer host.Close()
+	if l.host, err = openInstalled("libtpslhost.so"); err != nil {
+		return err
+	}
+	defer l.host.Close()
+	shim := filepath.Join(filepath.Dir(host.Path), "libtpslshim.so")
+	closure, err := l.search.Closure(l.File, shim)
+	if err != nil {
+		return err
+	}
+	defer closure.Close()
+	l.rebound, l.static = plan.ReboundProcess, host.TLS.Memsz
+	if err := l.add(closure, l.policies.Private, plan.Rule{Where: "the program"}); err != nil {
+		return err
+	}
+	for _, o := range c.Objects {
+		if slices.Contains(library.Defaults, soname(o.Image)) {
+			l.MPILibrary = o.Path
+		}
+	}
+	options := l.options()
+	options.Policy, options.Program, options.Unified, options.Interposed = l.policies.Private, nil, nil, nil
+	options.LocalExec, options.Preload = true, []string{shim}
+	l.judge(plan.Make(l.File, options))
+	return nil
+}
+
+// executable is os.Executable, but in tests.
+var executable = os.Executable
+
+// openInstalled opens a file of lib/tpsl in the installation that this command is of.
+func openInstalled(name string) (*image.Image, error) {
+	self, err := executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := image.Open(filepath.Join(filepath.Dir(filepath.Dir(self)), "lib", "tpsl", name))
+	if err != nil {
+		return nil, fmt.Errorf("private mode: %w; install tpsl anew", err)
+	}
+	return m, nil
 }
 
 // modes says how a program can run with several ranks in a process, or why it cannot.

@@ -11,7 +11,7 @@ import (
 
 // sum adds up what an instance takes: the private rows.
 func (l *looker) sum() {
-	s := Instance{StaticMax: plan.StaticTLS, Relocations: map[string]int{}, Rebound: []string{}}
+	s := Instance{StaticMax: l.static, Relocations: map[string]int{}, Rebound: []string{}}
 	for _, o := range l.Objects {
 		if o.Placement != plan.Private.String() {
 			continue

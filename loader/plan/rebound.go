@@ -5,6 +5,12 @@ package plan
 
 import "slices"
 
+// ReboundProcess lists those of a program that each rank has a copy of, a process: its
+// environment, signals and locks are its own.
+var ReboundProcess = slices.DeleteFunc(slices.Clone(Rebound), func(name string) bool {
+	return slices.Contains([]string{"getenv", "secure_getenv", "sigaction", "signal", "fcntl", "fcntl64"}, name)
+})
+
 // Rebound lists the names that private objects get from the loader: what the table of
 // loader/rebind.c has, for who looks at plans without cgo.
 var Rebound = append(slices.Clone(ReboundOnce),

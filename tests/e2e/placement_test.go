@@ -31,16 +31,25 @@ func mapped(job outcome, file string) (n int) {
 	return n
 }
 
-// What tpsl check tells is what runs: a private file is mapped for each rank, any other once. A user's policy changes both.
+// What tpsl check tells is what runs, in shared and in private mode: a private file is mapped for each rank, any other
+// once. A user's policy changes both.
 func TestCheckTellsWhatRuns(t *testing.T) {
 	const ranks = 3
-	program := testsupport.CC(t, "tpslcc", "testdata/maps.c", "-fopenmp")
-	for name, env := range map[string][]string{
-		"default": nil,
-		"policy":  {"TPSL_POLICY=" + policy(t, "libhwloc.so.* shared\nlibnuma.so.* private\n")},
+	users := []string{"TPSL_POLICY=" + policy(t, "libhwloc.so.* shared\nlibnuma.so.* private\n[private]\nlibudev.so.* shared\n")}
+	for name, c := range map[string]struct {
+		compiler          string
+		env               []string
+		hwloc, numa, udev string // placements
+	}{
+		"shared mode":          {"tpslcc", nil, "private", "shared", "shared"},
+		"shared mode, policy":  {"tpslcc", users, "shared", "private", ""}, // what only shared ones need is not told
+		"private mode":         {"mpicc.mpich", nil, "private", "private", "private"},
+		"private mode, policy": {"mpicc.mpich", users, "private", "private", "shared"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
+			program := testsupport.CC(t, c.compiler, "testdata/maps.c", "-fopenmp")
+			env := append([]string{fmt.Sprint("OMP_NUM_THREADS=", map[string]int{"tpslcc": ranks, "mpicc.mpich": 1}[c.compiler])}, c.env...)
 			var told struct {
 				OK      bool
 				Objects []struct{ Name, Path, Placement string }
@@ -57,11 +66,7 @@ func TestCheckTellsWhatRuns(t *testing.T) {
 				want := map[string]int{"private": ranks, "once": 1, "shared": 1}[o.Placement]
 				assert.Equal(t, want, mapped(job, file), "%s is %s", file, o.Placement)
 			}
-			if name == "policy" {
-				assert.Equal(t, []string{"shared", "private"}, []string{placed["libhwloc.so.15"], placed["libnuma.so.1"]})
-			} else {
-				assert.Equal(t, []string{"private", "shared"}, []string{placed["libhwloc.so.15"], placed["libnuma.so.1"]})
-			}
+			assert.Equal(t, []string{c.hwloc, c.numa, c.udev}, []string{placed["libhwloc.so.15"], placed["libnuma.so.1"], placed["libudev.so.1"]})
 		})
 	}
 }
