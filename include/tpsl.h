@@ -62,6 +62,29 @@ int TPSL_Adopt(int slot);
  * NULL: it has none of that name. For tools. */
 void *TPSL_Symbol(int slot, const char *name);
 
+/* The following four need no MPI, and no mpiexec.
+ *
+ * Opens a private copy of a library and of what it is built from, and runs its
+ * constructors: every call makes a new copy, with variables of its own. `library` is
+ * what dlopen takes: a file, or a name that ld.so would find. libc and the language
+ * runtimes stay the process's. NULL: TPSL_Dlerror says why. */
+void *TPSL_Dlopen(const char *library);
+
+/* Address of a function or variable in a copy, NULL: it has none of that name. Any
+ * thread may use it; the library must be right with one thread at a time. */
+void *TPSL_Dlsym(void *copy, const char *name);
+
+/* Ends a copy as exit() ends a process: destructors of the calling thread's
+ * thread_local variables, atexit functions, destructors. Then it goes from memory, unless
+ * something that exists once in the process refers to it. Misuse that is not found: a
+ * thread that is inside the copy, or comes to it later by a pointer, as destructor of a
+ * key, or because the copy made it. 0, or -1: no such copy. */
+int TPSL_Dlclose(void *copy);
+
+/* What went wrong in the thread's last call of the three above, NULL: nothing since this
+ * was called last. The text stays until the thread's next such call. */
+char *TPSL_Dlerror(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,7 +8,7 @@ package loader
 #include "loader.h"
 
 // tpsl_open for a thread that goes on as what it was.
-static struct tpsl_instance *tpsl_open_unbound(const char *library, char **environment, char **error) {
+static struct tpsl_instance *tpsl_open_for_call(const char *library, char **environment, char **error) {
 	struct tpsl_instance *before = tpsl_current;
 	struct tpsl_instance *in = tpsl_open(library, environment, error);
 	tpsl_become(before);
@@ -25,15 +25,18 @@ import (
 )
 
 // An Instance is one private copy of a library and of the private libraries of
-// its closure. It lives as long as the process. Several goroutines may use one
-// instance at a time if its code allows it.
+// its closure. Several goroutines may use one instance at a time if its code allows
+// it.
 type Instance struct {
 	c    *C.struct_tpsl_instance
 	path string
 }
 
-// ErrNoSymbol says that no private object of an instance defines a symbol.
-var ErrNoSymbol = errors.New("symbol not found")
+// What callers branch on.
+var (
+	ErrNoSymbol = errors.New("symbol not found") // no private object of the instance defines it
+	ErrClosed   = errors.New("the instance is closed")
+)
 
 // Open makes a new instance of library, a file or a name that ld.so would find,
 // and runs its constructors. environment lists "NAME=value" strings that getenv
@@ -48,7 +51,7 @@ func Open(library string, environment ...string) (*Instance, error) {
 		unsafe.Slice(env, len(environment))[i] = C.CString(e)
 	}
 	var cerr *C.char
-	c := C.tpsl_open_unbound(name, env, &cerr)
+	c := C.tpsl_open_for_call(name, env, &cerr)
 	if c == nil {
 		defer C.free(unsafe.Pointer(cerr))
 		return nil, fmt.Errorf("load %s: %s", library, C.GoString(cerr))
@@ -58,6 +61,9 @@ func Open(library string, environment ...string) (*Instance, error) {
 
 // Symbol returns the address of a function or variable of the instance.
 func (i *Instance) Symbol(name string) (uintptr, error) {
+	if i.c == nil {
+		return 0, fmt.Errorf("%s in %s: %w", name, i.path, ErrClosed)
+	}
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	p := uintptr(C.tpsl_instance_symbol(i.c, c, nil))
@@ -84,10 +90,15 @@ func (i *Instance) Call(function string, arguments ...uintptr) (uintptr, error) 
 	return uintptr(C.tpsl_instance_call(i.c, C.uintptr_t(fn), &a[0])), nil
 }
 
-// Finish runs what the instance registered with atexit, then its destructors. It
-// must not be used afterwards.
-func (i *Instance) Finish() {
+// Close runs what the instance registered with atexit and its destructors, and takes it
+// out of memory; an instance that objects placed once refer to stays there. No thread
+// may be inside the instance, or come to it later: one that the instance made and that
+// still runs, a key's destructor, a pointer to its data. A second call does nothing.
+func (i *Instance) Close() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	C.tpsl_instance_finish(i.c)
+	if i.c != nil {
+		C.tpsl_instance_close(i.c)
+	}
+	i.c = nil
 }

@@ -4,13 +4,13 @@
 /* Debuggers learn of the instances' objects as of one more namespace of ld.so: a
  * struct r_debug_extended behind those that the program's DT_DEBUG leads to (<link.h>,
  * r_version 2). All instances are one namespace, as every one costs the debugger a
- * walk. What is there is never taken back, so a core shows it too.
- *
- * Preconditions: the functions are called by one thread at a time.
+ * walk. The namespace is never taken back, if empty, so a core shows it too.
  */
 #include "loader.h"
 
 static struct r_debug_extended ours;
+static bool listed;
+static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The list of namespaces; NULL: none that can be added to. */
 static struct r_debug_extended *program_list(void)
@@ -43,22 +43,30 @@ static void tell(int state)
         ((void (*)(void))ours.base.r_brk)();
 }
 
-void tpsl_debugger_before(void)
+void tpsl_debugger_before(int state)
 {
-    tell(RT_ADD);
+    pthread_mutex_lock(&change_lock);
+    tell(state);
+}
+
+static void list_ours(void)
+{
+    struct r_debug_extended *list = program_list();
+    if (!list)
+        return;
+    listed = true;
+    ours.base = list->base;
+    ours.base.r_version = 2;
+    ours.base.r_map = &tpsl_first_published()->map;
+    append_to(list);
 }
 
 void tpsl_debugger_after(void)
 {
     struct tpsl_object *first = tpsl_first_published();
-    if (!ours.base.r_map && first) {
-        struct r_debug_extended *list = program_list();
-        if (list) {
-            ours.base = list->base;
-            ours.base.r_version = 2;
-            ours.base.r_map = &first->map;
-            append_to(list);
-        }
-    }
+    if (!listed && first)
+        list_ours();
+    ours.base.r_map = first ? &first->map : NULL;
     tell(RT_CONSISTENT);
+    pthread_mutex_unlock(&change_lock);
 }

@@ -11,99 +11,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "_cgo_export.h"
-
-/* The thread's pending dlerror text; ours wins over ld.so's. */
-static __thread char message[256] __attribute__((tls_model("initial-exec")));
+/* The thread's dlerror text, from malloc, and whether it is pending; ours wins over
+ * ld.so's. It stays for the caller until the next one, or the end of the thread. */
+static __thread char *message __attribute__((tls_model("initial-exec")));
 static __thread bool pending __attribute__((tls_model("initial-exec")));
 
 static void *refuse(const char *format, const char *what)
 {
-    snprintf(message, sizeof message, format, what);
+    char *text;
+    if (asprintf(&text, format, what) < 0)
+        text = NULL;
+    free(message);
+    message = text;
     pending = true;
+    tpsl_tls_watch_thread();
     return NULL;
+}
+
+void tpsl_refuse(const char *text)
+{
+    refuse("%s", text);
+}
+
+void tpsl_dlerror_leave(void)
+{
+    free(message);
+    message = NULL;
+    pending = false;
+}
+
+char *tpsl_own_error(void)
+{
+    if (!pending)
+        return NULL;
+    pending = false;
+    return message ? message : "no memory for the message";
 }
 
 char *tpsl_dlerror(void)
 {
-    if (!pending)
-        return dlerror();
-    pending = false;
-    return message;
+    char *own = tpsl_own_error();
+    return own ? own : dlerror();
 }
 
-/* Opens happen one at a time: a plan extends the plan before it. Recursive, as
- * constructors may call dlopen. */
-static pthread_mutex_t open_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-
-extern char **environ;
-static int arguments_c;
-static char **arguments_v;
-
-/* glibc gives constructors the program's arguments; those of instances get them, too. */
-__attribute__((constructor(101))) static void remember_arguments(int argc, char **argv)
-{
-    arguments_c = argc;
-    arguments_v = argv;
-}
-
-static void start(struct tpsl_instance *in, struct tpsl_object **fresh, size_t n)
-{
-    tpsl_objects_start(fresh, n, in->argc, in->argv, in->envp ? in->envp : environ);
-}
-
-static void run_here(tpsl_step *step, void *argument)
-{
-    step(argument);
-}
-
-static tpsl_runner *run_go = run_here;
-
-void tpsl_set_runner(tpsl_runner *runner)
-{
-    run_go = runner;
-}
-
-struct extension {
-    struct tpsl_instance *in;
-    const char *path;
-    int mode;
-    struct tpsl_object *root;
-    struct tpsl_object **fresh;
-    size_t nfresh;
-    void *outside; /* ld.so's handle of a shared library */
-    char *error;
-};
-
-static void extend(void *argument)
-{
-    struct extension *x = argument;
-    x->root = tpslLoaderExtend(x->in, (char *)x->path, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
-}
-
-void *tpsl_dlopen(const char *path, int mode)
-{
-    struct extension x = {.in = tpsl_current, .path = path, .mode = mode};
-    if (!path || !*path || !x.in)
-        return dlopen(path, mode);
-    pthread_mutex_lock(&open_lock);
-    run_go(extend, &x);
-    if (x.root)
-        start(x.in, x.fresh, x.nfresh);
-    pthread_mutex_unlock(&open_lock);
-    free(x.fresh);
-    if (x.outside)
-        return x.outside;
-    if (!x.root) {
-        refuse("%s", x.error ? x.error : path);
-        free(x.error);
-        return NULL;
-    }
-    atomic_fetch_add(&x.root->refs, 1);
-    return x.root;
-}
-
-/* A private object stays mapped, as POSIX allows and musl does: its code may be on some thread's stack or in another's callback. */
+/* A private object stays mapped as long as its instance, as POSIX allows and musl does: its code may be on some thread's stack or in another's callback. */
 int tpsl_dlclose(void *handle)
 {
     if (!tpsl_is_object(handle))
@@ -148,8 +99,9 @@ static void *lookup(void *handle, const char *name, const char *version, void *c
     if (handle == RTLD_NEXT)
         return next_symbol(name, version, caller);
     if (handle == RTLD_DEFAULT || handle == program) {
-        if (tpsl_current)
-            found = tpsl_instance_symbol(tpsl_current, name, version);
+        struct tpsl_instance *in = tpsl_asking(caller);
+        if (in)
+            found = tpsl_instance_symbol(in, name, version);
         return found ? found : tpsl_process_symbol(name, version);
     }
     if (!tpsl_is_object(handle))
@@ -202,54 +154,4 @@ int tpsl_dlinfo(void *handle, int request, void *out)
         refuse("dlinfo: this request is not answered for the private object %s", o->map.l_name);
         return -1;
     }
-}
-
-struct tpsl_instance *tpsl_make(const char *library, char **environment, struct tpsl_object ***fresh, size_t *nfresh, char **error)
-{
-    struct tpsl_instance *in = tpsl_instance_new();
-    if (!in) {
-        *error = strdup("no memory for an instance");
-        return NULL;
-    }
-    in->environment = environment;
-    in->argc = arguments_c;
-    in->argv = arguments_v;
-    if (!tpslLoaderOpen(in, (char *)library, fresh, nfresh, error)) {
-        tpsl_instance_free(in);
-        return NULL;
-    }
-    tpsl_instance_publish(in);
-    return in;
-}
-
-struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error)
-{
-    struct tpsl_object **fresh = NULL;
-    size_t nfresh = 0;
-    /* The first instance brings up the objects placed once, which later ones
-     * need complete; after it, instances come up in parallel. */
-    static atomic_bool first_is_up;
-    bool alone = !atomic_load(&first_is_up);
-    if (alone)
-        pthread_mutex_lock(&open_lock);
-    struct tpsl_instance *in = tpsl_make(library, environment, &fresh, &nfresh, error);
-    if (in) {
-        tpsl_become(in);
-        start(in, fresh, nfresh);
-        if (alone)
-            atomic_store(&first_is_up, true);
-    }
-    if (alone)
-        pthread_mutex_unlock(&open_lock);
-    free(fresh);
-    return in;
-}
-
-uintptr_t tpsl_instance_call(struct tpsl_instance *in, uintptr_t fn, const uintptr_t *a)
-{
-    typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
-    struct tpsl_instance *before = tpsl_become(in);
-    uintptr_t result = ((function *)fn)(a[0], a[1], a[2], a[3], a[4], a[5]);
-    tpsl_become(before);
-    return result;
 }

@@ -14,7 +14,8 @@
 //
 // What is not safe. A private library must not keep its identity in the process:
 // the working directory, the real environment and file descriptors are shared by
-// all instances. Objects are never unmapped, dlclose only counts.
+// all instances. dlclose inside an instance only counts: objects go with their
+// instance. When one is closed, no thread may be inside it or come to it later.
 //
 // Threads. A thread acts for at most one instance at a time (the C variable
 // tpsl_current). [Open] and the C entry points may be called from any thread; the

@@ -140,6 +140,9 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 		m.copyData(objects, imports)
 		m.finish(pl, objects)
 	}
+	if pl.StaticTLS > 0 && bool(in.without_switch) {
+		return fresh, fmt.Errorf("%s: initial-exec thread-local storage needs threads that act for the instance, which those that call by TPSL_Dlsym do not: rebuild it with -ftls-model=global-dynamic", pl.Objects[pl.Root].Path)
+	}
 	if pl.StaticTLS > 0 && !bool(C.tpsl_static_tls_prepare(in)) {
 		return fresh, errors.New("no memory for initial thread-local values")
 	}
@@ -161,7 +164,7 @@ func (p *process) placedOnce(o *plan.Object) *mapped {
 func (p *process) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	C.tpsl_debugger_before()
+	C.tpsl_debugger_before(C.RT_ADD)
 	defer C.tpsl_debugger_after()
 	for _, m := range objects {
 		if m == nil || !slices.Contains(fresh, m) {
@@ -170,11 +173,36 @@ func (p *process) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) 
 		owner := in
 		if m.plan.Placement == plan.Once {
 			owner = &C.tpsl_once
+			in.stays = in.stays || C.bool(m.refersTo(objects, plan.Private))
 			p.once[m.plan.ID] = m
 		}
 		C.tpsl_object_publish(owner, m.c)
 	}
 }
+
+// refersTo tells whether an object has an address in objects of a placement.
+func (m *mapped) refersTo(objects []*mapped, at plan.Placement) bool {
+	return slices.ContainsFunc(m.plan.Stores, func(s plan.Store) bool {
+		switch s.Kind {
+		case plan.Local, plan.Module, plan.IFunc, plan.Descriptor:
+			return objects[s.Target].plan.Placement == at
+		}
+		return false
+	})
+}
+
+// forget drops an instance that is about to be unmapped. Nobody looks at its memory when
+// it returns.
+func (p *process) forget(in *C.struct_tpsl_instance) {
+	p.verifying.Lock()
+	defer p.verifying.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.live, in)
+}
+
+//export tpslLoaderForget
+func tpslLoaderForget(in *C.struct_tpsl_instance) { host.forget(in) }
 
 //export tpslLoaderOpen
 func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct_tpsl_object, n *C.size_t, cerr **C.char) C.bool {

@@ -30,9 +30,9 @@ struct tpsl_ifunc {
 
 /* That an object reaches into a chunk of the address space (address.c). */
 struct tpsl_place {
-    uintptr_t chunk;
+    _Atomic uintptr_t chunk;
     struct tpsl_object *object;
-    const struct tpsl_place *older; /* of the same bucket */
+    struct tpsl_place *_Atomic older; /* of the same bucket */
 };
 
 /* The PT_TLS segment of an object in memory, and where it goes. */
@@ -51,8 +51,8 @@ struct tpsl_static_tls {
 
 /* One mapped object. Owned by its instance, or by tpsl_once when the placement
  * is "once". Written by Go before it is published by tpsl_object_publish, and
- * immutable after that but for `refs` and the links of lists. Objects are allocated
- * with tpsl_object_size, zeroed. */
+ * immutable after that but for `refs` and the links of lists. tpsl_object_new makes
+ * them, zeroed. */
 struct tpsl_object {
     struct link_map map; /* l_addr, l_name, l_ld; dlinfo gives it out */
     struct tpsl_object *_Atomic next; /* in the plan's order */
@@ -87,9 +87,11 @@ struct tpsl_object {
     uintptr_t *fini; /* destructors, in the order of their calls */
     size_t nfini;
     uintptr_t entry; /* of a program */
+    struct tpsl_object *started_before; /* of the same instance */
 
     atomic_int refs; /* dlopen minus dlclose */
 
+    size_t nplaces; /* at least */
     struct tpsl_place places[]; /* one for each chunk of addresses that it reaches into */
 };
 
@@ -100,6 +102,10 @@ struct tpsl_exit_entry;
 struct tpsl_instance {
     struct tpsl_object *_Atomic first; /* list in the plan's order; grows at its tail */
     struct tpsl_object *last;
+    struct tpsl_object *started; /* the one whose constructors were called last */
+    uintptr_t serial;            /* no two instances have the same */
+    bool stays;                  /* objects placed once refer to it */
+    bool without_switch;         /* its functions are called by threads that do not act for it */
 
     char **environment; /* overlay: "NAME=value" strings, NULL-terminated */
     int argc;           /* what constructors are given */
@@ -126,8 +132,9 @@ struct tpsl_instance *tpsl_become(struct tpsl_instance *);
 /* ---- registry.c: objects and instances ---- */
 struct tpsl_instance *tpsl_instance_new(void);
 void tpsl_instance_publish(struct tpsl_instance *);
-void tpsl_instance_free(struct tpsl_instance *); /* one that was never published */
-struct tpsl_instance *tpsl_instances(void);      /* newest first, by ->next */
+void tpsl_instance_withdraw(struct tpsl_instance *); /* undoes its publication, and that of its objects */
+void tpsl_instance_free(struct tpsl_instance *);     /* one that is not published */
+bool tpsl_instance_is_live(const struct tpsl_instance *, uintptr_t serial); /* serial 0: any */
 void tpsl_object_publish(struct tpsl_instance *, struct tpsl_object *);
 bool tpsl_is_object(const void *handle);
 const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *name, const char *version);
@@ -135,14 +142,23 @@ void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *
 void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
 
 /* All objects of all instances in the order of their publication, by
- * tpsl_next_published; NULL: none yet. Link maps are chained in the same order. */
+ * tpsl_next_published; NULL: none. Link maps are chained in the same order. Objects that
+ * are walked through stay between tpsl_walk_begin and tpsl_walk_end, which nest. */
+void tpsl_walk_begin(void);
+void tpsl_walk_end(void);
 struct tpsl_object *tpsl_first_published(void);
 struct tpsl_object *tpsl_next_published(const struct tpsl_object *);
-size_t tpsl_published(void); /* how many there are */
+size_t tpsl_published(void); /* how many there were so far */
+size_t tpsl_withdrawn(void); /* how many of these are gone */
+
+/* The private instance whose code is at an address, else the one that the thread acts for. */
+struct tpsl_instance *tpsl_asking(const void *caller);
 
 /* ---- address.c: which object holds an address; safe in a signal handler ---- */
-size_t tpsl_object_size(size_t span);            /* of a struct for an object of that many bytes */
-void tpsl_object_enter(struct tpsl_object *);    /* one at a time */
+struct tpsl_object *tpsl_object_new(size_t span); /* for an object of that many bytes; NULL: no memory */
+void tpsl_object_spare(struct tpsl_object *);     /* gives it back */
+void tpsl_object_enter(struct tpsl_object *);     /* one at a time, as the next */
+void tpsl_object_leave(struct tpsl_object *);
 struct tpsl_object *tpsl_object_at(const void *address);
 
 /* ---- locate.c: what is at an address; safe in a signal handler ---- */
@@ -174,10 +190,23 @@ typedef void tpsl_step(void *);
 typedef void tpsl_runner(tpsl_step *, void *);
 void tpsl_set_runner(tpsl_runner *);
 
+/* ---- thread_exit.c: destructors of thread-local variables ---- */
+void tpsl_thread_exit_instance(struct tpsl_instance *); /* calls those of the calling thread */
+
+/* ---- close.c ---- */
+/* Ends an instance as exit() ends a process, and unmaps it; it is no more then. False:
+ * objects placed once refer to it, so that it stays mapped. Preconditions: no thread is
+ * inside it or acts for it but the calling one, which acts for none afterwards. */
+bool tpsl_instance_close(struct tpsl_instance *);
+
 /* Opens an instance of `library` for the calling thread, which becomes bound to
  * it: maps, relocates, runs the constructors. `environment` is taken over (an
  * array from malloc of strings from malloc). NULL: *error is a malloc'ed line. */
 struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error);
+
+/* The same for a thread that goes on as what it was, and for functions that are called
+ * by any thread: what cannot work without acting for the instance is refused. */
+struct tpsl_instance *tpsl_open_unbound(const char *library, char **error);
 
 /* Runs fn(a[0], ..., a[5]) with the thread bound to the instance. */
 uintptr_t tpsl_instance_call(struct tpsl_instance *, uintptr_t fn, const uintptr_t *a);
@@ -236,6 +265,10 @@ struct tpsl_thread_hooks {
 void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);
 int tpsl_thread_create_inheriting(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
+/* ---- signals.c, shared.c: what an instance leaves behind ---- */
+void tpsl_signals_end_instance(struct tpsl_instance *);
+void tpsl_shared_end_instance(struct tpsl_instance *);
+
 /* ---- onecopy.c ---- */
 /* Says that the job has another process on this host, so that a kernel that
  * refuses process_vm_* must be seen to refuse. */
@@ -249,7 +282,7 @@ int tpsl_host_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void 
 bool tpsl_has_namespaces(void); /* ld.so is glibc's 2.35 or newer */
 
 /* ---- debugger.c: around the publication of objects ---- */
-void tpsl_debugger_before(void);
+void tpsl_debugger_before(int state); /* RT_ADD, RT_DELETE */
 void tpsl_debugger_after(void);
 
 /* ---- rebind.c ---- */
@@ -277,6 +310,11 @@ int tpsl_dladdr(const void *, Dl_info *);
 int tpsl_dlinfo(void *, int, void *);
 int tpsl_cxa_atexit(void (*)(void *), void *, void *);
 void tpsl_cxa_finalize(void *);
+int tpsl_cxa_thread_atexit(void (*)(void *), void *, void *);
+int tpsl_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+void tpsl_refuse(const char *text); /* what tpsl_dlerror tells the thread next */
+char *tpsl_own_error(void);         /* that, but not what ld.so's would tell */
+void tpsl_dlerror_leave(void);      /* at the end of the thread */
 void *tpsl_mmap(void *, size_t, int, int, int, off_t);
 int tpsl_munmap(void *, size_t);
 void *tpsl_shmat(int, const void *, int);

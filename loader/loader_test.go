@@ -170,12 +170,15 @@ func TestSymbolVersions(t *testing.T) {
 	assert.Equal(t, 12, call(t, open(t, user), "both"))
 }
 
-func TestFinish(t *testing.T) {
+func TestClose(t *testing.T) {
 	i := open(t, counter(t))
 	witness, text := cBuffer(t, 8)
 	call(t, i, "watch_end", witness)
-	i.Finish()
+	i.Close()
 	assert.Equal(t, "ed", text(), "atexit functions, then destructors")
+	_, err := i.Symbol("bump")
+	require.ErrorIs(t, err, loader.ErrClosed)
+	i.Close()
 }
 
 func TestNoSuchSymbol(t *testing.T) {

@@ -64,7 +64,10 @@ func mapObject(o *plan.Object) (*mapped, error) {
 			return nil, err
 		}
 	}
-	m.c = (*C.struct_tpsl_object)(C.calloc(1, C.tpsl_object_size(C.size_t(o.Span.Size))))
+	if m.c = C.tpsl_object_new(C.size_t(o.Span.Size)); m.c == nil {
+		m.discard()
+		return nil, errors.New("no memory for it")
+	}
 	if o.TLS.Memsz > 0 {
 		m.c.tls = C.struct_tpsl_tls_segment{
 			init: m.pointer(o.TLS.Vaddr), filesz: C.size_t(o.TLS.Filesz), memsz: C.size_t(o.TLS.Memsz),
@@ -163,7 +166,7 @@ func (m *mapped) discard() {
 		if m.c.tls_module != 0 {
 			C.tpsl_tls_module_end(m.c.tls_module)
 		}
-		C.free(unsafe.Pointer(m.c))
+		C.tpsl_object_spare(m.c)
 	}
 }
 

@@ -65,6 +65,8 @@ type process struct {
 	handles map[string]unsafe.Pointer
 	once    map[image.FileID]*mapped
 	live    map[*C.struct_tpsl_instance]*instance
+
+	verifying sync.RWMutex // taken before mu
 }
 
 var host = process{

@@ -1,30 +1,34 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Which objects are mapped for whom; and symbol lookup in them.
+/* Which objects are mapped for whom.
  *
- * Readers take no lock: lists only grow (an object or instance is linked after
- * it is complete, with a release store), and what was published is never freed.
- * Writers hold registry_lock.
+ * Writers hold registry_lock. An object is linked after it is complete, with a release
+ * store, so readers of what grows need no lock. An object that is withdrawn is waited
+ * for by nobody but those who walk through all objects (walk_lock); its instance is in
+ * no use any more.
  */
 #include "loader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct tpsl_instance tpsl_once = {.exit_lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct tpsl_instance *_Atomic newest;
+static struct tpsl_instance *newest;
 static struct tpsl_object *_Atomic first_published;
 static struct tpsl_object *last_published;
-static _Atomic size_t published;
+static _Atomic size_t published, withdrawn;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t walk_lock = PTHREAD_RWLOCK_INITIALIZER; /* prefers readers, who may nest */
 
 struct tpsl_instance *tpsl_instance_new(void)
 {
     struct tpsl_instance *in = calloc(1, sizeof *in);
-    if (in)
+    static _Atomic uintptr_t serials;
+    if (in) {
         pthread_mutex_init(&in->exit_lock, NULL);
+        in->serial = atomic_fetch_add(&serials, 1) + 1;
+    }
     return in;
 }
 
@@ -33,20 +37,27 @@ void tpsl_instance_free(struct tpsl_instance *in)
     for (char **e = in->environment; e && *e; e++)
         free(*e);
     free(in->environment);
+    tpsl_static_tls_end_instance(in);
     free(in);
 }
 
 void tpsl_instance_publish(struct tpsl_instance *in)
 {
     pthread_mutex_lock(&registry_lock);
-    in->next = atomic_load(&newest);
-    atomic_store_explicit(&newest, in, memory_order_release);
+    in->next = newest;
+    newest = in;
     pthread_mutex_unlock(&registry_lock);
 }
 
-struct tpsl_instance *tpsl_instances(void)
+bool tpsl_instance_is_live(const struct tpsl_instance *in, uintptr_t serial)
 {
-    return atomic_load_explicit(&newest, memory_order_acquire);
+    pthread_mutex_lock(&registry_lock);
+    const struct tpsl_instance *i = newest;
+    while (i && i != in)
+        i = i->next;
+    bool live = i && (serial == 0 || i->serial == serial);
+    pthread_mutex_unlock(&registry_lock);
+    return live;
 }
 
 static void append(struct tpsl_instance *in, struct tpsl_object *o)
@@ -82,6 +93,53 @@ void tpsl_object_publish(struct tpsl_instance *in, struct tpsl_object *o)
     pthread_mutex_unlock(&registry_lock);
 }
 
+/* Each store leaves a chain that can be walked. */
+static void unchain(struct tpsl_object *o)
+{
+    struct link_map *before = o->map.l_prev, *after = o->map.l_next;
+    if (before)
+        __atomic_store_n(&before->l_next, after, __ATOMIC_RELEASE);
+    else
+        atomic_store_explicit(&first_published, (struct tpsl_object *)after, memory_order_release);
+    if (after)
+        after->l_prev = before;
+    else
+        last_published = (struct tpsl_object *)before;
+    atomic_fetch_add(&withdrawn, 1);
+}
+
+void tpsl_instance_withdraw(struct tpsl_instance *in)
+{
+    pthread_rwlock_wrlock(&walk_lock);
+    pthread_mutex_lock(&registry_lock);
+    struct tpsl_instance **link = &newest;
+    while (*link != in)
+        link = &(*link)->next;
+    *link = in->next;
+    for (struct tpsl_object *o = in->first; o; o = o->next) {
+        tpsl_object_leave(o);
+        unchain(o);
+    }
+    pthread_mutex_unlock(&registry_lock);
+    pthread_rwlock_unlock(&walk_lock);
+}
+
+void tpsl_walk_begin(void)
+{
+    pthread_rwlock_rdlock(&walk_lock);
+}
+
+void tpsl_walk_end(void)
+{
+    pthread_rwlock_unlock(&walk_lock);
+}
+
+struct tpsl_instance *tpsl_asking(const void *caller)
+{
+    const struct tpsl_object *o = tpsl_object_at(caller);
+    return o && o->instance != &tpsl_once ? o->instance : tpsl_current;
+}
+
 struct tpsl_object *tpsl_first_published(void)
 {
     return atomic_load_explicit(&first_published, memory_order_acquire);
@@ -98,146 +156,17 @@ size_t tpsl_published(void)
     return atomic_load(&published);
 }
 
-static struct tpsl_object *next_object(const struct tpsl_object *o)
+size_t tpsl_withdrawn(void)
 {
-    return atomic_load_explicit(&o->next, memory_order_acquire);
-}
-
-static struct tpsl_object *first_object(struct tpsl_instance *in)
-{
-    return atomic_load_explicit(&in->first, memory_order_acquire);
+    return atomic_load(&withdrawn);
 }
 
 bool tpsl_is_object(const void *handle)
 {
+    tpsl_walk_begin();
     struct tpsl_object *o = tpsl_first_published();
     while (o && o != handle)
         o = tpsl_next_published(o);
+    tpsl_walk_end();
     return o != NULL;
-}
-
-static uint32_t gnu_hash(const char *name)
-{
-    uint32_t h = 5381;
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
-        h = h * 33 + *c;
-    return h;
-}
-
-static uint32_t sysv_hash(const char *name)
-{
-    uint32_t h = 0;
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        h = (h << 4) + *c;
-        h ^= (h >> 24) & 0xf0;
-    }
-    return h & 0x0fffffff;
-}
-
-/* Name of version index `ndx` among the definitions of the object. */
-static const char *version_name(const struct tpsl_object *o, unsigned ndx)
-{
-    const char *p = o->verdef;
-    for (size_t i = 0; p && i < o->verdefnum; i++) {
-        const ElfW(Verdef) *d = (const void *)p;
-        if ((d->vd_ndx & 0x7fff) == ndx)
-            return o->strtab + ((const ElfW(Verdaux) *)(p + d->vd_aux))->vda_name;
-        p += d->vd_next;
-    }
-    return NULL;
-}
-
-static bool matches(const struct tpsl_object *o, uint32_t i, const char *name, const char *version)
-{
-    const ElfW(Sym) *s = &o->symtab[i];
-    unsigned vis = ELF64_ST_VISIBILITY(s->st_other);
-    if (s->st_shndx == SHN_UNDEF || ELF64_ST_BIND(s->st_info) == STB_LOCAL || vis == STV_HIDDEN || vis == STV_INTERNAL)
-        return false;
-    if (strcmp(o->strtab + s->st_name, name) != 0)
-        return false;
-    if (!o->versym || !o->verdef)
-        return true;
-    if (!version)
-        return !(o->versym[i] & 0x8000);
-    const char *have = version_name(o, o->versym[i] & 0x7fff);
-    return have && strcmp(have, version) == 0;
-}
-
-static const ElfW(Sym) * lookup_gnu(const struct tpsl_object *o, const char *name, const char *version)
-{
-    const uint32_t *h = o->gnu_hash;
-    uint32_t nbuckets = h[0], symoffset = h[1], bloom_size = h[2], bloom_shift = h[3];
-    const uint64_t *bloom = (const void *)(h + 4);
-    const uint32_t *buckets = (const void *)(bloom + bloom_size);
-    const uint32_t *chain = buckets + nbuckets;
-    uint32_t hash = gnu_hash(name);
-    uint64_t word = bloom[(hash / 64) % bloom_size];
-    if (!((word >> (hash % 64)) & (word >> ((hash >> bloom_shift) % 64)) & 1))
-        return NULL;
-    uint32_t i = buckets[hash % nbuckets];
-    if (i < symoffset)
-        return NULL;
-    for (;; i++) {
-        uint32_t c = chain[i - symoffset];
-        if (((c ^ hash) >> 1) == 0 && matches(o, i, name, version))
-            return &o->symtab[i];
-        if (c & 1)
-            return NULL;
-    }
-}
-
-static const ElfW(Sym) * lookup_sysv(const struct tpsl_object *o, const char *name, const char *version)
-{
-    const uint32_t *h = o->sysv_hash;
-    const uint32_t *buckets = h + 2, *chain = buckets + h[0];
-    for (uint32_t i = buckets[sysv_hash(name) % h[0]]; i; i = chain[i])
-        if (matches(o, i, name, version))
-            return &o->symtab[i];
-    return NULL;
-}
-
-/* The definition of name in o, or NULL. version NULL: the default one. */
-const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *o, const char *name, const char *version)
-{
-    if (o->gnu_hash && o->gnu_hash[0] && o->gnu_hash[2])
-        return lookup_gnu(o, name, version);
-    if (o->sysv_hash && o->sysv_hash[0])
-        return lookup_sysv(o, name, version);
-    return NULL;
-}
-
-static void *symbol_address(struct tpsl_object *o, const ElfW(Sym) * s)
-{
-    uintptr_t address = o->map.l_addr + s->st_value;
-    switch (ELF64_ST_TYPE(s->st_info)) {
-    case STT_TLS: {
-        uintptr_t index[2] = {o->tls_module, s->st_value};
-        return tpsl_tls_get_addr(index);
-    }
-    case STT_GNU_IFUNC:
-        return ((void *(*)(void))address)();
-    default:
-        return (void *)address;
-    }
-}
-
-void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version)
-{
-    for (size_t i = 0; i < n; i++) {
-        const ElfW(Sym) *s = tpsl_object_symbol(scope[i], name, version);
-        if (s)
-            return symbol_address(scope[i], s);
-    }
-    return NULL;
-}
-
-/* First definition in the instance's objects in the plan's order, then in the objects
- * placed once that it depends on. */
-void *tpsl_instance_symbol(struct tpsl_instance *in, const char *name, const char *version)
-{
-    void *found = NULL;
-    struct tpsl_object *root = first_object(in);
-    for (struct tpsl_object *o = root; o && !found; o = next_object(o))
-        found = tpsl_scope_symbol(&o, 1, name, version);
-    return found || !root ? found : tpsl_scope_symbol(root->scope, root->nscope, name, version);
 }

@@ -82,12 +82,12 @@ static void record(const struct key *k, void *address)
         free(m);
 }
 
-/* Drops the calling instance's use of the mapping at p. True: others still use it,
- * so it must stay. */
-static bool leave(struct mapping **p)
+/* Drops an instance's use of the mapping at p. True: others still use it, so it must
+ * stay. */
+static bool leave(struct mapping **p, const struct tpsl_instance *in)
 {
     struct mapping *m = *p;
-    struct user **u = user_of(m, tpsl_current);
+    struct user **u = user_of(m, in);
     if (*u) {
         struct user *gone = *u;
         *u = gone->next;
@@ -135,7 +135,7 @@ int tpsl_munmap(void *start, size_t length)
     pthread_mutex_lock(&lock);
     for (struct mapping **p = &mappings; *p;) {
         struct mapping *m = *p;
-        if (overlaps(m, start, length) && leave(p))
+        if (overlaps(m, start, length) && leave(p, tpsl_current))
             stays = true;
         if (*p == m)
             p = &m->next;
@@ -168,9 +168,26 @@ int tpsl_shmdt(const void *address)
     pthread_mutex_lock(&lock);
     for (struct mapping **p = &mappings; *p; p = &(*p)->next)
         if ((*p)->key.device == UINT64_MAX && (*p)->address == address) {
-            stays = leave(p);
+            stays = leave(p, tpsl_current);
             break;
         }
     pthread_mutex_unlock(&lock);
     return stays ? 0 : shmdt(address);
+}
+
+void tpsl_shared_end_instance(struct tpsl_instance *in)
+{
+    pthread_mutex_lock(&lock);
+    for (struct mapping **p = &mappings; *p;) {
+        struct mapping *m = *p, was = *m;
+        if (*user_of(m, in) && !leave(p, in)) {
+            if (was.key.device == UINT64_MAX)
+                shmdt(was.address);
+            else
+                munmap(was.address, was.key.length);
+        }
+        if (*p == m)
+            p = &m->next;
+    }
+    pthread_mutex_unlock(&lock);
 }

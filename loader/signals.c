@@ -17,13 +17,19 @@
 
 enum { SIGNALS = 65 };
 
-struct disposition {
-    struct disposition *next; /* of the next instance, for the same signal */
-    struct tpsl_instance *instance;
-    struct sigaction *_Atomic action; /* NULL: default */
+struct action {
+    struct sigaction action; /* first */
+    struct action *older;    /* the dispatcher may still read it */
 };
 
-/* Lists grow at their head and never shrink: the dispatcher walks them unlocked. */
+struct disposition {
+    struct disposition *next; /* of the next instance, for the same signal */
+    struct tpsl_instance *_Atomic instance;
+    struct action *_Atomic action; /* NULL: default */
+};
+
+/* Lists grow at their head and never shrink, as the dispatcher walks them unlocked; an
+ * element without an instance is taken by the next one. */
 static struct disposition *_Atomic heads[SIGNALS];
 static struct sigaction program[SIGNALS];
 static bool dispatching[SIGNALS];
@@ -37,7 +43,7 @@ static bool is_set(const struct sigaction *a)
 
 static const struct sigaction *action_of(struct disposition *d)
 {
-    return atomic_load_explicit(&d->action, memory_order_acquire);
+    return (const struct sigaction *)atomic_load_explicit(&d->action, memory_order_acquire);
 }
 
 static void call(struct disposition *d, int number, siginfo_t *info, void *context)
@@ -102,44 +108,58 @@ static bool anyone_handles(int number)
     return false;
 }
 
+/* Gives the signal back to the program when no instance handles it. */
+static void give_back(int number)
+{
+    if (!dispatching[number] || anyone_handles(number))
+        return;
+    sigaction(number, &program[number], NULL);
+    dispatching[number] = false;
+}
+
 /* Preconditions: lock is held. */
 static int set(int number, const struct sigaction *new, struct disposition *d)
 {
-    struct sigaction *copy = malloc(sizeof *copy); /* the dispatcher may read the old one: it stays */
+    struct action *copy = malloc(sizeof *copy);
     if (!copy)
         return -1;
-    *copy = *new;
+    *copy = (struct action){*new, atomic_load(&d->action)};
     if (is_set(new) && !install(number, new)) {
         free(copy);
         return -1;
     }
     atomic_store_explicit(&d->action, copy, memory_order_release);
-    if (is_set(new))
-        return 0;
-    if (dispatching[number] && !anyone_handles(number)) {
-        sigaction(number, &program[number], NULL);
-        dispatching[number] = false;
-    }
+    if (!is_set(new))
+        give_back(number);
     return 0;
 }
 
-static int change(int number, const struct sigaction *new, struct sigaction *old)
+static struct disposition *new_disposition(struct tpsl_instance *in, int number)
 {
-    struct disposition *d = disposition_of(tpsl_current, number);
+    struct disposition *d = disposition_of(NULL, number);
+    if (d) {
+        atomic_store(&d->instance, in);
+        return d;
+    }
+    if (!(d = calloc(1, sizeof *d)))
+        return NULL;
+    d->instance = in;
+    d->next = atomic_load(&heads[number]);
+    atomic_store(&heads[number], d);
+    return d;
+}
+
+static int change(struct tpsl_instance *in, int number, const struct sigaction *new, struct sigaction *old)
+{
+    struct disposition *d = disposition_of(in, number);
     bool first = !atomic_load(&heads[number]);
     struct sigaction before = {.sa_handler = SIG_DFL};
     if (d && action_of(d))
         before = *action_of(d);
     else if (first)
         sigaction(number, NULL, &before);
-    if (new && !d) {
-        d = calloc(1, sizeof *d);
-        if (!d)
-            return -1;
-        d->instance = tpsl_current;
-        d->next = atomic_load(&heads[number]);
-        atomic_store(&heads[number], d);
-    }
+    if (new && !d && !(d = new_disposition(in, number)))
+        return -1;
     if (new && set(number, new, d) != 0)
         return -1;
     if (old)
@@ -147,19 +167,42 @@ static int change(int number, const struct sigaction *new, struct sigaction *old
     return 0;
 }
 
-int tpsl_sigaction(int number, const struct sigaction *new, struct sigaction *old)
+static int change_locked(struct tpsl_instance *in, int number, const struct sigaction *new, struct sigaction *old)
 {
-    if (!tpsl_current || number <= 0 || number >= SIGNALS)
+    if (!in || number <= 0 || number >= SIGNALS)
         return sigaction(number, new, old);
     pthread_mutex_lock(&lock);
-    int rc = change(number, new, old);
+    int rc = change(in, number, new, old);
     pthread_mutex_unlock(&lock);
     return rc;
+}
+
+int tpsl_sigaction(int number, const struct sigaction *new, struct sigaction *old)
+{
+    return change_locked(tpsl_asking(__builtin_return_address(0)), number, new, old);
 }
 
 tpsl_handler *tpsl_signal(int number, tpsl_handler *handler)
 {
     struct sigaction new = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
     sigemptyset(&new.sa_mask);
-    return tpsl_sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
+    return change_locked(tpsl_asking(__builtin_return_address(0)), number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+void tpsl_signals_end_instance(struct tpsl_instance *in)
+{
+    pthread_mutex_lock(&lock);
+    for (int number = 1; number < SIGNALS; number++) {
+        struct disposition *d = disposition_of(in, number);
+        if (!d)
+            continue;
+        struct action *a = atomic_exchange(&d->action, NULL);
+        atomic_store(&d->instance, NULL);
+        give_back(number);
+        for (struct action *older; a; a = older) {
+            older = a->older;
+            free(a);
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }

@@ -24,9 +24,12 @@ void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, 
     for (size_t i = 0; i < n; i++)
         if (objects[i]->relro_size)
             mprotect((void *)objects[i]->relro, objects[i]->relro_size, PROT_READ);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        objects[i]->started_before = objects[i]->instance->started;
+        objects[i]->instance->started = objects[i];
         for (size_t k = 0; k < objects[i]->ninit; k++)
             ((void (*)(int, char **, char **))objects[i]->init[k])(argc, argv, envp);
+    }
 }
 
 struct tpsl_exit_entry {
@@ -82,21 +85,18 @@ void tpsl_cxa_finalize(void *dso)
         run_entries(o->instance, o);
 }
 
-static void run_fini(struct tpsl_object *o)
-{
-    if (!o)
-        return;
-    run_fini(o->next); /* newest object first */
-    for (size_t k = 0; k < o->nfini; k++)
-        ((void (*)(void))o->fini[k])();
-}
-
-/* Ends an instance as exit() ends a process: its atexit list, then destructors,
- * with the calling thread acting for it. The objects stay mapped. */
+/* Ends an instance as exit() ends a process, with the calling thread acting for it:
+ * destructors of the thread's variables, the atexit list, then destructors, those of the
+ * object that was started last first. The objects stay mapped. */
 void tpsl_instance_finish(struct tpsl_instance *in)
 {
     struct tpsl_instance *before = tpsl_become(in);
+    tpsl_thread_exit_instance(in);
     run_entries(in, NULL);
-    run_fini(in->first);
+    for (struct tpsl_object *o; (o = in->started) != NULL;) {
+        in->started = o->started_before;
+        for (size_t k = 0; k < o->nfini; k++)
+            ((void (*)(void))o->fini[k])();
+    }
     tpsl_become(before);
 }

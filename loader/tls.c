@@ -220,6 +220,7 @@ void *tpsl_tls_block(uintptr_t id)
 static void release_thread(void)
 {
     tpsl_static_tls_leave();
+    tpsl_dlerror_leave();
     struct arena *a = mine.arena;
     mine = (struct tpsl_thread_tls){0};
     while (a) {

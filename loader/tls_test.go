@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/image"
@@ -34,13 +35,28 @@ func relocations(t *testing.T, path string) map[elf.R_X86_64]int {
 	return n
 }
 
-// inThread runs f on a thread of its own, which ends after it.
-func inThread[T any](f func() T) T {
-	result := make(chan T)
+// onThread runs f on a thread of its own, which ends after it. The main thread would not.
+func onThread(f func()) {
 	go func() {
 		runtime.LockOSThread() // never unlocked
-		result <- f()
+		if unix.Gettid() != unix.Getpid() {
+			f()
+			return
+		}
+		elsewhere := make(chan bool)
+		go func() {
+			runtime.LockOSThread()
+			elsewhere <- true
+			f()
+		}()
+		<-elsewhere
+		runtime.UnlockOSThread()
 	}()
+}
+
+func inThread[T any](f func() T) T {
+	result := make(chan T)
+	onThread(func() { result <- f() })
 	return <-result
 }
 

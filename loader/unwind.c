@@ -67,7 +67,7 @@ int _dl_find_object(void *address, struct dl_find_object *result)
 struct walk {
     visitor *visit;
     void *data;
-    size_t published;
+    size_t published, withdrawn;
     unsigned long long adds, subs;
 };
 
@@ -76,6 +76,7 @@ static int visit_host(struct dl_phdr_info *info, size_t size, void *data)
     struct walk *w = data;
     struct dl_phdr_info copy = *info;
     copy.dlpi_adds += w->published;
+    copy.dlpi_subs += w->withdrawn;
     w->adds = copy.dlpi_adds;
     w->subs = copy.dlpi_subs;
     return w->visit(&copy, size, w->data);
@@ -83,10 +84,11 @@ static int visit_host(struct dl_phdr_info *info, size_t size, void *data)
 
 int dl_iterate_phdr(visitor *visit, void *data)
 {
-    struct walk w = {.visit = visit, .data = data, .published = tpsl_published()};
+    tpsl_walk_begin();
+    struct walk w = {.visit = visit, .data = data, .published = tpsl_published(), .withdrawn = tpsl_withdrawn()};
     int rc = tpsl_host_iterate_phdr(visit_host, &w);
     struct tpsl_object *o = tpsl_first_published();
-    for (size_t i = 0; i < w.published && rc == 0; i++, o = tpsl_next_published(o)) {
+    for (size_t i = w.withdrawn; i < w.published && rc == 0; i++, o = tpsl_next_published(o)) {
         struct dl_phdr_info info = {
             .dlpi_addr = o->map.l_addr,
             .dlpi_name = o->map.l_name,
@@ -99,5 +101,6 @@ int dl_iterate_phdr(visitor *visit, void *data)
         };
         rc = visit(&info, sizeof info, data);
     }
+    tpsl_walk_end();
     return rc;
 }

@@ -23,6 +23,8 @@ type span struct {
 // one instance's private objects is an address inside another's. The memory may
 // change while it is read.
 func Verify() error {
+	host.verifying.RLock()
+	defer host.verifying.RUnlock()
 	spans := host.spans()
 	for _, s := range spans {
 		for _, l := range s.object.plan.Loads {

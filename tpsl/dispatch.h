@@ -54,6 +54,9 @@ char *tpsl_open_private(void);
 void tpsl_prepare_private(struct tpsl_instance *);
 /* Fills a table's entries of private functions. */
 void tpsl_fill_private(void **table, struct tpsl_instance *);
+
+/* ---- copies.c: private copies that the program asks for ---- */
+void tpsl_finish_copies(void); /* at process exit */
 const char *tpsl_private_name(int stub); /* NULL: not one of them */
 
 /* ---- claim.c ---- */

@@ -105,4 +105,5 @@ __attribute__((destructor)) static void finish(void)
         if (atomic_load(&ep->phase) == TPSL_FINALIZED)
             tpsl_instance_finish(ep->instance);
     }
+    tpsl_finish_copies();
 }

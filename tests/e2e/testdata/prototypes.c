@@ -18,3 +18,7 @@ IS(TPSL_Same_process, int (*)(int));
 IS(TPSL_Switch, int (*)(int));
 IS(TPSL_Adopt, int (*)(int));
 IS(TPSL_Symbol, void *(*)(int, const char *));
+IS(TPSL_Dlopen, void *(*)(const char *));
+IS(TPSL_Dlsym, void *(*)(void *, const char *));
+IS(TPSL_Dlclose, int (*)(void *));
+IS(TPSL_Dlerror, char *(*)(void));

@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/plan"
+)
+
+// footprint is what a process has of what can be left behind.
+type footprint struct{ fds, maps, threads, kilobytes int }
+
+func footprintNow(t *testing.T) (f footprint) {
+	t.Helper()
+	runtime.GC()
+	debug.FreeOSMemory()
+	fds, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(t, err)
+	f.fds, f.maps = len(fds), countLines(string(maps), "")
+	for _, line := range strings.Split(string(status), "\n") {
+		words := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "Threads:"):
+			f.threads, err = strconv.Atoi(words[1])
+		case strings.HasPrefix(line, "VmRSS:"):
+			f.kilobytes, err = strconv.Atoi(words[1])
+		}
+		require.NoError(t, err)
+	}
+	return f
+}
+
+// A thousand times, with thread-locals of both kinds, a thread, a plugin, a signal
+// handler, a shared segment and a thread outside that keeps blocks.
+func TestClosingLeaksNothing(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	path := library(t, "busy.c")
+	plugin := cString(t, library(t, "static_tls_plugin.c"))
+	fd, err := unix.MemfdCreate("tpsl-test-busy", unix.MFD_CLOEXEC)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Ftruncate(fd, 4096))
+	once := func() {
+		i := open(t, path)
+		require.Equal(t, 45, call(t, i, "work", plugin, uintptr(fd)))
+		i.Close()
+	}
+	for range 300 {
+		once()
+	}
+	images := mapped(t, "libbusy.so") + mapped(t, "libstatic_tls_plugin.so") // of the plan
+	before := footprintNow(t)
+	for range 1000 {
+		once()
+	}
+	after := footprintNow(t)
+	assert.Equal(t, before.fds, after.fds)
+	assert.LessOrEqual(t, after.maps, before.maps+20, "Go's own come and go")
+	assert.LessOrEqual(t, after.threads, before.threads+4, "Go's own")
+	assert.Less(t, after.kilobytes, before.kilobytes+1024)
+	assert.Equal(t, images, mapped(t, "libbusy.so")+mapped(t, "libstatic_tls_plugin.so"))
+	assert.Zero(t, mapped(t, "tpsl-test-busy"))
+	t.Logf("%+v, %+v", before, after)
+}
+
+// What debuggers and unwinders walk through has what is open, and nothing else.
+func TestClosedObjectsAreForgotten(t *testing.T) {
+	path, small := library(t, "busy.c"), library(t, "same.c", "-DANSWER=1")
+	name, other := cString(t, "libsame.so"), cString(t, "libbusy.so")
+	witness := open(t, path)
+	iterate, err := witness.Symbol("walked")
+	require.NoError(t, err)
+	require.NotZero(t, iterate)
+	opened := []*loader.Instance{open(t, small), open(t, small), open(t, small)}
+	count := call(t, witness, "seen_by_debugger", other)
+	for _, k := range []int{1, 0, 2} {
+		before := call(t, witness, "seen_by_debugger", name)
+		assert.Positive(t, before)
+		assert.Equal(t, before, call(t, witness, "walked", hostIterate(t), name))
+		opened[k].Close()
+		assert.Equal(t, before-1, call(t, witness, "seen_by_debugger", name))
+		assert.Equal(t, before-1, call(t, witness, "walked", hostIterate(t), name))
+	}
+	assert.Equal(t, count, call(t, witness, "seen_by_debugger", other))
+	witness.Close()
+}
+
+// hostIterate is the dl_iterate_phdr that the process has.
+func hostIterate(t *testing.T) uintptr {
+	t.Helper()
+	i := open(t, library(t, "iterate.c"))
+	p, err := i.Call("of_process")
+	require.NoError(t, err)
+	require.NotZero(t, p)
+	return p
+}
+
+// A thread that touched the thread-locals of a closed instance finds those of the next
+// as they should be.
+func TestThreadLocalsAfterClosing(t *testing.T) {
+	for _, flag := range []string{"-ftls-model=global-dynamic", "-ftls-model=initial-exec", "-mtls-dialect=gnu2"} {
+		runtime.LockOSThread()
+		path := library(t, "counter.c", append(linkTo(library(t, "helper.c")), flag)...)
+		kept := open(t, path)
+		assert.Equal(t, 405, call(t, kept, "bump_tls"))
+		for range 3 {
+			i := open(t, path)
+			assert.Equal(t, 405, call(t, i, "bump_tls"), flag)
+			assert.Equal(t, 506, call(t, i, "bump_tls"), flag)
+			i.Close()
+		}
+		assert.Equal(t, 506, call(t, kept, "bump_tls"), flag)
+		kept.Close()
+		runtime.UnlockOSThread()
+	}
+}
+
+// Constructors run dependencies first, by priority; at the end all atexit functions,
+// then destructors the other way round. As ld.so does, TestOrderIsTheLinkers shows.
+func TestOrder(t *testing.T) {
+	low := library(t, "order.c", "-DLOWEST", `-DLETTER="l"`, "-Wl,-soname,liblow.so")
+	rename(t, low, "liblow.so")
+	flags := append([]string{`-DLETTER="t"`, "-Wl,-init,_init_called", "-Wl,-fini,_fini_called"}, linkTo(filepath.Join(filepath.Dir(low), "liblow.so"))...)
+	i := open(t, library(t, "order.c", flags...))
+	where, text := cBuffer(t, 256)
+	_, err := i.Call("keep", where)
+	require.NoError(t, err)
+	assert.Equal(t, "1l 2l it 1t 2t ", text())
+	i.Close()
+	assert.Equal(t, "1l 2l it 1t 2t xt xl 2~t 1~t ft 2~l 1~l ", text())
+}
+
+// rename links a library to another name in its folder.
+func rename(t *testing.T, path, name string) {
+	t.Helper()
+	to := filepath.Join(filepath.Dir(path), name)
+	_ = os.Remove(to)
+	require.NoError(t, os.Link(path, to))
+}
+
+// Destructors of C++ thread_local variables: at the end of the thread or of the
+// instance, whatever comes first, and with the thread acting for the instance.
+func TestThreadLocalDestructors(t *testing.T) {
+	path := libraryBy(t, "g++", "thread_local.cc")
+	log := make([]int32, 1024)
+	pin := &runtime.Pinner{}
+	pin.Pin(&log[0])
+	defer pin.Unpin()
+	at := uintptr(unsafe.Pointer(&log[0]))
+	a, b := open(t, path), open(t, path)
+	inThread(func() int { return call(t, a, "touch", 1, at) + call(t, b, "touch", 2, at) })
+	require.Eventually(t, func() bool { return log[0] == 2 }, 5*time.Second, time.Millisecond)
+	assert.Equal(t, []int32{2, 2, 1}, log[:3], "newest first")
+
+	gone, closed := make(chan bool), make(chan bool)
+	onThread(func() {
+		call(t, a, "touch", 3, at)
+		call(t, b, "touch", 4, at)
+		gone <- true
+		<-closed
+	})
+	<-gone
+	a.Close()
+	closed <- true
+	require.Eventually(t, func() bool { return log[0] == 3 }, 5*time.Second, time.Millisecond)
+	time.Sleep(20 * time.Millisecond)
+	assert.Equal(t, []int32{3, 2, 1, 4}, log[:4], "not that of the closed one")
+
+	runtime.LockOSThread()
+	call(t, b, "touch", 5, at)
+	b.Close()
+	assert.Equal(t, []int32{4, 2, 1, 4, 5}, log[:5])
+	runtime.UnlockOSThread()
+}
+
+// What there is once may call the instance that brought it up, so that one stays.
+func TestWhatOnceRefersToStays(t *testing.T) {
+	place(t, "libonce_only.so", plan.Once)
+	once := library(t, "once.c", "-DONCE", "-Wl,-soname,libonce_only.so", "-Wl,-z,undefs")
+	rename(t, once, "libonce_only.so")
+	user := library(t, "once.c", linkTo(filepath.Join(filepath.Dir(once), "libonce_only.so"))...)
+	a, b := open(t, user), open(t, user)
+	assert.Equal(t, 1, call(t, a, "go"))
+	assert.Equal(t, 2, call(t, b, "go"), "the first one's")
+	before := mapped(t, user)
+	a.Close()
+	assert.Equal(t, before, mapped(t, user))
+	assert.Equal(t, 3, call(t, b, "go"))
+	b.Close()
+	assert.Equal(t, before/2, mapped(t, user))
+}
+
+// Throws and lookups go on while others open and close.
+func TestClosingWhileOthersLookUp(t *testing.T) {
+	throws, small := library(t, "throws.cc", "-lstdc++"), library(t, "same.c", "-DANSWER=1")
+	busy := open(t, library(t, "busy.c"))
+	iterate, name := hostIterate(t), cString(t, "libthrows.so")
+	end := time.Now().Add(2 * time.Second)
+	var all sync.WaitGroup
+	for range 3 {
+		i := open(t, throws)
+		all.Go(func() {
+			for n := uintptr(1); time.Now().Before(end); n++ {
+				if !assert.Equal(t, int(n), call(t, i, "caught", n)) {
+					return
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for time.Now().Before(end) {
+			assert.Positive(t, call(t, busy, "walked", iterate, name))
+		}
+	})
+	for range 2 {
+		all.Go(func() {
+			for time.Now().Before(end) {
+				open(t, small).Close()
+			}
+		})
+	}
+	all.Wait()
+	busy.Close()
+}

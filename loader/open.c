@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Opening: an instance of a library, or one more library in an instance. Go maps and
+ * relocates, here it is started.
+ */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "_cgo_export.h"
+
+/* Opens happen one at a time: a plan extends the plan before it. Recursive, as
+ * constructors may call dlopen. */
+static pthread_mutex_t open_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+extern char **environ;
+static int arguments_c;
+static char **arguments_v;
+
+/* glibc gives constructors the program's arguments; those of instances get them, too. */
+__attribute__((constructor(101))) static void remember_arguments(int argc, char **argv)
+{
+    arguments_c = argc;
+    arguments_v = argv;
+}
+
+static void start(struct tpsl_instance *in, struct tpsl_object **fresh, size_t n)
+{
+    tpsl_objects_start(fresh, n, in->argc, in->argv, in->envp ? in->envp : environ);
+}
+
+static void run_here(tpsl_step *step, void *argument)
+{
+    step(argument);
+}
+
+static tpsl_runner *run_go = run_here;
+
+void tpsl_set_runner(tpsl_runner *runner)
+{
+    run_go = runner;
+}
+
+struct extension {
+    struct tpsl_instance *in;
+    const char *path;
+    int mode;
+    struct tpsl_object *root;
+    struct tpsl_object **fresh;
+    size_t nfresh;
+    void *outside; /* ld.so's handle of a shared library */
+    char *error;
+};
+
+static void extend(void *argument)
+{
+    struct extension *x = argument;
+    x->root = tpslLoaderExtend(x->in, (char *)x->path, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
+}
+
+static void *open_in(struct tpsl_instance *in, const char *path, int mode)
+{
+    struct extension x = {.in = in, .path = path, .mode = mode};
+    if (!path || !*path || !x.in)
+        return dlopen(path, mode);
+    pthread_mutex_lock(&open_lock);
+    run_go(extend, &x);
+    if (x.root) {
+        struct tpsl_instance *before = tpsl_become(in);
+        start(in, x.fresh, x.nfresh);
+        tpsl_become(before);
+    }
+    pthread_mutex_unlock(&open_lock);
+    free(x.fresh);
+    if (x.outside)
+        return x.outside;
+    if (!x.root) {
+        tpsl_refuse(x.error ? x.error : path);
+        free(x.error);
+        return NULL;
+    }
+    atomic_fetch_add(&x.root->refs, 1);
+    return x.root;
+}
+
+void *tpsl_dlopen(const char *path, int mode)
+{
+    return open_in(tpsl_asking(__builtin_return_address(0)), path, mode);
+}
+
+static struct tpsl_instance *make(const char *library, char **environment, bool without_switch, struct tpsl_object ***fresh, size_t *nfresh, char **error)
+{
+    struct tpsl_instance *in = tpsl_instance_new();
+    if (!in) {
+        *error = strdup("no memory for an instance");
+        return NULL;
+    }
+    in->environment = environment;
+    in->without_switch = without_switch;
+    in->argc = arguments_c;
+    in->argv = arguments_v;
+    if (!tpslLoaderOpen(in, (char *)library, fresh, nfresh, error)) {
+        tpsl_instance_free(in);
+        return NULL;
+    }
+    tpsl_instance_publish(in);
+    return in;
+}
+
+struct tpsl_instance *tpsl_make(const char *library, char **environment, struct tpsl_object ***fresh, size_t *nfresh, char **error)
+{
+    return make(library, environment, false, fresh, nfresh, error);
+}
+
+static struct tpsl_instance *open_instance(const char *library, char **environment, bool without_switch, char **error)
+{
+    struct tpsl_object **fresh = NULL;
+    size_t nfresh = 0;
+    /* The first instance brings up the objects placed once, which later ones
+     * need complete; after it, instances come up in parallel. */
+    static atomic_bool first_is_up;
+    bool alone = !atomic_load(&first_is_up);
+    if (alone)
+        pthread_mutex_lock(&open_lock);
+    struct tpsl_instance *in = make(library, environment, without_switch, &fresh, &nfresh, error);
+    if (in) {
+        tpsl_become(in);
+        start(in, fresh, nfresh);
+        if (alone)
+            atomic_store(&first_is_up, true);
+    }
+    if (alone)
+        pthread_mutex_unlock(&open_lock);
+    free(fresh);
+    return in;
+}
+
+struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error)
+{
+    return open_instance(library, environment, false, error);
+}
+
+struct tpsl_instance *tpsl_open_unbound(const char *library, char **error)
+{
+    struct tpsl_instance *before = tpsl_current, *in = open_instance(library, NULL, true, error);
+    tpsl_become(before);
+    return in;
+}
+
+uintptr_t tpsl_instance_call(struct tpsl_instance *in, uintptr_t fn, const uintptr_t *a)
+{
+    typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    struct tpsl_instance *before = tpsl_become(in);
+    uintptr_t result = ((function *)fn)(a[0], a[1], a[2], a[3], a[4], a[5]);
+    tpsl_become(before);
+    return result;
+}
