@@ -77,8 +77,8 @@ void *TPSL_Dlsym(void *copy, const char *name);
 /* Ends a copy as exit() ends a process: destructors of the calling thread's
  * thread_local variables, atexit functions, destructors. Then it goes from memory, unless
  * something that exists once in the process refers to it. Misuse that is not found: a
- * thread that is inside the copy, or comes to it later by a pointer, as destructor of a
- * key, or because the copy made it. 0, or -1: no such copy. */
+ * thread that is inside the copy, or comes to it later, by a pointer or because the copy
+ * made it. 0, or -1: no such copy. */
 int TPSL_Dlclose(void *copy);
 
 /* What went wrong in the thread's last call of the three above, NULL: nothing since this

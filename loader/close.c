@@ -36,6 +36,7 @@ bool tpsl_instance_close(struct tpsl_instance *in)
         tpsl_become(NULL);
     if (in->stays)
         return false;
+    tpsl_keys_end_instance(in);
     tpslLoaderForget(in);
     tpsl_debugger_before(RT_DELETE);
     tpsl_instance_withdraw(in);

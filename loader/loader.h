@@ -257,6 +257,11 @@ void tpsl_static_tls_add(struct tpsl_instance *, struct tpsl_object *const *, si
 void tpsl_static_tls_end_instance(struct tpsl_instance *);
 void tpsl_static_tls_leave(void); /* at the end of the thread */
 
+/* ---- keys.c: keys of thread-specific data ---- */
+int tpsl_key_create(pthread_key_t *, void (*)(void *));
+int tpsl_key_delete(pthread_key_t);
+void tpsl_keys_end_instance(const struct tpsl_instance *);
+
 /* ---- thread.c: threads made inside an instance inherit it ---- */
 struct tpsl_thread_hooks {
     void *(*capture)(void);     /* on the creating thread; NULL: nothing to hand on */
