@@ -74,16 +74,25 @@ var goroutines = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
+// examples returns the programs that open the copies, in C and in Go.
+func examples(t *testing.T) []string {
+	t.Helper()
+	inGo, err := goroutines()
+	require.NoError(t, err)
+	return []string{testsupport.CC(t, "tpslcc", "../../examples/hostile/copies.c", "-O2", "-Wall", "-Wextra", "-Werror"), inGo}
+}
+
 // Eight threads with a copy each give what eight processes give, time after time.
 func TestCopies(t *testing.T) {
-	program, err := goroutines()
-	require.NoError(t, err)
+	programs := examples(t)
 	forEach(t, func(t *testing.T, work string) {
 		want := processes(t, work)
-		for range 5 {
-			stdout, stderr, code := testsupport.Run(t, limit, nil, program, "-threads", fmt.Sprint(threads), work)
-			assert.Zero(t, code, stderr)
-			assert.Equal(t, want, stdout)
+		for _, program := range programs {
+			for range 4 {
+				stdout, stderr, code := testsupport.Run(t, limit, nil, program, work)
+				assert.Zero(t, code, stderr)
+				assert.Equal(t, want, stdout, program)
+			}
 		}
 	})
 }
@@ -91,11 +100,10 @@ func TestCopies(t *testing.T) {
 // With one copy for all they crash, or give something else: the examples show what they
 // are meant to show.
 func TestOneCopyForAllGoesWrong(t *testing.T) {
-	program, err := goroutines()
-	require.NoError(t, err)
+	program := examples(t)[0]
 	forEach(t, func(t *testing.T, work string) {
 		for end, run := time.Now().Add(2*time.Minute), 1; time.Now().Before(end); run++ {
-			_, stderr, code := testsupport.Run(t, limit, nil, program, "-threads", fmt.Sprint(threads), "-shared", work)
+			_, stderr, code := testsupport.Run(t, limit, nil, program, "-shared", work)
 			if code != 0 {
 				first, _, _ := strings.Cut(stderr, "\n")
 				t.Logf("run %d: %s", run, first)
