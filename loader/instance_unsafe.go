@@ -47,15 +47,15 @@ func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, e
 }
 
 // extend opens one more library in a live instance. The handle is not nil when
-// the library is shared, and then ld.so's.
-func (p *process) extend(in *C.struct_tpsl_instance, library string, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
+// the library is shared, and then ld.so's. caller is the object that asks, nil: unknown.
+func (p *process) extend(in *C.struct_tpsl_instance, library string, caller *C.struct_tpsl_object, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
 	p.mu.Lock()
 	i := p.live[in]
 	p.mu.Unlock()
 	if i == nil {
 		return nil, nil, nil, errors.New("the instance is still being opened")
 	}
-	path, at, err := i.plan.Find(library)
+	path, at, err := i.plan.Find(library, i.planned(caller))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -66,7 +66,7 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, mode C.int)
 	if mode&C.RTLD_NOLOAD != 0 {
 		return i.loaded(path)
 	}
-	pl, err := i.plan.Extend(library, mode&C.RTLD_GLOBAL != 0)
+	pl, err := i.plan.Extend(path, mode&C.RTLD_GLOBAL != 0)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -82,6 +82,16 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, mode C.int)
 		}
 	}
 	return i.objects[pl.Root], fresh, nil, nil
+}
+
+// planned returns what the plan has of an object, nil: it is no object of the instance.
+func (i *instance) planned(c *C.struct_tpsl_object) *plan.Object {
+	for _, m := range i.objects {
+		if m != nil && m.c == c {
+			return m.plan
+		}
+	}
+	return nil
 }
 
 // loaded answers RTLD_NOLOAD for a private object.
@@ -216,8 +226,8 @@ func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct
 }
 
 //export tpslLoaderExtend
-func tpslLoaderExtend(in *C.struct_tpsl_instance, library *C.char, mode C.int, out ***C.struct_tpsl_object, n *C.size_t, outside *unsafe.Pointer, cerr **C.char) *C.struct_tpsl_object {
-	root, fresh, handle, err := host.extend(in, C.GoString(library), mode)
+func tpslLoaderExtend(in *C.struct_tpsl_instance, library *C.char, caller *C.struct_tpsl_object, mode C.int, out ***C.struct_tpsl_object, n *C.size_t, outside *unsafe.Pointer, cerr **C.char) *C.struct_tpsl_object {
+	root, fresh, handle, err := host.extend(in, C.GoString(library), caller, mode)
 	if err != nil {
 		*cerr = C.CString(oneLine(err))
 		return nil

@@ -46,6 +46,7 @@ void tpsl_set_runner(tpsl_runner *runner)
 struct extension {
     struct tpsl_instance *in;
     const char *path;
+    struct tpsl_object *caller; /* NULL: not known */
     int mode;
     struct tpsl_object *root;
     struct tpsl_object **fresh;
@@ -57,13 +58,15 @@ struct extension {
 static void extend(void *argument)
 {
     struct extension *x = argument;
-    x->root = tpslLoaderExtend(x->in, (char *)x->path, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
+    x->root = tpslLoaderExtend(x->in, (char *)x->path, x->caller, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
 }
 
-static void *open_in(struct tpsl_instance *in, const char *path, int mode)
+void *tpsl_dlopen(const char *path, int mode)
 {
-    struct extension x = {.in = in, .path = path, .mode = mode};
-    if (!path || !*path || !x.in)
+    const void *caller = __builtin_return_address(0);
+    struct tpsl_instance *in = tpsl_asking(caller);
+    struct extension x = {.in = in, .path = path, .caller = tpsl_object_at(caller), .mode = mode};
+    if (!path || !*path || !in)
         return dlopen(path, mode);
     pthread_mutex_lock(&open_lock);
     run_go(extend, &x);
@@ -83,11 +86,6 @@ static void *open_in(struct tpsl_instance *in, const char *path, int mode)
     }
     atomic_fetch_add(&x.root->refs, 1);
     return x.root;
-}
-
-void *tpsl_dlopen(const char *path, int mode)
-{
-    return open_in(tpsl_asking(__builtin_return_address(0)), path, mode);
 }
 
 static struct tpsl_instance *make(const char *library, char **environment, bool without_switch, struct tpsl_object ***fresh, size_t *nfresh, char **error)

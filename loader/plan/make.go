@@ -67,7 +67,7 @@ func Make(library string, o Options) (*Plan, error) {
 		staticTLS: o.StaticTLS, localExec: o.LocalExec,
 		preload: o.Preload, opened: map[image.FileID]*image.Image{},
 	}
-	path, err := m.find(library)
+	path, err := m.find(library, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func Make(library string, o Options) (*Plan, error) {
 // Extend plans the opening of one more library, as dlopen does, in instances made
 // by p; global stands for RTLD_GLOBAL. Repeated calls return the same plan. A library
 // that p has already stays as it was opened first.
-func (p *Plan) Extend(library string, global bool) (*Plan, error) {
-	path, err := p.maker.find(library)
+func (p *Plan) Extend(path string, global bool) (*Plan, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +99,16 @@ func (p *Plan) Extend(library string, global bool) (*Plan, error) {
 	return x, nil
 }
 
-// Find returns the file and placement that opening library would come to.
-func (p *Plan) Find(library string) (path string, at Placement, err error) {
-	path, err = p.maker.find(library)
+// Find returns the file and placement that opening library would come to. from is the
+// object that asks for it, by whose DT_RPATH or DT_RUNPATH it may be found; nil: none.
+// What goes by that name already is found without a search, as in ld.so.
+func (p *Plan) Find(library string, from *Object) (path string, at Placement, err error) {
+	for _, o := range p.Objects {
+		if o.Name == library {
+			return o.Path, o.Placement, nil
+		}
+	}
+	path, err = p.maker.find(library, from)
 	if err != nil {
 		return "", 0, err
 	}
@@ -126,8 +133,15 @@ func (m *maker) policyFor(im *image.Image) Policy {
 	return m.policy
 }
 
-func (m *maker) find(library string) (string, error) {
-	path, err := m.search.Find(library, nil)
+func (m *maker) find(library string, from *Object) (string, error) {
+	var by *image.Image
+	if from != nil {
+		var err error
+		if by, err = m.image(from); err != nil {
+			return "", err
+		}
+	}
+	path, err := m.search.Find(library, by)
 	if err != nil {
 		return "", err
 	}

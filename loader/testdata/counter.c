@@ -128,3 +128,5 @@ __attribute__((destructor)) static void destroyed(void)
     if (witness)
         strcat(witness, "d");
 }
+
+int opens(const char *name) { return dlopen(name, RTLD_NOW) != NULL; }

@@ -4,11 +4,13 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -44,4 +46,24 @@ func TestPrivateCopiesRefused(t *testing.T) {
 	lines := strings.Split(stdout, "\n")
 	assert.Contains(t, lines[0], static+": initial-exec thread-local storage needs threads that act for the instance")
 	assert.Contains(t, lines[1], "open refused: TPSL_Dlopen: find libnosuch.so.7: not found")
+}
+
+// gdb sees every copy, and no longer one that was closed.
+func TestGdbSeesCopies(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const source = "testdata/copies.c"
+	program := testsupport.CC(t, "tpslcc", source, "-fopenmp")
+	library := testsupport.CC(t, "gcc", source, "-DLIBRARY", "-shared", "-fPIC")
+	plugin := testsupport.CC(t, "gcc", source, "-DPLUGIN", "-shared", "-fPIC")
+	look := "info sharedlibrary " + filepath.Dir(library)
+	gdb := gdbWords(t, "set breakpoint pending on", "break TPSL_Dlclose", "run", look, "echo ---\\n", "delete", "finish", look, "echo ---\\n", "continue", look)
+	words := append(gdb, "--args", program, library, plugin)
+	stdout, stderr, code := testsupport.Run(t, time.Minute, nil, words...)
+	require.Zero(t, code, stderr)
+	parts := strings.Split(stdout, "---\n")
+	require.Len(t, parts, 3, stdout)
+	for i, copies := range []int{8, 7} {
+		assert.Equal(t, copies, strings.Count(parts[i], "  "+library+"\n")+strings.Count(parts[i], "*) "+library+"\n"), parts[i])
+	}
+	assert.Contains(t, parts[2], "exited normally")
 }
