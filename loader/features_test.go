@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader"
 )
 
@@ -97,5 +99,30 @@ func TestPluginByRunpath(t *testing.T) {
 		assert.Equal(t, 5, call(t, i, "plugin", cString(t, "libby_runpath.so")))
 		assert.Equal(t, 1, call(t, i, "opens", cString(t, "libhelper.so")))
 		i.Close()
+	}
+}
+
+// Two libraries that need each other come up, and go.
+func TestCyclicNeeds(t *testing.T) {
+	dir := t.TempDir()
+	compile := func(name string, flags ...string) string {
+		path := filepath.Join(dir, name)
+		flags = append([]string{"gcc", "-shared", "-fPIC", "-o", path, "testdata/cycle.c", "-Wl,-soname," + name, "-Wl,-rpath," + dir, "-Wl,--no-as-needed"}, flags...)
+		_, stderr, code := testsupport.Run(t, time.Minute, nil, flags...)
+		require.Zero(t, code, stderr)
+		return path
+	}
+	compile("libright.so", "-DOTHER=left", "-DONE=right")
+	left := compile("libleft.so", "-DOTHER=right", "-DONE=left", filepath.Join(dir, "libright.so"))
+	compile("libright.so", "-DOTHER=left", "-DONE=right", left)
+	for range 2 {
+		start := time.Now()
+		a, b := open(t, left), open(t, left)
+		assert.Less(t, time.Since(start), time.Second)
+		assert.Equal(t, 11, call(t, a, "left"))
+		assert.Equal(t, 22, call(t, a, "left"))
+		assert.Equal(t, 11, call(t, b, "left"))
+		a.Close()
+		b.Close()
 	}
 }

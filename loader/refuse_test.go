@@ -39,6 +39,8 @@ func TestRefusals(t *testing.T) {
 		{"another machine", foreign, []string{"arm.so", "AARCH64"}},
 		{"undefined symbols, all of them", library(t, "undefined.c", "-Wl,-z,undefs"), []string{"no_such_a", "no_such_b"}},
 		{"the C library", "libc.so.6", []string{"libc.so.6 is one for the whole process", "open a library that uses it"}},
+		{"huge TLS", library(t, "huge_tls.c"), []string{"thread-local storage of 2147483648 bytes (PT_TLS), 1073741824 are possible"}},
+		{"executable stack", library(t, "same.c", "-DANSWER=1", "-Wl,-z,execstack"), []string{"PT_GNU_STACK", "noexecstack"}},
 		{"text relocations", library(t, "textrel.c", "-Wl,-z,notext"), []string{"DT_TEXTREL", "-fPIC"}},
 		{"too large static TLS", library(t, "static_tls.c", "-ftls-model=initial-exec", "-DSIZE=600"),
 			[]string{"libstatic_tls.so: 6", " bytes, 512 of the 512 of each thread's static block are left", "-ftls-model=global-dynamic"}},

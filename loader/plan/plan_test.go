@@ -6,6 +6,7 @@ package plan_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -143,4 +144,35 @@ func TestStaticTLSPlaces(t *testing.T) {
 	o.StaticTLS = 111
 	_, err = plan.Make(program, o)
 	require.ErrorContains(t, err, "liblow.so: 12 bytes, 15 of the 111 of each thread's static block are left")
+}
+
+// Whatever is wrong with the objects of a closure is told at once, each thing once.
+func TestAllProblemsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "map")
+	rpath := "-Wl,-rpath," + dir
+	version := func(name string) string {
+		require.NoError(t, os.WriteFile(script, []byte(name+" { global: f; };"), 0o600))
+		return fixture(t, dir, "libv.so", "int f(void) { return 1; }", "-Wl,--version-script="+script)
+	}
+	old := version("NEW_1")
+	large := fixture(t, dir, "liblarge.so", "_Thread_local char large[300], more[300]; int l(void) { return large[0] + more[0]; }", "-ftls-model=initial-exec")
+	stack := fixture(t, dir, "libstack.so", "int s;", "-Wl,-z,execstack")
+	text := fixture(t, dir, "libtext.so", "int x; __asm__(\".text\\n.quad x\\n\"); int t(void) { return x; }", "-Wl,-z,notext")
+	top := fixture(t, dir, "liball.so", `
+		_Thread_local int near __attribute__((aligned(128), tls_model("initial-exec")));
+		int f(void); int g(void) { return f() + near; }`,
+		"-Wl,--no-as-needed", old, large, stack, text, rpath)
+	version("OLD_1")
+
+	o := options()
+	o.StaticTLS = plan.StaticTLS
+	_, err := plan.Make(top, o)
+	require.Error(t, err)
+	for _, problem := range []string{
+		"needs version NEW_1 of libv.so", "liblarge.so: 604 bytes, 512 of the 512", "libstack.so: wants an executable stack",
+		"libtext.so: text relocations", "aligned to 128 bytes",
+	} {
+		assert.Equal(t, 1, strings.Count(err.Error(), problem), "%s in:\n%v", problem, err)
+	}
 }

@@ -95,6 +95,10 @@ func (s *resolver) stores(i int) error {
 		return fmt.Errorf("text relocations (DT_TEXTREL): rebuild it with -fPIC: %w", ErrUnsupported)
 	case m.Type == elf.ET_EXEC:
 		return fmt.Errorf("not position-independent (ET_EXEC): rebuild it with -fPIE -pie: %w", ErrUnsupported)
+	case m.TLS.Memsz > maxTLS:
+		return fmt.Errorf("thread-local storage of %d bytes (PT_TLS), %d are possible: %w", m.TLS.Memsz, maxTLS, ErrUnsupported)
+	case m.ExecStack:
+		return fmt.Errorf("wants an executable stack (PT_GNU_STACK): link it with -Wl,-z,noexecstack, or patchelf --clear-execstack: %w", ErrUnsupported)
 	}
 	relocs, err := m.Relocs()
 	if err != nil {

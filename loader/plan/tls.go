@@ -14,6 +14,9 @@ import (
 // TPSL_STATIC_TLS.
 const StaticTLS = 512
 
+// maxTLS is more than any library has for each thread; beyond it a file is wrong.
+const maxTLS = 1 << 30
+
 // staticAlign is what the end of a static block is aligned to: the thread pointer's.
 const staticAlign = 64
 
