@@ -38,8 +38,9 @@ var (
 	ErrClosed   = errors.New("the instance is closed")
 )
 
-// Open makes a new instance of library, a file or a name that ld.so would find,
-// and runs its constructors. environment lists "NAME=value" strings that getenv
+// Open makes a new instance of library, a file or a name that ld.so would find, and runs
+// its constructors, on the calling thread. What is missing or not supported in the library
+// or its closure is told in one error, before any constructor runs. environment lists "NAME=value" strings that getenv
 // gives inside the instance in place of the process's own.
 func Open(library string, environment ...string) (*Instance, error) {
 	runtime.LockOSThread()
@@ -59,7 +60,8 @@ func Open(library string, environment ...string) (*Instance, error) {
 	return &Instance{c, library}, nil
 }
 
-// Symbol returns the address of a function or variable of the instance.
+// Symbol returns the address of a function or variable of the instance, by its name in
+// the symbol table: nm -D has those of Fortran and C++. The address is good until Close.
 func (i *Instance) Symbol(name string) (uintptr, error) {
 	if i.c == nil {
 		return 0, fmt.Errorf("%s in %s: %w", name, i.path, ErrClosed)
@@ -74,7 +76,8 @@ func (i *Instance) Symbol(name string) (uintptr, error) {
 }
 
 // Call calls a function of the instance, with the calling thread acting for it. The
-// function takes up to six integers or pointers and returns one or nothing.
+// function takes up to six integers or pointers and returns one or nothing. A C int is
+// the lower half of the result, int32(v), and the upper half is anything.
 func (i *Instance) Call(function string, arguments ...uintptr) (uintptr, error) {
 	fn, err := i.Symbol(function)
 	if err != nil {

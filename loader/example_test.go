@@ -12,13 +12,14 @@ import (
 // Two private copies of a library that keeps state in global variables.
 func ExampleOpen() {
 	for range 2 {
-		z, err := loader.Open("libhwloc.so.15")
+		hwloc, err := loader.Open("libhwloc.so.15")
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		v, err := z.Call("hwloc_get_api_version")
+		v, err := hwloc.Call("hwloc_get_api_version")
 		fmt.Println(v > 0x20000, err)
+		hwloc.Close()
 	}
 	// Output:
 	// true <nil>

@@ -26,6 +26,7 @@ func Example() {
 				fmt.Println(err)
 				return
 			}
+			defer hwloc.Close()
 			var pinned runtime.Pinner
 			defer pinned.Unpin()
 			text, topology := append([]byte(machine), 0), new(uintptr)

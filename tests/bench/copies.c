@@ -137,6 +137,7 @@ static void in_threads(const char *way, const char *name, const char *file)
 			die("no copy");
 	}
 	printf("BenchmarkCreate/lib=%s/way=%s 1 %.3f ms/copy\n", name, way, (now() - begin) / (COPIES - 1));
+	threads(jobs, COPIES); /* memory is touched for the first time */
 	for (int n = 1; n <= COPIES; n *= 2) {
 		double cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID), took = threads(jobs, n);
 
@@ -215,10 +216,19 @@ static void go(const struct child *c)
 	fflush(c->in);
 }
 
+static long answer(const struct child *c, double *cpu, long *kib)
+{
+	long result;
+
+	if (fscanf(c->out, "%ld %lf %ld", &result, cpu, kib) != 3)
+		die("a child did not answer");
+	return result;
+}
+
 static void in_processes(const char *name, const char *file)
 {
 	struct child all[COPIES];
-	long results[COPIES], result, kib = 0, sum = 0;
+	long results[COPIES], kib = 0, sum = 0;
 	double begin = 0, cpu;
 
 	for (int i = 0; i < COPIES; i++) {
@@ -227,6 +237,10 @@ static void in_processes(const char *name, const char *file)
 		all[i] = start(file, i);
 	}
 	printf("BenchmarkCreate/lib=%s/way=processes 1 %.3f ms/copy\n", name, (now() - begin) / (COPIES - 1));
+	for (int i = 0; i < COPIES; i++)
+		go(&all[i]);
+	for (int i = 0; i < COPIES; i++)
+		answer(&all[i], &cpu, &kib); /* memory is touched for the first time */
 	for (int n = 1; n <= COPIES; n *= 2) {
 		double used = 0;
 
@@ -234,13 +248,12 @@ static void in_processes(const char *name, const char *file)
 		for (int i = 0; i < n; i++)
 			go(&all[i]);
 		for (int i = 0; i < n; i++, used += cpu)
-			if (fscanf(all[i].out, "%ld %lf %ld", &results[i], &cpu, &kib) != 3)
-				die("a child did not answer");
+			results[i] = answer(&all[i], &cpu, &kib);
 		tell_work(name, "processes", n, now() - begin, used);
 	}
 	for (int i = 0; i < COPIES; i++) {
 		go(&all[i]);
-		if (fscanf(all[i].out, "%ld %lf %ld", &result, &cpu, &kib) != 3 || result != results[i])
+		if (answer(&all[i], &cpu, &kib) != results[i])
 			die("a wrong answer");
 		sum += kib;
 		fclose(all[i].in);
