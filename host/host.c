@@ -63,6 +63,24 @@ static void start_ranks(const char *program, int argc, char **argv)
     }
 }
 
+/* Some functions of libc call exit (err, argp_parse, error). For a rank that is the shim's:
+ * libc's list and streams are not its own. Registered last, this comes first; each rank
+ * takes one entry off the list. */
+static void on_libc_exit(int status, void *unused)
+{
+    void (*rank_exit)(int) = tpsl_current ? tpsl_instance_symbol(tpsl_current, "exit", NULL) : NULL;
+    if (rank_exit)
+        rank_exit(status);
+}
+
+/* libc's messages name the program. */
+static void take_name(char *program)
+{
+    char *slash = strrchr(program, '/');
+    program_invocation_name = program;
+    program_invocation_short_name = slash ? slash + 1 : program;
+}
+
 /* The host lives as long as its ranks: signals for the job are theirs to heed. */
 static void ignore_signals(void)
 {
@@ -136,6 +154,9 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
         tpsl_host_die("%s", error ? error : "no thread for the loader");
     tpsl_set_siblings(tpsl_job.pids, (size_t)tpsl_job.nranks);
     ignore_signals();
+    take_name(argv[2]);
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        on_exit(on_libc_exit, NULL);
     start_ranks(argv[1], argc - 2, argv + 2);
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */

@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* The first and the last thing that a rank's program does. */
-#include <err.h>
-#include <errno.h>
-#include <error.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -31,7 +26,11 @@ static int exit_status; /* what exit was given */
 
 void exit(int status)
 {
+    /* libc has the destructors of a thread's C++ objects, and runs them from its own exit. */
+    void (*destroy_thread_locals)(void) = dlsym(RTLD_DEFAULT, "__call_tls_dtors");
     exit_status = status;
+    if (destroy_thread_locals)
+        destroy_thread_locals();
     tpsl_rank_finish();
     tpsl_streams_flush();
     _exit(status);
@@ -58,45 +57,4 @@ int on_exit(void (*function)(int, void *), void *argument)
         return -1;
     *o = (struct on_exit){function, argument};
     return __cxa_atexit(call_on_exit, o, &__dso_handle);
-}
-
-/* libc's own would call libc's exit. */
-void verr(int status, const char *format, va_list arguments)
-{
-    vwarn(format, arguments);
-    exit(status);
-}
-
-void verrx(int status, const char *format, va_list arguments)
-{
-    vwarnx(format, arguments);
-    exit(status);
-}
-
-void err(int status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    verr(status, format, arguments);
-}
-
-void errx(int status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    verrx(status, format, arguments);
-}
-
-void error(int status, int number, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "%s: ", program_invocation_name);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, number ? ": %s\n" : "\n", strerror(number));
-    error_message_count++;
-    if (status)
-        exit(status);
 }

@@ -7,6 +7,7 @@
  * others must not notice, all meet, and each looks whether its own is still there. The
  * first argument names the way in which the program ends. */
 #include <assert.h>
+#include <err.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int rank, failures;
@@ -124,6 +126,29 @@ static void children(void)
     EXPECT(pipe && pclose(pipe) == 0);
 }
 
+/* What libc remembers between two calls. */
+static void statics(void)
+{
+    char text[] = "a,b,c", *argv[] = {"alone", "-xy", "file", NULL};
+    struct tm *tm;
+    time_t day = (time_t)rank * 86400;
+    srand((unsigned)rank);
+    srand48(rank);
+    EXPECT(getopt(3, argv, "xy") == 'x');
+    EXPECT(strcmp(strtok(text, ","), "a") == 0);
+    tm = gmtime(&day);
+    meet();
+    printf("rank %d: rand %d %f", rank, rand(), drand48());
+    if (rank == 0)
+        printf(" %d %d", rand(), rand());
+    meet();
+    printf(" %d %f\n", rand(), drand48());
+    EXPECT(getopt(3, argv, "xy") == 'y' && getopt(3, argv, "xy") == -1 && optind == 2);
+    EXPECT(strcmp(strtok(NULL, ","), "b") == 0);
+    EXPECT(tm->tm_mday == 1 + rank);
+    meet();
+}
+
 static void at_end(void)
 {
     printf("rank %d: atexit\n", rank);
@@ -146,6 +171,7 @@ int main(int argc, char **argv)
     environment();
     threads();
     children();
+    statics();
     if (strcmp(argv[1], "crash") == 0 && rank == 1)
         *(volatile int *)8 = 1;
     if (strcmp(argv[1], "abort") == 0 && rank == 1)
@@ -160,6 +186,8 @@ int main(int argc, char **argv)
         fflush(NULL);
         _exit(3);
     }
+    if (strcmp(argv[1], "errx") == 0)
+        errx(6, "rank %d gives up", rank);
     if (strcmp(argv[1], "exit") == 0)
         exit(4 + rank);
     return failures ? 99 : 0;

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Functions of libc that keep something from one call to the next, or return the address
+ * of a buffer of their own: each rank has these to itself. libc's reentrant forms do the
+ * work. Threads of one rank share them, as in any process. */
+#include <grp.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shim.h"
+
+char *strtok(char *restrict text, const char *restrict delimiters)
+{
+    static char *rest;
+    return strtok_r(text, delimiters, &rest);
+}
+
+/* ---- random: as libc starts it, with seed 1 and 31 words ---- */
+
+static pthread_mutex_t random_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct random_data generator;
+static char words[128];
+
+static void ready(void)
+{
+    if (!generator.state)
+        initstate_r(1, words, sizeof words, &generator);
+}
+
+long random(void)
+{
+    int32_t n = 0;
+    pthread_mutex_lock(&random_lock);
+    ready();
+    random_r(&generator, &n);
+    pthread_mutex_unlock(&random_lock);
+    return n;
+}
+
+void srandom(unsigned seed)
+{
+    pthread_mutex_lock(&random_lock);
+    ready();
+    srandom_r(seed, &generator);
+    pthread_mutex_unlock(&random_lock);
+}
+
+int rand(void) { return (int)random(); }
+void srand(unsigned seed) { srandom(seed); }
+
+char *initstate(unsigned seed, char *state, size_t size)
+{
+    pthread_mutex_lock(&random_lock);
+    ready();
+    char *before = (char *)generator.state - sizeof(int32_t);
+    int rc = initstate_r(seed, state, size, &generator);
+    pthread_mutex_unlock(&random_lock);
+    return rc == 0 ? before : NULL;
+}
+
+char *setstate(char *state)
+{
+    pthread_mutex_lock(&random_lock);
+    ready();
+    char *before = (char *)generator.state - sizeof(int32_t);
+    int rc = setstate_r(state, &generator);
+    pthread_mutex_unlock(&random_lock);
+    return rc == 0 ? before : NULL;
+}
+
+static struct drand48_data generator48;
+
+double drand48(void)
+{
+    double n;
+    drand48_r(&generator48, &n);
+    return n;
+}
+
+double erand48(unsigned short state[3])
+{
+    double n;
+    erand48_r(state, &generator48, &n);
+    return n;
+}
+
+long lrand48(void)
+{
+    long n;
+    lrand48_r(&generator48, &n);
+    return n;
+}
+
+long nrand48(unsigned short state[3])
+{
+    long n;
+    nrand48_r(state, &generator48, &n);
+    return n;
+}
+
+long mrand48(void)
+{
+    long n;
+    mrand48_r(&generator48, &n);
+    return n;
+}
+
+long jrand48(unsigned short state[3])
+{
+    long n;
+    jrand48_r(state, &generator48, &n);
+    return n;
+}
+
+void srand48(long seed) { srand48_r(seed, &generator48); }
+void lcong48(unsigned short state[7]) { lcong48_r(state, &generator48); }
+
+unsigned short *seed48(unsigned short state[3])
+{
+    static unsigned short before[3];
+    memcpy(before, generator48.__x, sizeof before);
+    seed48_r(state, &generator48);
+    return before;
+}
+
+/* ---- time ---- */
+
+static struct tm broken_down;
+static char time_text[64];
+
+struct tm *gmtime(const time_t *t) { return gmtime_r(t, &broken_down); }
+char *asctime(const struct tm *t) { return asctime_r(t, time_text); }
+
+struct tm *localtime(const time_t *t)
+{
+    tzset(); /* which localtime_r need not do */
+    return localtime_r(t, &broken_down);
+}
+
+char *ctime(const time_t *t)
+{
+    struct tm *local = localtime(t);
+    return local ? asctime(local) : NULL;
+}
+
+/* ---- databases ---- */
+
+enum { ENTRY_BYTES = 16384 };
+
+#define LOOK_UP(type, entry, call)             \
+    static type entry;                         \
+    static char *buffer;                       \
+    type *found = NULL;                        \
+    if (!buffer)                               \
+        buffer = malloc(ENTRY_BYTES);          \
+    return buffer && call == 0 ? found : NULL
+
+struct passwd *getpwnam(const char *name) { LOOK_UP(struct passwd, entry, getpwnam_r(name, &entry, buffer, ENTRY_BYTES, &found)); }
+struct passwd *getpwuid(uid_t id) { LOOK_UP(struct passwd, entry, getpwuid_r(id, &entry, buffer, ENTRY_BYTES, &found)); }
+struct group *getgrnam(const char *name) { LOOK_UP(struct group, entry, getgrnam_r(name, &entry, buffer, ENTRY_BYTES, &found)); }
+struct group *getgrgid(gid_t id) { LOOK_UP(struct group, entry, getgrgid_r(id, &entry, buffer, ENTRY_BYTES, &found)); }
+struct hostent *gethostbyname(const char *name) { LOOK_UP(struct hostent, entry, gethostbyname_r(name, &entry, buffer, ENTRY_BYTES, &found, &h_errno)); }
+
+struct hostent *gethostbyaddr(const void *address, socklen_t size, int family)
+{
+    LOOK_UP(struct hostent, entry, gethostbyaddr_r(address, size, family, &entry, buffer, ENTRY_BYTES, &found, &h_errno));
+}
+
+/* ---- the hash table of hsearch ---- */
+
+static struct hsearch_data table;
+
+int hcreate(size_t n) { return hcreate_r(n, &table); }
+void hdestroy(void) { hdestroy_r(&table); }
+
+ENTRY *hsearch(ENTRY item, ACTION action)
+{
+    ENTRY *found = NULL;
+    hsearch_r(item, action, &found, &table);
+    return found;
+}
