@@ -49,10 +49,19 @@ func begin() error {
 	if err != nil {
 		return err
 	}
-	loader.Configure(loader.Config{Policy: policies.Private, Preload: []string{shim}, Processes: true})
+	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(shim, os.Getenv("TPSL_TOOLS")), Processes: true})
 	C.tpsl_set_process_peers(C.bool(set.Peers))
 	describe(set)
 	return nil
+}
+
+// preloads lists what comes in front of a program's libraries. The shim is the first to
+// be started.
+func preloads(shim, tools string) []string {
+	if tools == "" {
+		return []string{shim}
+	}
+	return append([]string{shim}, strings.Split(tools, ":")...)
 }
 
 // describe fills the C side's struct tpsl_job.
@@ -70,7 +79,7 @@ func describe(set *rankset.Set) {
 		if len(set.CPUs) > 0 {
 			r.cpus = C.CString(set.CPUs[slot])
 		}
-		r.envp = cStrings(environment(os.Environ(), set.Environment(slot, os.Getenv)))
+		r.envp = cStrings(environment(os.Environ(), own(set, slot)))
 		r.pid = &unsafe.Slice(pids, n)[slot]
 	}
 	if len(set.PMI) > 0 {
@@ -85,10 +94,20 @@ func describe(set *rankset.Set) {
 	C.tpsl_job.ranks, C.tpsl_job.nranks, C.tpsl_job.control = ranks, C.int(n), C.int(set.ControlFD)
 }
 
+// own returns the settings that differ from the process's. What a rank starts preloads
+// what the user wanted.
+func own(set *rankset.Set, slot int) []string {
+	env := set.Environment(slot, os.Getenv)
+	if tools := os.Getenv("TPSL_TOOLS"); tools != "" {
+		env = append(env, "LD_PRELOAD="+strings.TrimSuffix(tools+":"+os.Getenv("LD_PRELOAD"), ":"))
+	}
+	return env
+}
+
 // environment returns what a rank finds: the process's, with the rank's own settings in
 // place, and without what is the host's business.
 func environment(process, own []string) (env []string) {
-	drop := map[string]bool{"TPSL_CPUS": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true}
+	drop := map[string]bool{"TPSL_CPUS": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true, "TPSL_TOOLS": true}
 	for _, e := range own {
 		name, _, _ := strings.Cut(e, "=")
 		drop[name] = true

@@ -4,10 +4,8 @@
 package proxy
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +24,10 @@ var mpiLibraries = []string{"libmpich.so.12", "libmpi.so.12"}
 
 // A way is how the ranks of a set share a process.
 type way struct {
-	preload []string // files that ld.so is to load before the program's libraries
+	preload []string // files that ld.so is to load before the program's libraries, after the user's
 	host    string   // the executable that runs a copy of the program per rank; "" the program is the process
+	tools   []string // of LD_PRELOAD, what the host gives each rank a copy of
+	others  []string // of LD_PRELOAD, what stays with the host's process
 }
 
 // share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and
@@ -37,7 +37,8 @@ func share(path string, program hydra.Program) (way, error) {
 		return way{}, nil
 	}
 	libraryPath, _ := hydra.Getenv(program.Env, "LD_LIBRARY_PATH")
-	closure, err := search.New(libraryPath).Closure(path)
+	libraries := search.New(libraryPath)
+	closure, err := libraries.Closure(path)
 	if errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated) {
 		if program.Mode == hydra.ModeShared {
 			return way{}, nil
@@ -54,7 +55,7 @@ func share(path string, program hydra.Program) (way, error) {
 	case program.Mode == hydra.ModePrivate && linked(sharedLibrary):
 		return way{}, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
 	case program.Mode == hydra.ModePrivate:
-		return private(closure.Objects[0], program)
+		return private(closure.Objects[0], program, libraries)
 	case linked(sharedLibrary):
 		return way{}, nil
 	case program.Mode == hydra.ModeShared && withMPI:
@@ -63,33 +64,10 @@ func share(path string, program hydra.Program) (way, error) {
 	case program.Mode == hydra.ModeShared:
 		return way{}, nil
 	case withMPI:
-		return private(closure.Objects[0], program)
+		return private(closure.Objects[0], program, libraries)
 	}
 	return way{}, fmt.Errorf("-rpp %d needs a program linked with libtpsl or with an MPICH library; "+
 		"relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1", program.PerProcess)
-}
-
-// private makes the way of a program that is loaded once per rank, or says why it cannot be.
-func private(program *search.Object, p hydra.Program) (way, error) {
-	refuse := func(why string) (way, error) {
-		return way{}, fmt.Errorf("-rpp %d loads the program once per rank, but it is %s, or use -rpp 1", p.PerProcess, why)
-	}
-	info, err := os.Stat(program.Path)
-	switch {
-	case err != nil:
-		return way{}, err
-	case program.Type == elf.ET_EXEC && program.Interp != "":
-		return refuse("not position-independent; rebuild it with -fPIE -pie")
-	case program.Interp == "":
-		return refuse("statically linked; link it with shared libraries")
-	case info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
-		return refuse("setuid or setgid; remove these bits")
-	}
-	host, err := installed("host")
-	if err != nil {
-		return way{}, fmt.Errorf("-rpp %d needs the host of private programs: %w; install tpsl anew", p.PerProcess, err)
-	}
-	return way{host: host}, nil
 }
 
 // standIns returns the files of the stand-ins.

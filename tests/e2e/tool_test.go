@@ -36,3 +36,14 @@ func TestTool(t *testing.T) {
 		}
 	}
 }
+
+// In private mode each rank has a tool of its own, as a flat process has.
+func TestPrivateTool(t *testing.T) {
+	testsupport.NothingLeft(t)
+	tool := testsupport.CC(t, "mpicc.mpich", "testdata/tool.c", "-shared", "-fPIC")
+	program := plain(t, "mpicc.mpich", "alone.c")
+	options := "-genv LD_PRELOAD " + tool + " -n 2"
+	want := mpiexec(t, nil, options, program, "return").succeeded(t)
+	assert.Contains(t, want.stdout, "tool: 1 inits, 0 sends, 1 finalizes\n")
+	assert.Equal(t, want.lines(), mpiexec(t, nil, options+" -rpp 2", program, "return").succeeded(t).lines())
+}
