@@ -5,6 +5,7 @@
 //
 //	tpsl check FILE
 //	tpsl doctor
+//	tpsl run [-rpp K] PROGRAM
 package main
 
 import (
@@ -30,6 +31,7 @@ var commands = []struct {
 	{"doctor", "say what would fail on this machine, and what to do", func(args []string) int {
 		return doctor.Command(version.Version, args, os.Stdout, os.Stderr)
 	}},
+	{"run", "run a program as ranks of one address space", runJob},
 }
 
 func main() { os.Exit(run(os.Args[1:])) }

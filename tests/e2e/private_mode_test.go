@@ -142,3 +142,18 @@ func TestPrivateHostKilled(t *testing.T) {
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program, "kill")
 	assert.Equal(t, 9, job.code, strings.TrimSpace(job.stderr))
 }
+
+// tpsl run is a job of one rank set without a launcher of the user's.
+func TestTpslRun(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicc.mpich", "peek.c")
+	assert.Equal(t, "rank 1 reads 42\n", run(t, nil, built(t, "bin/tpsl"), "run", "-rpp", "2", program).succeeded(t).stdout)
+	for _, c := range []struct{ args, stderr string }{
+		{"run", "tpsl run: no program given; try tpsl run -h\n"},
+		{"run -rpp 0 x", "tpsl run: -rpp 0: want a number from 1; try tpsl run -h\n"},
+		{"run -n 2 x", "tpsl run: flag provided but not defined: -n; try tpsl run -h\n"},
+	} {
+		job := run(t, nil, append([]string{built(t, "bin/tpsl")}, strings.Fields(c.args)...)...)
+		assert.Equal(t, outcome{stderr: c.stderr, code: 255}, job)
+	}
+}
