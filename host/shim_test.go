@@ -4,10 +4,10 @@
 package host_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
@@ -21,6 +21,16 @@ func TestGetoptIsLibcs(t *testing.T) {
 	require.Zero(t, code)
 	gotOut, gotErr, code := testsupport.Run(t, time.Minute, []string{"LD_PRELOAD=" + ours}, program)
 	require.Zero(t, code)
-	assert.True(t, stdout == gotOut, "results differ")
-	assert.True(t, stderr == gotErr, "messages differ")
+	sameLines(t, stdout, gotOut)
+	sameLines(t, stderr, gotErr)
+}
+
+// sameLines shows the first line that differs, of thousands.
+func sameLines(t *testing.T, want, got string) {
+	t.Helper()
+	wanted, gotten := strings.Split(want, "\n"), strings.Split(got, "\n")
+	require.Len(t, gotten, len(wanted))
+	for i := range wanted {
+		require.Equal(t, wanted[i], gotten[i], "line %d", i+1)
+	}
 }
