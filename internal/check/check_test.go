@@ -257,7 +257,7 @@ func TestModes(t *testing.T) {
 		"flat":          {pie, []mode{{"private", true, "linked with libmpich.so.12"}, {"stand-in", true, "-tpsl shared"}}},
 		"flat, ET_EXEC": {fixed, []mode{{"private", false, "-fPIE -pie"}, {"stand-in", true, "-tpsl shared"}}},
 		"set-user-ID":   {setuid, []mode{{"private", false, "set-user-ID"}, {"stand-in", false, "relink it with tpslcc"}}},
-		"not MPI":       {made(t, "gcc", plain), []mode{{"shared", false, "linked with none of libtpsl.so.0, libmpich.so.12"}}},
+		"not MPI":       {made(t, "gcc", plain), []mode{{"shared", false, "linked with none of libtpsl.so.0, libmpich.so.12, libmpi.so.12: relink it with tpslcc, or use mpiexec -tpsl private"}}},
 		"static":        {made(t, "gcc", plain, "-static"), []mode{{"shared", false, "statically linked"}}},
 		"static PIE":    {made(t, "gcc", plain, "-static-pie"), []mode{{"shared", false, "statically linked"}}},
 	} {

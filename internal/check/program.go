@@ -111,7 +111,7 @@ func modes(c *search.Closure) []Mode {
 	case linked(library.Soname):
 		return []Mode{{modeShared, true, "linked with " + library.Soname}}
 	case mpi < 0:
-		return []Mode{{modeShared, false, notMPI(c) + ": " + tpslcc}}
+		return []Mode{{modeShared, false, notMPI(c) + ": " + tpslcc + ", or use mpiexec -tpsl private if it loads an MPI library later"}}
 	}
 	name := library.Defaults[mpi]
 	private := Mode{modePrivate, true, "position-independent, linked with " + name}
