@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/plan"
 )
@@ -242,4 +243,32 @@ func TestClosingWhileOthersLookUp(t *testing.T) {
 	}
 	all.Wait()
 	busy.Close()
+}
+
+// Instances of MPICH that have been a job of one rank can be closed. The first stays, as
+// libucm refers to it. What the others leave behind is what their code does not free.
+func TestClosingMPICH(t *testing.T) {
+	testsupport.Require(t, "mpicc.mpich")
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	once := func() {
+		i := open(t, "libmpich.so.12", "UCX_HANDLE_ERRORS=none")
+		require.Zero(t, call(t, i, "MPI_Init", 0, 0))
+		require.Zero(t, call(t, i, "MPI_Finalize"))
+		i.Close()
+	}
+	for range 4 {
+		once()
+	}
+	before := footprintNow(t)
+	const times = 10
+	for range times {
+		once()
+	}
+	after := footprintNow(t)
+	t.Logf("%d kB for each instance of libmpich.so.12 that was closed", (after.kilobytes-before.kilobytes)/times)
+	assert.Equal(t, before.fds, after.fds)
+	assert.LessOrEqual(t, after.threads, before.threads+4)
+	assert.LessOrEqual(t, after.maps, before.maps+20)
+	assert.Less(t, after.kilobytes, before.kilobytes+times*256)
 }
