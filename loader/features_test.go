@@ -35,6 +35,7 @@ func TestFeatures(t *testing.T) {
 			{"-Bsymbolic", "-Wl,-Bsymbolic", elf.R_X86_64_RELATIVE, 0},
 			{"-Bsymbolic-functions", "-Wl,-Bsymbolic-functions", elf.R_X86_64_GLOB_DAT, 1},
 			{"gold", "-fuse-ld=gold", elf.R_X86_64_GLOB_DAT, 1},
+			{"sizes", "-DSIZE", elf.R_X86_64_SIZE64, 1}, // gold makes none
 			{"no section headers", "-Wl,--strip-all", elf.R_X86_64_GLOB_DAT, 1},
 		} {
 			t.Run(compiler+" "+c.name, func(t *testing.T) {
@@ -52,6 +53,7 @@ func TestFeatures(t *testing.T) {
 					assert.Equal(t, 1, call(t, b, state), state)
 				}
 				assert.Equal(t, 1, call(t, a, "next_is_behind"))
+				assert.Equal(t, 1, call(t, a, "size_known"))
 				assert.Equal(t, c.ours, call(t, a, "symbolic_is_ours"))
 				if c.ours == 1 {
 					assert.Equal(t, 1, call(t, a, "interposed_one"))

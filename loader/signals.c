@@ -134,6 +134,14 @@ static int set(int number, const struct sigaction *new, struct disposition *d)
     return 0;
 }
 
+static bool anyone_asked(int number)
+{
+    struct disposition *d = atomic_load(&heads[number]);
+    while (d && !atomic_load(&d->instance))
+        d = d->next;
+    return d != NULL;
+}
+
 static struct disposition *new_disposition(struct tpsl_instance *in, int number)
 {
     struct disposition *d = disposition_of(NULL, number);
@@ -152,7 +160,7 @@ static struct disposition *new_disposition(struct tpsl_instance *in, int number)
 static int change(struct tpsl_instance *in, int number, const struct sigaction *new, struct sigaction *old)
 {
     struct disposition *d = disposition_of(in, number);
-    bool first = !atomic_load(&heads[number]);
+    bool first = !anyone_asked(number);
     struct sigaction before = {.sa_handler = SIG_DFL};
     if (d && action_of(d))
         before = *action_of(d);

@@ -67,6 +67,8 @@ func TestThreadLocalStorage(t *testing.T) {
 	}{
 		{"dynamic", "gcc", "-ftls-model=global-dynamic", elf.R_X86_64_DTPMOD64},
 		{"dynamic, clang", "clang", "-ftls-model=global-dynamic", elf.R_X86_64_DTPMOD64},
+		{"local-dynamic", "gcc", "-ftls-model=local-dynamic", elf.R_X86_64_DTPMOD64},
+		{"local-dynamic, clang", "clang", "-ftls-model=local-dynamic", elf.R_X86_64_DTPMOD64},
 		{"initial-exec", "gcc", "-ftls-model=initial-exec", elf.R_X86_64_TPOFF64},
 		{"initial-exec, clang", "clang", "-ftls-model=initial-exec", elf.R_X86_64_TPOFF64},
 		{"descriptors", "gcc", "-mtls-dialect=gnu2", elf.R_X86_64_TLSDESC}, // clang 14 makes none

@@ -143,6 +143,8 @@ func (s *resolver) store(i int, r image.Reloc) (Store, error) {
 		return s.threadLocal(i, r, st)
 	case elf.R_X86_64_COPY:
 		return s.copy(i, r, st)
+	case elf.R_X86_64_SIZE64:
+		return s.size(i, r, st)
 	case elf.R_X86_64_TPOFF64:
 		return s.threadOffset(i, r, st)
 	case elf.R_X86_64_TLSDESC:
@@ -209,6 +211,17 @@ func (s *resolver) copy(i int, r image.Reloc, st Store) (Store, error) {
 		st.Size = d.symbol.Size
 	}
 	st.Kind, st.Target, st.Addend = CopyLocal, uint32(d.object), int64(d.symbol.Value)
+	return st, nil
+}
+
+// size resolves R_X86_64_SIZE64: how large the definition is.
+func (s *resolver) size(i int, r image.Reloc, st Store) (Store, error) {
+	sym, err := s.images[i].Symbol(r.Sym)
+	if err != nil {
+		return st, err
+	}
+	d := s.define(i, sym, false)
+	st.Kind, st.Addend = Constant, int64(d.symbol.Size)+r.Addend
 	return st, nil
 }
 

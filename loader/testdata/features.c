@@ -13,7 +13,7 @@ int interposed = 100, protected_one = 100, symbolic = 100;
 int which(void) { return 2; }
 int back_sees(void) { return ++interposed; }
 int *back_symbolic(void) { return &symbolic; }
-int back_next(void) { return 7; }
+char wide[37];
 #else
 
 int interposed;
@@ -36,6 +36,15 @@ int next_is_behind(void)
     int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "which"), (*any)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "which");
     return next && any && next() == 2 && any() == 1 && dlsym(RTLD_NEXT, "strlen") == dlsym(RTLD_DEFAULT, "strlen");
 }
+
+#ifdef SIZE
+/* The size of another library's variable. */
+__asm__("    .data\n    .balign 8\nsize_of_wide: .quad wide@SIZE + 5\n    .previous\n");
+extern const long size_of_wide __attribute__((visibility("hidden")));
+int size_known(void) { return size_of_wide == 37 + 5; }
+#else
+int size_known(void) { return 1; }
+#endif
 
 /* An IFUNC that is called through the PLT, and whose resolver reads relocated data. */
 static int resolved;
