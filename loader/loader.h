@@ -134,6 +134,9 @@ bool tpsl_locate(const void *address, struct tpsl_location *);
  * or a preloaded tool's before ours. dlsym(RTLD_DEFAULT) from libtpsl would find ours
  * first, as libtpsl is linked -Bsymbolic. version may be NULL. */
 void *tpsl_process_symbol(const char *name, const char *version);
+/* The same for a reference to name@version: the first definition may be one of a library
+ * without versions (a malloc, a sanitizer), which dlvsym skips and ld.so does not. */
+void *tpsl_process_definition(const char *name, const char *version);
 
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
@@ -158,7 +161,8 @@ struct tpsl_thread_hooks {
     void (*enter)(void *state); /* on the new thread, before its start routine */
 };
 void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);
-int tpsl_thread_create_inheriting(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int tpsl_thread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int tpsl_thread_create_inheriting(tpsl_thread_create *, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 /* ---- onecopy.c ---- */
 /* Says that the job has another process on this host, so that a kernel that
@@ -185,6 +189,7 @@ extern const struct tpsl_rebinding tpsl_rebindings[];
 extern const size_t tpsl_nrebindings;
 
 /* The functions behind the table that live elsewhere. */
+tpsl_thread_create tpsl_pthread_create;
 char *tpsl_getenv(const char *);
 void *tpsl_dlopen(const char *, int);
 int tpsl_dlclose(void *);

@@ -11,7 +11,7 @@ package loader
 
 // The definition that the process's global scope has, else that of the library.
 static void *tpsl_host_symbol(void *library, const char *name, const char *version) {
-	void *p = version ? tpsl_process_symbol(name, version) : NULL;
+	void *p = version ? tpsl_process_definition(name, version) : NULL;
 	if (!p && library)
 		p = version ? dlvsym(library, name, version) : dlsym(library, name);
 	return p ? p : tpsl_process_symbol(name, NULL);

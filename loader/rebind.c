@@ -48,7 +48,7 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"dl_iterate_phdr", tpsl_host_iterate_phdr, BOTH},
     {"getenv", tpsl_getenv, BOTH},
     {"secure_getenv", secure_getenv_overlaid, BOTH},
-    {"pthread_create", tpsl_thread_create_inheriting, TPSL_REBIND_PRIVATE},
+    {"pthread_create", tpsl_pthread_create, TPSL_REBIND_PRIVATE},
     {"sigaction", tpsl_sigaction, TPSL_REBIND_PRIVATE},
     {"signal", tpsl_signal, TPSL_REBIND_PRIVATE},
     {"mmap", tpsl_mmap, TPSL_REBIND_PRIVATE},

@@ -31,15 +31,20 @@ static void *enter(void *arg)
     return b.routine(b.argument);
 }
 
-int tpsl_thread_create_inheriting(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
+int tpsl_thread_create_inheriting(tpsl_thread_create *create, pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
     struct birth *b = malloc(sizeof *b);
     if (!b)
         return EAGAIN;
     *b = (struct birth){routine, argument, tpsl_current, hooks ? hooks->capture() : NULL};
-    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
     int rc = create ? create(thread, attr, enter, b) : ENOSYS;
     if (rc)
         free(b);
     return rc;
+}
+
+/* By the process's function, which may be a sanitizer's that must know all threads. */
+int tpsl_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
+{
+    return tpsl_thread_create_inheriting(tpsl_process_symbol("pthread_create", NULL), thread, attr, routine, argument);
 }

@@ -77,7 +77,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 
 void tpsl_watch_faults(void)
 {
-    tpsl_crash_prepare();
+    tpsl_walk_prepare();
     struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&ours.sa_mask);
     for (int i = 0; i < NFAULTS; i++)
