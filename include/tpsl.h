@@ -6,8 +6,9 @@
  * A process holds a rank set: the ranks that mpiexec -rpp K gave it. A slot is an
  * index 0..K-1 into that set. A thread that calls MPI_Init claims a slot, *owns* it and
  * is that rank from then on. Threads that it makes *act for* the same rank without
- * owning it. A thread owns one slot at most, and acts for one at a time. With K=1 every
- * thread acts for slot 0, once that is initialised and the thread calls MPI.
+ * owning it; with K>1 MPI_Init by one of them claims a slot of its own. A thread owns one
+ * slot at most, and acts for one at a time. With K=1 every thread acts for slot 0, once
+ * that is initialised and the thread calls MPI.
  *
  * Misuse ends the job with one line that says why, as an MPI error does under
  * MPI_ERRORS_ARE_FATAL. TPSL_CHECK=1 in the environment finds misuse that is marked
