@@ -50,9 +50,10 @@ char *tpsl_open_private(void)
 void tpsl_prepare_private(struct tpsl_instance *in)
 {
     for (char **p = preparers; p && *p; p++) {
-        int (*prepare)(void) = tpsl_instance_symbol(in, *p, NULL);
+        int error; /* of a subroutine of Fortran; a function of C takes nothing and ignores it */
+        void (*prepare)(int *) = tpsl_instance_symbol(in, *p, NULL);
         if (prepare)
-            prepare();
+            prepare(&error);
     }
     for (struct variable *v = variables; v; v = v->next) {
         const void *copy = tpsl_instance_symbol(in, v->name, NULL);

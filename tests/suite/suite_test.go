@@ -6,6 +6,7 @@ package suite
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,10 +84,11 @@ func (p program) runFlat(t *testing.T, name string) outcome {
 	return p.run(t, name, []string{"OMP_NUM_THREADS=1"}, "mpiexec.hydra", "-n", "4", p.flat)
 }
 
-func (p program) runThreads(t *testing.T, name, perProcess string) outcome {
+// runThreads runs thread ranks. options are words as a user types them.
+func (p program) runThreads(t *testing.T, name, options, executable string) outcome {
 	t.Helper()
 	mpiexec := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
-	return p.run(t, name, nil, mpiexec, "-n", "4", "-rpp", perProcess, p.threads)
+	return p.run(t, name, nil, slices.Concat([]string{mpiexec, "-n", "4"}, strings.Fields(options), []string{executable})...)
 }
 
 func TestFlatAndThreadsAreAlike(t *testing.T) {
@@ -107,8 +109,8 @@ func TestFlatAndThreadsAreAlike(t *testing.T) {
 				require.Zero(t, want.code, want.stderr)
 				require.Empty(t, want.stderr)
 				require.True(t, strings.HasPrefix(want.stdout, name+": 4 ranks, ") && strings.HasSuffix(want.stdout, ", 0 wrong\n"), want.stdout)
-				assert.Equal(t, want, p.runThreads(t, "4", "4"), "four ranks in a process")
-				assert.Equal(t, want, p.runThreads(t, "2", "2"), "two ranks in each of two processes")
+				assert.Equal(t, want, p.runThreads(t, "4", "-rpp 4", p.threads), "four ranks in a process")
+				assert.Equal(t, want, p.runThreads(t, "2", "-rpp 2 -tpsl shared", p.flat), "the flat program itself, two ranks in each of two processes")
 			})
 		}
 	}
@@ -123,7 +125,7 @@ func TestWrongResultsShow(t *testing.T) {
 	for source, i := range map[string]mpiInterface{"testdata/wrong.f90": interfaces[2], "testdata/wrong.cc": interfaces[3]} {
 		t.Run(source, func(t *testing.T) {
 			p := compile(t, i, source)
-			for _, o := range []outcome{p.runFlat(t, "flat"), p.runThreads(t, "4", "4")} {
+			for _, o := range []outcome{p.runFlat(t, "flat"), p.runThreads(t, "4", "-rpp 4", p.threads)} {
 				assert.Equal(t, 1, o.code)
 				assert.Contains(t, o.stdout, "wrong: 4 ranks, digest 0, 1 wrong\n")
 				assert.Contains(t, o.stderr, "rank 2: wrong: as it should be\n")
