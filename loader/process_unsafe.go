@@ -78,11 +78,11 @@ func Configure(c Config) {
 	clear(host.plans)
 }
 
-// FindLibrary returns the file that opening name comes to.
-func FindLibrary(name string) (string, error) {
+// SearchPath returns where instances find libraries.
+func SearchPath() *search.Path {
 	host.mu.Lock()
 	defer host.mu.Unlock()
-	return host.finder().Find(name, nil)
+	return host.finder()
 }
 
 // Preconditions: p.mu is held, as for all methods below.

@@ -25,6 +25,7 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints"
 	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/limits"
@@ -55,7 +56,7 @@ func tpslSetup() *C.char {
 	collectRarely()
 	state.set = set
 	state.verify = os.Getenv("TPSL_VERIFY") == "1"
-	state.library = sync.OnceValues(func() (string, error) { return library.Find(os.Getenv("TPSL_MPI_LIBRARY"), loader.FindLibrary) })
+	state.library = sync.OnceValues(findLibrary)
 	state.begin = sync.OnceValue(begin)
 	for _, word := range set.PMI {
 		fd, _ := strconv.Atoi(word) // checked by parseRankSet
@@ -94,6 +95,21 @@ func configure(private string) error {
 	}
 	loader.Configure(config)
 	return nil
+}
+
+// findLibrary returns the file of the MPI library.
+func findLibrary() (string, error) {
+	var needed []string
+	program, err := image.Open("/proc/self/exe")
+	if err == nil {
+		defer program.Close()
+		needed = program.Needed
+		program.Path, err = os.Executable() // for $ORIGIN
+	}
+	if err != nil {
+		program = nil // its own search path is unknown then
+	}
+	return library.Find(os.Getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
 }
 
 // collectRarely keeps the Go collector and its threads off the program's cores: the

@@ -29,7 +29,7 @@ const (
 type finder struct{ search *search.Path }
 
 func (f *finder) find(name string) (string, error) {
-	path, err := f.search.Find(name, nil)
+	path, err := library.Finder(f.search, nil)(name)
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ func (f *finder) find(name string) (string, error) {
 }
 
 func (f *finder) chosen(asked string) (c Chosen) {
-	path, err := library.Find(asked, f.find)
+	path, err := library.Find(asked, nil, f.find)
 	if err != nil {
 		c.Error = err.Error()
 		return c
