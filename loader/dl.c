@@ -106,6 +106,14 @@ void *tpsl_process_symbol(const char *name, const char *version)
     return version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
 }
 
+void *tpsl_host_function(const char *name, const void *ours)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        found = tpsl_process_symbol(name, NULL);
+    return found == ours ? NULL : found;
+}
+
 static bool has_versions(const void *definition)
 {
     Dl_info info;

@@ -134,7 +134,10 @@ bool tpsl_locate(const void *address, struct tpsl_location *);
  * or a preloaded tool's before ours. dlsym(RTLD_DEFAULT) from libtpsl would find ours
  * first, as libtpsl is linked -Bsymbolic. version may be NULL. */
 void *tpsl_process_symbol(const char *name, const char *version);
-/* The same for a reference to name@version: the first definition may be one of a library
+/* The function behind ours of the same name. Where a preloaded library brings us, libc
+ * comes before us and there is nothing behind. NULL: there is none. */
+void *tpsl_host_function(const char *name, const void *ours);
+/* tpsl_process_symbol for a reference to name@version: the first definition may be one of a library
  * without versions (a malloc, a sanitizer), which dlvsym skips and ld.so does not. */
 void *tpsl_process_definition(const char *name, const char *version);
 

@@ -74,7 +74,7 @@ static tpsl_thread_create *_Atomic host_create, *_Atomic front_create;
  * loader knows the program (dl.c). */
 __attribute__((constructor(102))) static void find_functions(void)
 {
-    atomic_store(&host_create, (tpsl_thread_create *)dlsym(RTLD_NEXT, "pthread_create"));
+    atomic_store(&host_create, (tpsl_thread_create *)tpsl_host_function("pthread_create", pthread_create));
     atomic_store(&front_create, (tpsl_thread_create *)tpsl_process_symbol("pthread_create", NULL));
 }
 
