@@ -4,6 +4,8 @@
 package suite
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +62,8 @@ func compile(t *testing.T, i mpiInterface, source string) program {
 	return program{testsupport.CC(t, i.flat, source, flags...), testsupport.CC(t, i.threads, source, flags...), dir}
 }
 
-// outcome is what a job leaves: its words, its exit code and the file that it was told.
+// outcome is what a job leaves: its words, its exit code, and the length and checksum of
+// the file that it was told to write.
 type outcome struct {
 	stdout, stderr, file string
 	code                 int
@@ -75,7 +78,7 @@ func (p program) run(t *testing.T, name string, env []string, argv ...string) (o
 	if err != nil {
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
-	o.file = string(content)
+	o.file = fmt.Sprintf("%d bytes, %x", len(content), sha256.Sum256(content))
 	return o
 }
 
