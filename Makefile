@@ -27,8 +27,9 @@ STANDINS = libmpich.so.12 libmpi.so.12
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
+DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
-	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -63,17 +64,20 @@ $(STANDINS:%=lib/tpsl/%): Makefile
 	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--auxiliary=libtpsl.so.0 -Wl,-rpath,'$$ORIGIN/..' -Wl,--enable-new-dtags -x c /dev/null -o $@
 
 # The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h.
+# Made aside: tests install while others build.
 $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
-	@mkdir -p $(@D)
-	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >$@
+	@mkdir -p $(@D) build
+	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >build/$(@F)
+	@mv build/$(@F) $@
 
-share/doc/tpsl/LICENSE: LICENSE
+$(DOCS:%=share/doc/tpsl/%): share/doc/tpsl/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
 
 share/doc/tpsl/THIRD_PARTY: scripts/notices go.mod
-	@mkdir -p $(@D)
-	scripts/notices >$@.new && mv $@.new $@
+	@mkdir -p $(@D) build
+	scripts/notices >build/$(@F)
+	@mv build/$(@F) $@
 
 examples: $(EXAMPLES)
 

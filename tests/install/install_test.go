@@ -96,6 +96,14 @@ func TestUninstallRemovesWhatInstallPut(t *testing.T) {
 	}
 }
 
+// What a site has put into a folder of the installation stays.
+func TestUninstallLeavesWhatOthersPut(t *testing.T) {
+	prefix := installed(t)
+	writeFile(t, prefix+"/share/tpsl/site.policy", "")
+	runMake(t, "uninstall", "PREFIX="+prefix)
+	assert.Equal(t, []string{" drwxr-xr-x ", "/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/site.policy -rw-r--r-- "}, tree(t, prefix))
+}
+
 // An installation is for all users, whatever the umask of who installs. What a
 // newer version lacks goes.
 func TestInstallOverAnother(t *testing.T) {
@@ -107,10 +115,11 @@ func TestInstallOverAnother(t *testing.T) {
 		run(t, nil, "bash", "-c", script)
 	}
 	place("bin/mpiexec", "include/tpsl.h", "lib/libtpsl.so", "lib/libtpsl.so.0")
-	place("bin/mpiexec", "lib/libtpsl.so", "lib/libtpsl.so.0")
+	place("bin/mpiexec", "lib/libtpsl.so", "lib/libtpsl.so.0", "lib/tpsl/libmpi.so.12")
 	assert.Equal(t, []string{
 		" drwxr-xr-x ", "/bin drwxr-xr-x ", "/bin/mpiexec -rwxr-xr-x ",
 		"/lib drwxr-xr-x ", "/lib/libtpsl.so Lrwxrwxrwx libtpsl.so.0", "/lib/libtpsl.so.0 -rw-r--r-- ",
+		"/lib/tpsl drwxr-xr-x ", "/lib/tpsl/libmpi.so.12 -rw-r--r-- ",
 		"/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/placed -rw-r--r-- ",
 	}, tree(t, to))
 }
