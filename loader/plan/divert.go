@@ -139,9 +139,11 @@ func (d *diverter) scan(o Loaded) error {
 }
 
 func (d *diverter) refer(o Loaded, m *image.Image, r image.Reloc, sym image.Symbol) {
-	def, ok := d.definition(sym)
+	lib, def := d.definition(sym)
 	switch {
-	case !ok:
+	case lib == nil:
+	case def.Type == elf.STT_OBJECT && lib.Constant(def.Value):
+		// The program's own is right: tables of C++ classes, say.
 	case def.Type == elf.STT_OBJECT:
 		if v := (Variable{sym.Name, def.Size}); !slices.Contains(d.Variables, v) {
 			d.Variables = append(d.Variables, v)
@@ -154,13 +156,14 @@ func (d *diverter) refer(o Loaded, m *image.Image, r image.Reloc, sym image.Symb
 	}
 }
 
-func (d *diverter) definition(sym image.Symbol) (image.Symbol, bool) {
+// definition returns the library that defines a symbol, nil: none does, and what it says.
+func (d *diverter) definition(sym image.Symbol) (*image.Image, image.Symbol) {
 	for _, m := range d.images {
 		if def, ok := m.Lookup(sym.Name, sym.Version); ok {
-			return def, true
+			return m, def
 		}
 	}
-	return image.Symbol{}, false
+	return nil, image.Symbol{}
 }
 
 func (d *diverter) function(name string) int {

@@ -17,7 +17,7 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// HDF5 and ScaLAPACK in C and Fortran, as Debian builds them for MPICH, give thread ranks what they give processes, to the last bit; to a
+// HDF5 and ScaLAPACK in C, C++ and Fortran, as Debian builds them for MPICH, give thread ranks what they give processes, to the last bit; to a
 // program that was linked with MPICH, too.
 func TestLibraries(t *testing.T) {
 	for _, c := range []struct {
@@ -27,6 +27,7 @@ func TestLibraries(t *testing.T) {
 	}{
 		{"hdf5.c", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich"}, true},
 		{"hdf5f.f90", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich_fortran"}, true},
+		{"hdf5xx.cc", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich_cpp", "-lhdf5_mpich"}, true},
 		{"scalapack.c", []string{"-lscalapack-mpich", "-lm"}, false},
 		{"scalapackf.f90", []string{"-lscalapack-mpich"}, false},
 	} {
@@ -34,13 +35,10 @@ func TestLibraries(t *testing.T) {
 			testsupport.NothingLeft(t)
 			testsupport.Require(t, "mpiexec.hydra")
 			source := "../../examples/libraries/" + c.name
-			plain, ours := "mpicc.mpich", "tpslcc"
-			if strings.HasSuffix(c.name, ".f90") {
-				plain, ours = "mpif90.mpich", "tpslfort"
-			}
+			compilers := map[string][2]string{".c": {"mpicc.mpich", "tpslcc"}, ".cc": {"mpicxx.mpich", "tpslcxx"}, ".f90": {"mpif90.mpich", "tpslfort"}}[filepath.Ext(c.name)]
 			flags := append([]string{"-fopenmp", "-O2", "-Wall", "-Wextra", "-Werror"}, c.flags...)
-			flat := testsupport.CC(t, plain, source, flags...)
-			relinked := testsupport.CC(t, ours, source, flags...)
+			flat := testsupport.CC(t, compilers[0], source, flags...)
+			relinked := testsupport.CC(t, compilers[1], source, flags...)
 			result := func(env, argv []string) (stdout string, file [sha256.Size]byte) {
 				path := filepath.Join(t.TempDir(), "data")
 				if c.file {

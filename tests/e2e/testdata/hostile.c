@@ -12,6 +12,7 @@ int hostile_rank(void);
 double hostile_sum(int a, double b, int c, int d, int e, int f, int g, double h, int i, int j, long k);
 int hostile_call(int (*function)(int), int argument);
 extern int hostile_number, hostile_open(void);
+extern const int *const hostile_place;
 
 #ifdef LIBRARY
 
@@ -21,6 +22,7 @@ static __thread int count __attribute__((tls_model("initial-exec")));
 static int count;
 #endif
 int hostile_number = -1;
+const int *const hostile_place = &hostile_number; /* another address in each copy, and read-only */
 
 int hostile_count(void)
 {
@@ -63,6 +65,7 @@ static int twice(int x)
 int main(int argc, char **argv)
 {
     printf("before: %d\n", hostile_count()); /* the process's own copy */
+    const int *place = hostile_place;
 #pragma omp parallel
     {
         int size, rank, last = 0;
@@ -78,7 +81,7 @@ int main(int argc, char **argv)
                hostile_sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), hostile_call(twice, 21), hostile_number);
         MPI_Finalize();
     }
-    return 0;
+    return place != hostile_place;
 }
 
 #endif
