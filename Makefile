@@ -89,7 +89,8 @@ build/examples/%: examples/%.f90 all
 	@mkdir -p $(@D)
 	bin/tpslfort -fopenmp -O2 $< -o $@
 
-install: all
+# Root may have no go: what the user built is then installed.
+install: $(if $(shell command -v $(GO) 2>/dev/null),all)
 	@scripts/place '$(DESTDIR)' '$(PREFIX)' $(INSTALLED)
 
 uninstall:

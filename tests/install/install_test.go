@@ -124,6 +124,23 @@ func TestInstallOverAnother(t *testing.T) {
 	}, tree(t, to))
 }
 
+// make install as root, which may have no go, takes what a user has built; what is
+// installed already stays if nothing is.
+func TestInstallWithoutGo(t *testing.T) {
+	prefix := installed(t)
+	before := tree(t, prefix)
+	runMake(t, "install", "PREFIX="+prefix, "GO=nosuchgo")
+	assert.Equal(t, before, tree(t, prefix))
+
+	copied := t.TempDir()
+	run(t, nil, "cp", "-r", testsupport.Root(t)+"/Makefile", testsupport.Root(t)+"/scripts", testsupport.Root(t)+"/include", copied)
+	require.NoError(t, os.Mkdir(copied+"/share", 0o755))
+	_, stderr, code := testsupport.Run(t, limit, nil, "make", "-s", "-C", copied, "install", "PREFIX="+prefix, "GO=nosuchgo")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "place: bin/mpiexec is not there: run make first\n")
+	assert.Equal(t, before, tree(t, prefix))
+}
+
 // Nothing in the installed tree says where it was installed, so it can be moved.
 func TestMovedPrefix(t *testing.T) {
 	testsupport.NothingLeft(t)
