@@ -19,7 +19,7 @@ import (
 )
 
 // A release is the same bytes whoever makes it: the tarball of what is committed,
-// and the Debian package built from it in any folder, without git.
+// and the Debian package built from it in any folder, without git, and installed.
 func TestReleaseIsReproducible(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "git", "dpkg-deb", "objdump")
@@ -36,7 +36,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 	var packages [][32]byte
 	for _, umask := range []string{"022", "077"} {
 		folder := t.TempDir()
-		script := "umask " + umask + "; tar xzf " + testsupport.Root(t) + "/" + tarball + " -C " + folder + "; cd " + folder + "/" + name + "; make -s deb"
+		script := "umask " + umask + "; tar xzf " + testsupport.Root(t) + "/" + tarball + " -C " + folder + "; cd " + folder + "/" + name + "; make -s install PREFIX=$PWD/prefix && make -s deb"
 		_, stderr, code := testsupport.Run(t, 5*time.Minute, []string{"PATH=" + noGit + ":" + os.Getenv("PATH")}, "bash", "-c", script)
 		require.Zero(t, code, stderr)
 		require.NotContains(t, stderr, "no git")
