@@ -40,6 +40,7 @@ var areas = []string{"p2p", "coll", "types", "rma", "io", "topo", "attr", "err",
 
 func TestMain(m *testing.M) {
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	testsupport.ClearEnvironment()
 	os.Exit(m.Run())
 }
 
