@@ -63,11 +63,12 @@ $(STANDINS:%=lib/tpsl/%): Makefile
 	@mkdir -p $(@D)
 	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--auxiliary=libtpsl.so.0 -Wl,-rpath,'$$ORIGIN/..' -Wl,--enable-new-dtags -x c /dev/null -o $@
 
-# The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h.
-# Made aside: tests install while others build.
+# The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h. pkg-config links with its flags, by a
+# folder that it finds itself. Made aside: tests install while others build.
 $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
 	@mkdir -p $(@D) build
-	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >build/$(@F)
+	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" \
+		-e "s|@LIBS@|$$(bin/tpslcc -link-info | cut -d ' ' -f 2-)|" -e 's|$(realpath .)/lib|$${libdir}|g' $< >build/$(@F)
 	@mv build/$(@F) $@
 
 $(DOCS:%=share/doc/tpsl/%): share/doc/tpsl/%: %

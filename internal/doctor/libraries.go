@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
@@ -53,7 +54,7 @@ func (f *finder) libraries(asked string, files []string) []Library {
 	if asked != "" {
 		all = append(all, f.look(byVariable, asked))
 	}
-	for _, name := range library.Defaults {
+	for _, name := range soname.MPI {
 		all = append(all, f.look(byDefault, name))
 	}
 	for _, name := range files {

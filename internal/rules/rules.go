@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"cmd/tpslcc":  {"internal"},
 	"internal":    {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
-	"internal/doctor": {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"internal/doctor": {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"tests":           {"internal"},
 }
 

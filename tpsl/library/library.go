@@ -9,14 +9,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
-
-// Defaults are the names of an MPI library with the MPICH ABI, the first that is found
-// wins: as Debian and MPICH builds with a wrapper prefix have it, and as everyone else
-// does.
-var Defaults = []string{"libmpich.so.12", "libmpi.so.12"}
 
 // ABI says what a file is to a program that was compiled with MPICH's mpi.h.
 type ABI string
@@ -29,9 +25,6 @@ const (
 	StandIn ABI = "stand-in" // libtpsl by the name of an MPI library, for programs linked with one
 )
 
-// Soname is that of libtpsl.
-const Soname = "libtpsl.so.0"
-
 // ABIOf tells the kind of a library from its symbols.
 func ABIOf(m *image.Image) ABI {
 	if _, ok := m.Lookup("ompi_mpi_init", ""); ok {
@@ -40,7 +33,7 @@ func ABIOf(m *image.Image) ABI {
 	if _, ok := m.Lookup("PMPI_Init", ""); ok {
 		return MPICH
 	}
-	if m.Auxiliary == Soname {
+	if m.Auxiliary == soname.Libtpsl {
 		return StandIn
 	}
 	return NotMPI
@@ -54,7 +47,7 @@ func Finder(libraries *search.Path, program *image.Image) func(name string) (str
 }
 
 // Find returns the file of the MPI library: the one asked for in TPSL_MPI_LIBRARY, else
-// the first default that there is, and of these one that the program needs. find is a
+// the first of soname.MPI that there is, and of these one that the program needs. find is a
 // Finder.
 func Find(asked string, needed []string, find func(name string) (string, error)) (string, error) {
 	if asked != "" {
@@ -77,10 +70,10 @@ func Find(asked string, needed []string, find func(name string) (string, error))
 	return "", fmt.Errorf("no MPI library: %w; install MPICH, or name one in TPSL_MPI_LIBRARY", first)
 }
 
-// inOrder returns the defaults, those first that are needed. A program linked by tpslcc
+// inOrder returns soname.MPI, those first that are needed. A program linked by tpslcc
 // needs the stand-ins of all.
 func inOrder(needed []string) []string {
-	order := slices.Clone(Defaults)
+	order := slices.Clone(soname.MPI)
 	slices.SortStableFunc(order, func(a, b string) int {
 		switch {
 		case slices.Contains(needed, a) == slices.Contains(needed, b):
