@@ -43,11 +43,11 @@ var state struct {
 
 //export tpslSetup
 func tpslSetup() *C.char {
-	set, err := parseRankSet(os.Getenv)
+	set, err := parseRankSet(getenv)
 	if err == nil {
 		err = endpoints.Make(set.Ranks)
 	}
-	if err == nil && os.Getenv("TPSL_CHECK") == "1" && !C.tpsl_check_start() {
+	if err == nil && getenv("TPSL_CHECK") == "1" && !C.tpsl_check_start() {
 		err = errors.New("TPSL_CHECK: no memory")
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func tpslSetup() *C.char {
 	}
 	collectRarely()
 	state.set = set
-	state.verify = os.Getenv("TPSL_VERIFY") == "1"
+	state.verify = getenv("TPSL_VERIFY") == "1"
 	state.library = sync.OnceValues(findLibrary)
 	state.begin = sync.OnceValue(begin)
 	for _, word := range set.PMI {
@@ -64,37 +64,54 @@ func tpslSetup() *C.char {
 	}
 	C.tpsl_set_control_fd(C.int(set.ControlFD))
 	C.tpsl_set_process_peers(C.bool(set.Peers))
-	if err := configure(os.Getenv("TPSL_PRIVATE")); err != nil {
+	if err := configure(getenv("TPSL_PRIVATE")); err != nil {
 		return C.CString(err.Error())
 	}
 	return nil
 }
 
 // configure says what instances are made of. private names libraries of the program that
-// every rank is to have to itself, beside those of the policy.
+// every rank is to have to itself, beside those of the policy. A single rank has the
+// process to itself already.
 func configure(private string) error {
 	program, err := plan.ProgramPolicy(private)
 	if err != nil {
 		return fmt.Errorf("TPSL_PRIVATE=%s: %w; give patterns of library names, with commas between them", private, err)
 	}
-	d, err := loader.Divert(program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
-	if err != nil {
-		return err
-	}
 	config := loader.Config{Policy: plan.DefaultPolicy(), Unified: names.Data}
-	if len(d.Libraries) > 0 {
-		var files []string
-		for _, l := range d.Libraries {
-			files = append(files, l.Path)
+	if len(state.set.Ranks) > 1 {
+		d, err := loader.Divert(program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+		if err != nil {
+			return err
 		}
-		C.tpsl_set_private(cStrings(files), cStrings(d.Functions), cStrings(d.Prepare))
-		for _, v := range d.Variables {
-			C.tpsl_add_private_variable(C.CString(v.Name), C.size_t(v.Size))
+		if len(d.Libraries) > 0 {
+			setPrivate(d)
+			config.Program, config.Interposed = program, slices.Concat(names.Stubs()...)
 		}
-		config.Program, config.Interposed = program, slices.Concat(names.Stubs()...)
 	}
 	loader.Configure(config)
 	return nil
+}
+
+// setPrivate tells the C side of the program's private libraries.
+func setPrivate(d *plan.Diversion) {
+	for _, l := range d.Libraries {
+		C.tpsl_add_private_library(C.CString(l.Path), C.CString(l.Prepare))
+	}
+	for _, f := range d.Functions {
+		C.tpsl_add_private_function(C.CString(f.Name), C.int(f.Library))
+	}
+	for _, v := range d.Variables {
+		C.tpsl_add_private_variable(C.CString(v.Name), C.int(v.Library), C.size_t(v.Size))
+	}
+}
+
+// getenv is C's, which sees what the program has set: os.Getenv has what was there at the
+// start.
+func getenv(name string) string {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return C.GoString(C.getenv(c))
 }
 
 // findLibrary returns the file of the MPI library.
@@ -109,7 +126,7 @@ func findLibrary() (string, error) {
 	if err != nil {
 		program = nil // its own search path is unknown then
 	}
-	return library.Find(os.Getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
+	return library.Find(getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
 }
 
 // collectRarely keeps the Go collector and its threads off the program's cores: the
@@ -123,7 +140,7 @@ func begin() error {
 	if err := limits.Check(len(state.set.Ranks), state.set.LocalRanks); err != nil {
 		return err
 	}
-	timeout, err := initTimeout(os.Getenv("TPSL_INIT_TIMEOUT"))
+	timeout, err := initTimeout(getenv("TPSL_INIT_TIMEOUT"))
 	if err != nil {
 		return err
 	}
@@ -131,7 +148,7 @@ func begin() error {
 	state.watch = &watch{
 		ranks:     state.set.Ranks,
 		unclaimed: unclaimed,
-		threads:   os.Getenv("OMP_NUM_THREADS"),
+		threads:   getenv("OMP_NUM_THREADS"),
 		say:       func(line string) { fmt.Fprintln(os.Stderr, "tpsl: "+line) },
 		end:       func(line string) { die(255, line) },
 	}
@@ -180,7 +197,7 @@ func tpslPrepare(slot C.int, library, cpus **C.char, environment ***C.char, cerr
 	if len(state.set.CPUs) > 0 {
 		*cpus = C.CString(state.set.CPUs[slot])
 	}
-	*environment = cStrings(state.set.environment(int(slot), os.Getenv))
+	*environment = cStrings(state.set.environment(int(slot), getenv))
 	return true
 }
 

@@ -70,10 +70,11 @@ func TestLibraries(t *testing.T) {
 // A library that counts in a variable counts for all ranks together, or for each one if TPSL_PRIVATE names it.
 func TestPrivateLibrary(t *testing.T) {
 	const source = "testdata/hostile.c"
-	const rest = "rank %d, sum 66, call 42, number %d\n"
-	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC")
+	const rest = "rank %d, sum 66, call 42, name 4, number %d\n"
+	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
 	front := testsupport.CC(t, "gcc", "testdata/front.c", "-shared", "-fPIC")
 	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", "-Wl,-z,now", hostile, "-Wl,-rpath,"+filepath.Dir(hostile))
+	here := testsupport.CC(t, "tpslcc", source, "-fopenmp", hostile, "-Wl,-rpath,.")
 	counts := func(n, number int) (lines []string) {
 		lines = append(lines, "before: 1\n")
 		for rank := range 2 {
@@ -101,12 +102,22 @@ func TestPrivateLibrary(t *testing.T) {
 			assert.Equal(t, c.want, mpiexec(t, c.env, "-n 2 -rpp 2", program).succeeded(t).lines())
 		})
 	}
+	t.Run("found by a relative path", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		job := run(t, []string{own}, "env", "-C", filepath.Dir(hostile), built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", here)
+		assert.Equal(t, counts(10, 42), job.succeeded(t).lines())
+	})
+	t.Run("one rank has the process to itself", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		job := mpiexec(t, []string{own, "OMP_NUM_THREADS=1"}, "-n 1", program)
+		assert.Equal(t, []string{"before: 1\n", fmt.Sprintf("rank 0: counted to 11, "+rest, 0, -1)}, job.succeeded(t).lines())
+	})
 }
 
 // A tool sees what a private library calls.
 func TestToolSeesPrivateLibrary(t *testing.T) {
 	testsupport.NothingLeft(t)
-	hostile := testsupport.CC(t, "mpicc.mpich", "testdata/hostile.c", "-DLIBRARY", "-shared", "-fPIC")
+	hostile := testsupport.CC(t, "mpicc.mpich", "testdata/hostile.c", "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
 	program := testsupport.CC(t, "tpslcc", "testdata/hostile.c", "-fopenmp", hostile, "-Wl,-rpath,"+filepath.Dir(hostile))
 	tool := testsupport.CC(t, "tpslcc", "testdata/ranktool.c", "-shared", "-fPIC")
 	job := mpiexec(t, []string{"TPSL_PRIVATE=hostile", "LD_PRELOAD=" + tool}, "-n 2 -rpp 2", program).succeeded(t)
@@ -116,18 +127,26 @@ func TestToolSeesPrivateLibrary(t *testing.T) {
 
 func TestPrivateLibraryRefused(t *testing.T) {
 	const source = "testdata/hostile.c"
-	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS", "-shared", "-fPIC")
-	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", static, "-Wl,-rpath,"+filepath.Dir(static))
+	compiled := func(library string, flags ...string) string {
+		flags = append(flags, "-fopenmp", library, "-Wl,-rpath,"+filepath.Dir(library))
+		return testsupport.CC(t, "tpslcc", source, flags...)
+	}
+	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
+	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS", "-shared", "-fPIC", "-Wl,-soname,hostile")
+	program := compiled(hostile)
 	for _, c := range []struct {
-		name, private string
-		says          []string
+		name, private, program string
+		says                   []string
 	}{
-		{"initial-exec TLS", "hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec"}},
-		{"pattern", "[", []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
+		{"initial-exec TLS", "hostile", compiled(static), []string{"rank ", "load a private library of the program", "hostile", "initial-exec"}},
+		{"pattern", "[", program, []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
+		{"libc", "libc.so.6", program, []string{"libc.so.6 cannot be private (pattern libc.so.6)", "one copy of it serves all ranks"}},
+		{"no such function", "hostile=nothing", program, []string{"rank ", "hostile has no function nothing to prepare it"}},
+		{"thread-local variable", "hostile", compiled(hostile, "-DLOCAL"), []string{"thread-local variable hostile_local of ", "leave that library shared"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			job := mpiexec(t, []string{"TPSL_PRIVATE=" + c.private}, "-n 2 -rpp 2", program)
+			job := mpiexec(t, []string{"TPSL_PRIVATE=" + c.private}, "-n 2 -rpp 2", c.program)
 			assert.Equal(t, 1, job.code)
 			line, _, _ := strings.Cut(job.stderr, "\n")
 			for _, says := range append(c.says, "tpsl: ") {

@@ -99,3 +99,12 @@ func TestOpenedLate(t *testing.T) {
 		})
 	}
 }
+
+// A constructor that dlopen runs may ask whether MPI is initialised, while another thread is inside MPI_Init.
+func TestConstructorAsks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	library := testsupport.CC(t, "tpslcc", "testdata/constructor.c", "-DLIBRARY", "-shared", "-fPIC", "-D_GNU_SOURCE")
+	program := testsupport.CC(t, "tpslcc", "testdata/constructor.c", "-rdynamic", "-D_GNU_SOURCE")
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -timeout 20", program, library).succeeded(t)
+	assert.Equal(t, "initialized: 0\n", job.stdout)
+}
