@@ -35,8 +35,9 @@ func init() {
 				"K > 1 needs a program linked with libtpsl (tpslcc), whose threads become the ranks.",
 			set: setPerProcess},
 		{names: []string{"tpsl"}, args: "shared|private|auto", local: true, short: "how the ranks of one process share it",
-			long: "auto decides by the libraries the program needs; shared passes the set of ranks through a script,\n" +
-				"and to a program linked with MPICH whose threads call MPI_Init;\n" +
+			long: "auto decides by the libraries the program needs; shared is for a program linked with MPICH whose\n" +
+				"threads call MPI_Init, for a script that starts one, and for a program that opens the MPI library\n" +
+				"later: no RPATH behind these two may lead to another MPI library;\n" +
 				"private, a copy of the program per rank, is not available yet.",
 			set: setMode},
 		{names: []string{"env"}, args: "NAME VALUE | NAME=VALUE", local: true, many: true, short: "set a variable for this segment",

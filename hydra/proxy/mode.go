@@ -9,22 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
-// sharedLibrary is what a program needs whose threads claim slots.
-const sharedLibrary = "libtpsl.so.0"
-
-// mpiLibraries are the names of a library with the MPICH ABI. Each has a stand-in, which makes a program that was linked
-// with the real one call libtpsl.
-var mpiLibraries = []string{"libmpich.so.12", "libmpi.so.12"}
-
-// share returns what must be preloaded into a program so that its ranks can share a process, and refuses a program whose
-// ranks cannot, by the libraries that ld.so would load for it.
-func share(path string, program hydra.Program) (preload []string, err error) {
+// share returns the settings by which a program's ranks can share a process, and refuses a program whose ranks cannot, by
+// the libraries that ld.so would load for it.
+func share(path string, program hydra.Program) (settings []string, err error) {
 	shared := program.Mode == hydra.ModeShared
 	if program.PerProcess == 1 && !shared {
 		return nil, nil
@@ -35,7 +30,7 @@ func share(path string, program hydra.Program) (preload []string, err error) {
 	switch {
 	case errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated):
 		if shared {
-			return nil, nil
+			return finding(program.Env)
 		}
 		return nil, fmt.Errorf("%s, but this is not an ELF program; use -tpsl shared if it starts one, or -rpp 1", advice)
 	case err != nil:
@@ -44,28 +39,60 @@ func share(path string, program hydra.Program) (preload []string, err error) {
 	defer closure.Close()
 	linked := func(name string) bool { return closure.Find(name) != nil }
 	switch {
-	case linked(sharedLibrary):
+	case linked(soname.Libtpsl):
 		return nil, nil
 	case !shared:
 		return nil, fmt.Errorf("%s; relink it with tpslcc, use -tpsl shared if its threads call MPI_Init, or -rpp 1", advice)
-	case slices.ContainsFunc(mpiLibraries, linked):
-		return standIns()
+	case slices.ContainsFunc(soname.MPI, linked):
+		return preloading(program.Env)
 	}
-	return nil, nil
+	return finding(program.Env)
 }
 
-// standIns returns the files of the stand-ins, in the installation that mpiexec is of.
-func standIns() (files []string, err error) {
-	self, err := os.Executable()
+// preloading has ld.so load the stand-ins before the program's own libraries: an RPATH of the program is no matter. The
+// user's own, which are tools in front of MPI, stay first.
+func preloading(env []string) ([]string, error) {
+	folder, err := standIns()
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range mpiLibraries {
-		file := filepath.Join(filepath.Dir(filepath.Dir(self)), "lib", "tpsl", name)
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("-tpsl shared needs a stand-in for the program's MPI library: %w; install tpsl anew", err)
-		}
-		files = append(files, file)
+	var files []string
+	if theirs, _ := hydra.Getenv(env, "LD_PRELOAD"); theirs != "" {
+		files = append(files, theirs)
 	}
-	return files, nil
+	for _, name := range soname.MPI {
+		files = append(files, filepath.Join(folder, name))
+	}
+	return []string{"LD_PRELOAD=" + strings.Join(files, ":")}, nil
+}
+
+// finding has ld.so find the stand-ins first, for a program that this one starts and a library that it opens. A preload
+// would load libtpsl into every program of a script.
+func finding(env []string) ([]string, error) {
+	folder, err := standIns()
+	if err != nil {
+		return nil, err
+	}
+	if theirs, _ := hydra.Getenv(env, "LD_LIBRARY_PATH"); theirs != "" {
+		folder += ":" + theirs
+	}
+	return []string{"LD_LIBRARY_PATH=" + folder}, nil
+}
+
+// standIns returns the folder of the stand-ins, in the installation that mpiexec is of.
+func standIns() (folder string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	folder = filepath.Join(filepath.Dir(filepath.Dir(self)), "lib", "tpsl")
+	if strings.ContainsAny(folder, " :;") {
+		return "", fmt.Errorf("-tpsl shared cannot name %q to ld.so, which cuts it at a space, colon or semicolon; install tpsl elsewhere", folder)
+	}
+	for _, name := range soname.MPI {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return "", fmt.Errorf("-tpsl shared needs a stand-in for the program's MPI library: %w; install tpsl anew", err)
+		}
+	}
+	return folder, nil
 }

@@ -5,8 +5,6 @@ package proxy
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -23,9 +21,9 @@ func (p *proxy) prepare() ([]start, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, preloads := make([]string, len(p.plan.Programs)), make([][]string, len(p.plan.Programs))
+	paths, sharing := make([]string, len(p.plan.Programs)), make([][]string, len(p.plan.Programs))
 	for i, program := range p.plan.Programs {
-		if paths[i], preloads[i], err = p.resolve(program); err != nil {
+		if paths[i], sharing[i], err = p.resolve(program); err != nil {
 			return nil, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)
 		}
 	}
@@ -35,10 +33,7 @@ func (p *proxy) prepare() ([]start, error) {
 		if set.Holds(0) {
 			p.stdin = newStdinPump(p.conn)
 		}
-		own := p.identity(set, cpus, allowed)
-		if preload := preloads[set.Program]; preload != nil {
-			own = append(own, preloading(program.Env, preload))
-		}
+		own := append(p.identity(set, cpus, allowed), sharing[set.Program]...)
 		starts = append(starts, start{
 			set:  set,
 			path: paths[set.Program],
@@ -52,22 +47,14 @@ func (p *proxy) prepare() ([]start, error) {
 	return starts, nil
 }
 
-// resolve finds a program and, when its ranks share a process, what must be preloaded so that they can.
-func (p *proxy) resolve(program hydra.Program) (path string, preload []string, err error) {
+// resolve finds a program and the settings by which its ranks can share a process.
+func (p *proxy) resolve(program hydra.Program) (path string, sharing []string, err error) {
 	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
 		return "", nil, fmt.Errorf("working directory %s: %w", program.Wdir, err)
 	}
 	if path, err = lookPath(program.Args[0], program.Env, program.Wdir); err != nil {
 		return "", nil, err
 	}
-	preload, err = share(path, program)
-	return path, preload, err
-}
-
-// preloading returns the setting of LD_PRELOAD: the user's libraries, which are tools in front of MPI, then ours.
-func preloading(env, ours []string) string {
-	if theirs, _ := hydra.Getenv(env, "LD_PRELOAD"); theirs != "" {
-		ours = slices.Concat([]string{theirs}, ours)
-	}
-	return "LD_PRELOAD=" + strings.Join(ours, ":")
+	sharing, err = share(path, program)
+	return path, sharing, err
 }
