@@ -96,6 +96,27 @@ func TestUninstallRemovesWhatInstallPut(t *testing.T) {
 	}
 }
 
+// A prefix may be written with more slashes than it takes, and is one from the root.
+func TestPrefixSpelling(t *testing.T) {
+	testsupport.NothingLeft(t)
+	prefix := installed(t)
+	before := tree(t, prefix)
+	odd := filepath.Dir(prefix) + "//" + filepath.Base(prefix) + "//"
+	runMake(t, "install", "PREFIX="+odd)
+	assert.Equal(t, before, tree(t, prefix))
+	runMake(t, "uninstall", "PREFIX="+prefix)
+	assert.NoDirExists(t, prefix)
+	runMake(t, "install", "PREFIX="+odd)
+	assert.Equal(t, before, tree(t, prefix))
+
+	for _, goal := range []string{"install", "uninstall"} {
+		_, stderr, code := testsupport.Run(t, limit, nil, "make", "-s", "-o", "all", "-C", testsupport.Root(t), goal, "PREFIX=some/folder")
+		assert.Equal(t, 2, code)
+		assert.Contains(t, stderr, "place: PREFIX=some/folder is not absolute: name the folder from / on\n")
+		assert.Equal(t, 2, strings.Count(stderr, "\n"), stderr) // and make's own
+	}
+}
+
 // What a site has put into a folder of the installation stays.
 func TestUninstallLeavesWhatOthersPut(t *testing.T) {
 	prefix := installed(t)
