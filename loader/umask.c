@@ -18,7 +18,8 @@
 
 enum { STRICTEST = 077 };
 
-/* umask(2) tells the mask only by changing it; proc_pid_status(5) since Linux 4.7. */
+/* umask(2) tells the mask only by changing it; proc_pid_status(5) since Linux 4.7. Where
+ * that does not tell it, others are kept out. Without /proc no rank starts (tpsl/limits). */
 static mode_t process_mask(void)
 {
     char text[512]; /* it is the second line */

@@ -32,7 +32,7 @@ type Policy []Rule
 type Rule struct {
 	Pattern   string
 	Placement Placement
-	Prepare   string // a function to call in each new copy, int f(void); "" none
+	Prepare   string // to call in each new copy: int f(void), or a Fortran subroutine with an INTEGER for an error; "" none
 }
 
 //go:embed policy.default
