@@ -30,8 +30,9 @@ PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
+DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
-	share/doc/tpsl/LICENSE share/doc/tpsl/THIRD_PARTY $(PRIVATE)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -65,10 +66,13 @@ $(STANDINS:%=lib/tpsl/%): Makefile
 	@mkdir -p $(@D)
 	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--auxiliary=libtpsl.so.0 -Wl,-rpath,'$$ORIGIN/..' -Wl,--enable-new-dtags -x c /dev/null -o $@
 
-# The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h.
+# The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h. pkg-config links with its flags, by a
+# folder that it finds itself. Made aside: tests install while others build.
 $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
-	@mkdir -p $(@D)
-	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" $< >$@
+	@mkdir -p $(@D) build
+	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" \
+		-e "s|@LIBS@|$$(bin/tpslcc -link-info | cut -d ' ' -f 2-)|" -e 's|$(realpath .)/lib|$${libdir}|g' $< >build/$(@F)
+	@mv build/$(@F) $@
 
 # Private mode: the host of programs, the Go library behind it, and what each rank has in front of libc.
 lib/tpsl/libtpslhost.so: FORCE
@@ -82,13 +86,14 @@ lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@
 
-share/doc/tpsl/LICENSE: LICENSE
+$(DOCS:%=share/doc/tpsl/%): share/doc/tpsl/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
 
 share/doc/tpsl/THIRD_PARTY: scripts/notices go.mod
-	@mkdir -p $(@D)
-	scripts/notices >$@.new && mv $@.new $@
+	@mkdir -p $(@D) build
+	scripts/notices >build/$(@F)
+	@mv build/$(@F) $@
 
 examples: $(EXAMPLES)
 
@@ -100,7 +105,8 @@ build/examples/%: examples/%.f90 all
 	@mkdir -p $(@D)
 	bin/tpslfort -fopenmp -O2 $< -o $@
 
-install: all
+# Root may have no go: what the user built is then installed.
+install: $(if $(shell command -v $(GO) 2>/dev/null),all)
 	@scripts/place '$(DESTDIR)' '$(PREFIX)' $(INSTALLED)
 
 uninstall:

@@ -38,6 +38,7 @@ struct tpsl_endpoint {
     _Atomic int thread; /* the kernel's id of its owner, or of the last one; 0: none yet */
     const char *_Atomic cpus; /* CPU list of its thread; NULL: not pinned */
     void *instance;
+    void *copies; /* of the program's private libraries; NULL: there are none */
     void **table; /* address of every MPI function in the instance, by stub index */
 } __attribute__((aligned(64)));
 

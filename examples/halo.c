@@ -274,9 +274,10 @@ static int run(int k)
 	MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Reduce(&sum, &total, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0) {
-		printf("halo: %d ranks, %d processes x %d thread ranks, grid %dx%dx%d, "
+		printf("halo: %d rank%s, %d process%s x %d thread rank%s, grid %dx%dx%d, "
 		       "%d iterations, checksum 0x%016llx, ",
-		       ranks, ranks / k, k, whole[X], whole[Y], whole[Z], iterations,
+		       ranks, ranks == 1 ? "" : "s", ranks / k, ranks / k == 1 ? "" : "es",
+		       k, k == 1 ? "" : "s", whole[X], whole[Y], whole[Z], iterations,
 		       (unsigned long long)total);
 		if (wrong == 0)
 			printf("verified\n");

@@ -36,8 +36,9 @@ func init() {
 				"with MPICH, which then runs once per rank in one address space.",
 			set: setPerProcess},
 		{names: []string{"tpsl"}, args: "shared|private|auto", local: true, short: "how the ranks of one process share it",
-			long: "auto decides by the libraries the program needs; shared passes the set of ranks through a script,\n" +
-				"and to a program linked with MPICH whose threads call MPI_Init;\n" +
+			long: "auto decides by the libraries the program needs; shared is for a program linked with MPICH whose\n" +
+				"threads call MPI_Init, for a script that starts one, and for a program that opens the MPI library\n" +
+				"later: no RPATH behind these two may lead to another MPI library;\n" +
 				"private makes a copy of the program for each rank.",
 			set: setMode},
 		{names: []string{"env"}, args: "NAME VALUE | NAME=VALUE", local: true, many: true, short: "set a variable for this segment",

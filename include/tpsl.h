@@ -6,12 +6,14 @@
  * A process holds a rank set: the ranks that mpiexec -rpp K gave it. A slot is an
  * index 0..K-1 into that set. A thread that calls MPI_Init claims a slot, *owns* it and
  * is that rank from then on. Threads that it makes *act for* the same rank without
- * owning it. A thread owns one slot at most, and acts for one at a time. With K=1 every
- * thread acts for slot 0, once that is initialised and the thread calls MPI.
+ * owning it; with K>1 MPI_Init by one of them claims a slot of its own. A thread owns one
+ * slot at most, and acts for one at a time. With K=1 every thread acts for slot 0, once
+ * that is initialised and the thread calls MPI.
  *
  * Misuse ends the job with one line that says why, as an MPI error does under
  * MPI_ERRORS_ARE_FATAL. TPSL_CHECK=1 in the environment finds misuse that is marked
- * [check] below, too, at the price of a look at every MPI call.
+ * [check] below, too, at the price of a look at every MPI call; longjmp out of a call is not
+ * supported with it.
  */
 #ifndef TPSL_H
 #define TPSL_H
@@ -24,6 +26,10 @@ extern "C" {
  * three-argument MPI_Init does. Returns MPI_SUCCESS or an MPI error code. Misuse: a slot
  * out of range, one that is claimed, a thread that owns another. */
 int TPSL_Init(int slot);
+
+/* What the three-argument MPI_Init calls. In C++ that is an overload of MPI_Init, so that
+ * `auto p = &MPI_Init` and decltype(MPI_Init) are ambiguous: write the type,
+ * int (*p)(int *, char ***) = MPI_Init. */
 int TPSL_MPI_Init(int *argc, char ***argv, int slot);
 
 /* The following four answer at any time, before MPI_Init and after MPI_Finalize. */

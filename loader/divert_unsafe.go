@@ -27,7 +27,7 @@ import "C"
 
 import (
 	"fmt"
-	"path/filepath"
+	"strings"
 	"unsafe"
 
 	"github.com/tpsl/tpsl/loader/plan"
@@ -45,12 +45,12 @@ func Divert(policy plan.Policy, stubs []uintptr) (*plan.Diversion, error) {
 		return nil, fmt.Errorf("the program uses %d functions of private libraries, %d are possible", len(d.Functions), len(stubs))
 	}
 	own := make([]bool, len(d.Functions))
-	for i, name := range d.Functions {
-		own[i] = definedIn(name, d.Libraries)
+	for i, f := range d.Functions {
+		own[i] = definedIn(f.Name, d.Libraries)
 	}
 	for _, r := range d.References {
 		if own[r.Function] && !bool(C.tpsl_store(C.uintptr_t(r.Address), C.uintptr_t(stubs[r.Function]), C.bool(r.Sealed), C.size_t(pageSize))) {
-			return nil, fmt.Errorf("lead %s to the copy of each rank: its word at %#x cannot be written", d.Functions[r.Function], r.Address)
+			return nil, fmt.Errorf("lead %s to the copy of each rank: its word at %#x cannot be written", d.Functions[r.Function].Name, r.Address)
 		}
 	}
 	return d, nil
@@ -63,7 +63,7 @@ func loadedObjects() (list []plan.Loaded) {
 		if len(list) == 0 {
 			path = "/proc/self/exe"
 		}
-		if filepath.IsAbs(path) { // not the vdso
+		if strings.Contains(path, "/") { // not the vdso
 			list = append(list, plan.Loaded{Path: path, Base: uint64(m.l_addr)})
 		}
 	}
@@ -71,7 +71,7 @@ func loadedObjects() (list []plan.Loaded) {
 }
 
 // definedIn tells whether the process's definition of a function is one of the libraries'.
-func definedIn(name string, libraries []plan.Loaded) bool {
+func definedIn(name string, libraries []plan.Library) bool {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	var info C.Dl_info

@@ -82,6 +82,32 @@ void *tpsl_process_symbol(const char *name, const char *version)
     return version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
 }
 
+void *tpsl_host_function(const char *name, const void *ours)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        found = tpsl_process_symbol(name, NULL);
+    return found == ours ? NULL : found;
+}
+
+static bool has_versions(const void *definition)
+{
+    Dl_info info;
+    struct link_map *map;
+    if (!dladdr1(definition, &info, (void **)&map, RTLD_DL_LINKMAP))
+        return false;
+    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_VERDEF)
+            return true;
+    return false;
+}
+
+void *tpsl_process_definition(const char *name, const char *version)
+{
+    void *first = dlsym(program, name);
+    return first && !has_versions(first) ? first : tpsl_process_symbol(name, version);
+}
+
 /* RTLD_NEXT from inside a private object: the objects behind it, then the process. */
 static void *next_symbol(const char *name, const char *version, void *caller)
 {

@@ -175,6 +175,12 @@ bool tpsl_locate(const void *address, struct tpsl_location *);
  * or a preloaded tool's before ours. dlsym(RTLD_DEFAULT) from libtpsl would find ours
  * first, as libtpsl is linked -Bsymbolic. version may be NULL. */
 void *tpsl_process_symbol(const char *name, const char *version);
+/* The function behind ours of the same name. Where a preloaded library brings us, libc
+ * comes before us and there is nothing behind. NULL: there is none. */
+void *tpsl_host_function(const char *name, const void *ours);
+/* tpsl_process_symbol for a reference to name@version: the first definition may be one of a library
+ * without versions (a malloc, a sanitizer), which dlvsym skips and ld.so does not. */
+void *tpsl_process_definition(const char *name, const char *version);
 
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
@@ -268,7 +274,8 @@ struct tpsl_thread_hooks {
     void (*enter)(void *state); /* on the new thread, before its start routine */
 };
 void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);
-int tpsl_thread_create_inheriting(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int tpsl_thread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int tpsl_thread_create_inheriting(tpsl_thread_create *, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 /* ---- signals.c, shared.c: what an instance leaves behind ---- */
 void tpsl_signals_end_instance(struct tpsl_instance *);
@@ -305,6 +312,7 @@ extern const struct tpsl_rebinding tpsl_rebindings[];
 extern const size_t tpsl_nrebindings;
 
 /* The functions behind the table that live elsewhere. */
+tpsl_thread_create tpsl_pthread_create;
 char *tpsl_getenv(const char *);
 void *tpsl_dlopen(const char *, int);
 int tpsl_dlclose(void *);
@@ -330,6 +338,7 @@ int tpsl_sigaction(int, const struct sigaction *, struct sigaction *);
 tpsl_handler *tpsl_signal(int, tpsl_handler *);
 struct iovec;
 int tpsl_fcntl(int, int, ...);
+mode_t tpsl_umask(mode_t);
 ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 

@@ -11,7 +11,7 @@ package loader
 
 // The definition that the process's global scope has, else that of the library.
 static void *tpsl_host_symbol(void *library, const char *name, const char *version) {
-	void *p = version ? tpsl_process_symbol(name, version) : NULL;
+	void *p = version ? tpsl_process_definition(name, version) : NULL;
 	if (!p && library)
 		p = version ? dlvsym(library, name, version) : dlsym(library, name);
 	return p ? p : tpsl_process_symbol(name, NULL);
@@ -95,11 +95,11 @@ func Configure(c Config) {
 	clear(host.plans)
 }
 
-// FindLibrary returns the file that opening name comes to.
-func FindLibrary(name string) (string, error) {
+// SearchPath returns where instances find libraries.
+func SearchPath() *search.Path {
 	host.mu.Lock()
 	defer host.mu.Unlock()
-	return host.finder().Find(name, nil)
+	return host.finder()
 }
 
 // Preconditions: p.mu is held, as for all methods below.

@@ -31,26 +31,27 @@ static void *enter(void *arg)
     return b.routine(b.argument);
 }
 
-static int create_inheriting(struct tpsl_instance *in, pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
+static int create_inheriting(tpsl_thread_create *create, struct tpsl_instance *in, pthread_t *thread, const pthread_attr_t *attr,
+                             void *(*routine)(void *), void *argument)
 {
     struct birth *b = malloc(sizeof *b);
     if (!b)
         return EAGAIN;
     *b = (struct birth){routine, argument, in, hooks ? hooks->capture() : NULL};
-    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
     int rc = create ? create(thread, attr, enter, b) : ENOSYS;
     if (rc)
         free(b);
     return rc;
 }
 
-int tpsl_thread_create_inheriting(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
+int tpsl_thread_create_inheriting(tpsl_thread_create *create, pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
-    return create_inheriting(tpsl_current, thread, attr, routine, argument);
+    return create_inheriting(create, tpsl_current, thread, attr, routine, argument);
 }
 
-/* As code of an instance calls it. */
+/* As code of an instance calls it. By the process's function, which may be a sanitizer's
+ * that must know all threads. */
 int tpsl_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
-    return create_inheriting(tpsl_asking(__builtin_return_address(0)), thread, attr, routine, argument);
+    return create_inheriting(tpsl_process_symbol("pthread_create", NULL), tpsl_asking(__builtin_return_address(0)), thread, attr, routine, argument);
 }

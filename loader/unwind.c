@@ -17,12 +17,13 @@ typedef int iterator(visitor *, void *);
 static finder *_Atomic host_find;
 static iterator *_Atomic host_iterate;
 
-/* At load, as dlsym takes locks and a throw may come anywhere; a constructor may ask
- * even before. glibc before 2.35 has no _dl_find_object, and nothing that calls it. */
-__attribute__((constructor(101))) static void find_hosts(void)
+/* At load, when the loader knows the program (dl.c), as dlsym takes locks and a throw may
+ * come anywhere; a constructor may ask even before. glibc before 2.35 has no
+ * _dl_find_object, and nothing that calls it. */
+__attribute__((constructor(102))) static void find_hosts(void)
 {
-    atomic_store(&host_find, (finder *)dlsym(RTLD_NEXT, "_dl_find_object"));
-    atomic_store(&host_iterate, (iterator *)dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+    atomic_store(&host_find, (finder *)tpsl_host_function("_dl_find_object", _dl_find_object));
+    atomic_store(&host_iterate, (iterator *)tpsl_host_function("dl_iterate_phdr", dl_iterate_phdr));
 }
 
 static finder *find_in_host(void)

@@ -33,9 +33,9 @@ enum { THREAD_MULTIPLE = 3 }; /* MPI_THREAD_MULTIPLE of the MPICH ABI */
 static bool for_any_thread(const char *name)
 {
     static const char *const prefixes[] = {
-        "MPI_Abort",        "MPI_Errhandler_free",  "MPI_Error_",             "MPI_Finalized",      "MPI_Get_version",
-        "MPI_Get_library_version", "MPI_Info_",     "MPI_Initialized",        "MPI_Is_thread_main", "MPI_Query_thread",
-        "MPI_Session_call_err", "MPI_Session_create_err", "MPI_Session_init",     "MPI_T_",             "MPI_Wti",
+        "MPI_Abort", "MPI_Errhandler_free", "MPI_Error_", "MPI_Finalized", "MPI_Get_version",
+        "MPI_Get_library_version", "MPI_Info_", "MPI_Initialized", "MPI_Is_thread_main", "MPI_Query_thread",
+        "MPI_Session_call_err", "MPI_Session_create_err", "MPI_Session_init", "MPI_T_", "MPI_Wti",
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)

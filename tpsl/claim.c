@@ -12,11 +12,19 @@ __thread int tpsl_wanted __attribute__((tls_model("initial-exec"))) = TPSL_ANY_S
 
 enum { ADOPT_MS = 2000 }; /* how long a thread that ends may take to be gone */
 
+static atomic_bool set_up;
+
 static void setup(void)
 {
     char *error = tpslSetup();
     if (error)
         tpsl_die(1, "%s", error);
+    atomic_store(&set_up, true);
+}
+
+bool tpsl_is_set_up(void)
+{
+    return atomic_load(&set_up);
 }
 
 void tpsl_setup(void)
@@ -103,11 +111,11 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
     struct tpsl_instance *in = tpsl_open(library, environment, &error);
     if (!in)
         tpsl_die(1, "rank %d: load the MPI library: %s; TPSL_MPI_LIBRARY can name another one", ep->rank, error);
-    error = tpsl_open_private();
+    ep->copies = tpsl_open_private(&error);
     if (error)
         tpsl_die(1, "rank %d: load a private library of the program: %s", ep->rank, error);
     ep->instance = in;
-    ep->table = tpsl_make_table(in);
+    ep->table = tpsl_make_table(in, ep->copies);
     if (!ep->table)
         tpsl_die(1, "rank %d: no memory for its table of functions", ep->rank);
     free(library);

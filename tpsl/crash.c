@@ -14,30 +14,8 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <unwind.h>
 
 enum { FRAMES = 64, LINE = 512 };
-
-/* Of libgcc_s, which a program of C alone has not loaded. */
-static _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
-static _Unwind_Ptr (*ip_of)(struct _Unwind_Context *, int *);
-
-static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *unused)
-{
-    return _URC_NO_REASON;
-}
-
-/* The first walk initialises what the unwinder needs. */
-void tpsl_crash_prepare(void)
-{
-    void *unwinder = dlopen("libgcc_s.so.1", RTLD_NOW);
-    if (!unwinder)
-        return; /* reports then have one frame */
-    ip_of = (_Unwind_Ptr(*)(struct _Unwind_Context *, int *))dlsym(unwinder, "_Unwind_GetIPInfo");
-    backtrace = (_Unwind_Reason_Code(*)(_Unwind_Trace_Fn, void *))dlsym(unwinder, "_Unwind_Backtrace");
-    if (backtrace)
-        backtrace(look, NULL);
-}
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
@@ -86,20 +64,17 @@ struct walk {
     int frames; /* told already */
 };
 
-static _Unwind_Reason_Code tell_frame(struct _Unwind_Context *frame, void *data)
+static bool tell_frame(uintptr_t pc, bool exact, void *data)
 {
     struct walk *w = data;
-    int before = 0; /* 1: ip is the instruction itself, not a return address */
     char where[LINE];
-    uintptr_t ip = ip_of(frame, &before);
-    w->started |= ip == w->start;
-    if (!w->started || ip == 0)
-        return _URC_NO_REASON;
-    if (w->frames == FRAMES)
-        return _URC_END_OF_STACK;
-    bool exact = before && !(w->called && ip == w->start);
-    say("tpsl:   #%d %s\n", w->frames++, place(where, exact ? ip : ip - 1));
-    return _URC_NO_REASON;
+    w->started |= pc == w->start;
+    if (!w->started)
+        return true;
+    if (w->called && pc == w->start)
+        exact = false;
+    say("tpsl:   #%d %s\n", w->frames, place(where, exact ? pc : pc - 1));
+    return ++w->frames < FRAMES;
 }
 
 /* A call through a bad pointer has no frame to unwind: its caller's return address is on
@@ -115,7 +90,7 @@ static void tell_frames(greg_t *registers)
         w.start = (uintptr_t)registers[REG_RIP];
         w.called = true;
     }
-    backtrace(tell_frame, &w);
+    tpsl_walk(tell_frame, &w);
 }
 
 static _Atomic int reporter; /* thread that reports; the first crash is the one to tell */
@@ -145,8 +120,7 @@ void tpsl_crash_report(int signal, siginfo_t *info, void *context)
     const greg_t pc = registers[REG_RIP], sp = registers[REG_RSP];
     if (sigsetjmp(out_of_report, 0) == 0) {
         say_what(signal, info, (uintptr_t)pc);
-        if (backtrace && ip_of)
-            tell_frames(registers);
+        tell_frames(registers);
     } else {
         say("tpsl:   the stack cannot be followed further\n");
     }

@@ -35,6 +35,7 @@ static const struct {
     {TPSL_STUB_MPI_Init, tpsl_MPI_Init},
     {TPSL_STUB_MPI_Init_thread, tpsl_MPI_Init_thread},
     {TPSL_STUB_MPI_Finalize, tpsl_MPI_Finalize},
+    {TPSL_STUB_MPI_Session_init, tpsl_MPI_Session_init},
 };
 enum { NOURS = sizeof ours / sizeof *ours };
 
@@ -42,7 +43,7 @@ enum { NOURS = sizeof ours / sizeof *ours };
  * the stubs of MPI. */
 enum { OWN = TPSL_NSTUBS + TPSL_NPRIVATE };
 
-void **tpsl_make_table(struct tpsl_instance *in)
+void **tpsl_make_table(struct tpsl_instance *in, const struct tpsl_copies *copies)
 {
     void **table = calloc(OWN + TPSL_NSTUBS, sizeof *table), **own = table + OWN;
     if (!table)
@@ -56,7 +57,7 @@ void **tpsl_make_table(struct tpsl_instance *in)
         table[i] = tpsl_checking && own[i] ? tpsl_checked_table[i] : own[i];
     for (int i = 0; i < NOURS; i++)
         table[ours[i].stub] = ours[i].function;
-    tpsl_fill_private(table, in);
+    tpsl_fill_private(table, copies);
     for (int i = 0; i < OWN; i++)
         if (!table[i])
             table[i] = tpsl_unbound_table[i]; /* says so when called */
@@ -65,6 +66,8 @@ void **tpsl_make_table(struct tpsl_instance *in)
 
 _Noreturn static void lacks(const struct tpsl_instance *in, int stub)
 {
+    if (tpsl_private_name(stub))
+        tpsl_die(1, "%s: the rank's copy of a private library of the program has no such function", tpsl_stub_name(stub));
     tpsl_die(1, "%s: the MPI library %s has no such function", tpsl_stub_name(stub), in->first->map.l_name);
 }
 
@@ -109,13 +112,15 @@ __attribute__((used)) void *tpsl_first_call(int stub)
     const char *name = tpsl_stub_name(stub);
     if (tpsl_self)
         lacks(tpsl_current, stub);
+    void *answer = unbound_answer(stub);
+    if (answer && !tpsl_is_set_up()) /* nobody is initialised; a wait here could be one under ld.so's lock */
+        return answer;
     tpsl_setup();
     struct tpsl_endpoint *ep = tpsl_adopt();
     if (ep)
         return ep->table[stub];
     if (tpsl_private_name(stub)) /* the process's own copy serves threads without a rank */
         return tpsl_process_symbol(name, NULL);
-    void *answer = unbound_answer(stub);
     if (answer)
         return answer;
     if (opens_slot(name))

@@ -15,6 +15,8 @@
 #include "loader.h"
 #include "znames.h"
 
+struct tpsl_copies; /* private.c */
+
 /* Every exported MPI name and the stub it belongs to. */
 struct tpsl_name {
     const char *name;
@@ -34,7 +36,7 @@ extern void *const tpsl_checked_table[TPSL_NSTUBS] __attribute__((visibility("hi
 void tpsl_act_for(struct tpsl_endpoint *ep);
 /* Table for a new instance: the address of every stub's function in it, and our
  * own where we stand in front. NULL: no memory. */
-void **tpsl_make_table(struct tpsl_instance *);
+void **tpsl_make_table(struct tpsl_instance *, const struct tpsl_copies *);
 /* The instance's own function behind a stub of MPI. */
 void *tpsl_real(const struct tpsl_endpoint *, int stub);
 const char *tpsl_stub_name(int stub);
@@ -42,22 +44,23 @@ const char *tpsl_stub_name(int stub);
 /* ---- private.c: libraries of the program that every rank has to itself ---- */
 /* Stubs behind those of the list. Stub TPSL_NSTUBS + i is that of function i. */
 extern void *const tpsl_private_stubs[TPSL_NPRIVATE] __attribute__((visibility("hidden")));
-/* The libraries' files, the functions that the program uses, those that prepare a copy;
- * then the variables that the program uses. All from malloc. */
-void tpsl_set_private(char **libraries, char **functions, char **prepare);
-void tpsl_add_private_variable(char *name, size_t size);
-/* Opens the libraries in the instance that the calling thread acts for. NULL, or a line
- * from malloc that says why not. */
-char *tpsl_open_private(void);
-/* Makes the copies of an instance ready for use, which the calling thread acts for and in
- * which MPI is initialised. */
-void tpsl_prepare_private(struct tpsl_instance *);
+/* What the program has; strings from malloc. A library whose `prepare` is not empty has
+ * that function called in each copy. */
+void tpsl_add_private_library(char *file, char *prepare);
+void tpsl_add_private_function(char *name, int library);
+void tpsl_add_private_variable(char *name, int library, size_t size);
+/* Opens the libraries in the instance that the calling thread acts for. NULL: there are
+ * none. *error becomes a line from malloc if one cannot be opened. */
+struct tpsl_copies *tpsl_open_private(char **error);
+/* Makes copies ready for use, by a thread that acts for their rank and has initialised
+ * MPI; once. */
+void tpsl_prepare_private(struct tpsl_copies *);
 /* Fills a table's entries of private functions. */
-void tpsl_fill_private(void **table, struct tpsl_instance *);
+void tpsl_fill_private(void **table, const struct tpsl_copies *);
+const char *tpsl_private_name(int stub); /* NULL: not one of them */
 
 /* ---- copies.c: private copies that the program asks for ---- */
 void tpsl_finish_copies(void); /* at process exit */
-const char *tpsl_private_name(int stub); /* NULL: not one of them */
 
 /* ---- claim.c ---- */
 /* The slot that the calling thread asked for and has not got yet. */
@@ -69,6 +72,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call);
 /* Binds an unbound thread by the rules of adoption. NULL: it has no rank. */
 struct tpsl_endpoint *tpsl_adopt(void);
 void tpsl_setup(void);
+bool tpsl_is_set_up(void);
 /* The thread number in the outermost parallel region, -1 outside of one. */
 int tpsl_openmp_thread(void);
 /* Whether the process was started with more than one rank. */
@@ -78,6 +82,7 @@ bool tpsl_many(void);
 int tpsl_MPI_Init(int *argc, char ***argv);
 int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int tpsl_MPI_Finalize(void);
+int tpsl_MPI_Session_init(int info, int errhandler, int *session);
 int tpsl_unbound_Initialized(int *flag);
 int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);
@@ -131,8 +136,14 @@ void tpsl_set_control_fd(int fd);
  * can be reported, unless it has one. */
 void tpsl_give_signal_stack(void);
 
+/* ---- walk.c: the calling thread's stack, from the newest frame ---- */
+/* A frame's instruction, or with `exact` false the one that its call returns to. False
+ * ends the walk. */
+typedef bool tpsl_visitor(uintptr_t pc, bool exact, void *data);
+void tpsl_walk_prepare(void); /* takes locks and memory; a walk then takes none */
+void tpsl_walk(tpsl_visitor *, void *data);
+
 /* ---- crash.c: what stderr is told of a crash of a rank ---- */
-void tpsl_crash_prepare(void); /* takes locks and memory; the report then takes none */
 void tpsl_crash_report(int signal, siginfo_t *, void *context);
 
 #endif

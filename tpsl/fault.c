@@ -20,6 +20,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE}
 enum { NSIGNALS = sizeof signals / sizeof *signals, NFAULTS = NSIGNALS - 1 };
 
 static struct sigaction program[NSIGNALS]; /* dispositions without us */
+static pid_t self;                         /* the process whose threads are ranks */
 static struct tpsl_wire control = {.fd = -1};
 
 /* Before the Go runtime: its start is in the .init_array, behind priorities. */
@@ -50,34 +51,54 @@ static void tell_launcher(int signal)
     (void)!write(control.fd, line, (size_t)n);
 }
 
-/* A handler of the program is called, as if it were installed. Else the default comes
+/* Calls the program's handler as the kernel would have: with its mask, and once only if
+ * it asked for that (sigaction(2)). */
+static void call_theirs(int i, int signal, siginfo_t *info, void *context)
+{
+    const struct sigaction theirs = program[i];
+    sigset_t before, during = theirs.sa_mask;
+    if (!(theirs.sa_flags & SA_NODEFER))
+        sigaddset(&during, signal);
+    if (theirs.sa_flags & (int)SA_RESETHAND)
+        program[i].sa_handler = SIG_DFL;
+    pthread_sigmask(SIG_BLOCK, &during, &before);
+    if (theirs.sa_flags & SA_SIGINFO)
+        theirs.sa_sigaction(signal, info, context);
+    else
+        theirs.sa_handler(signal);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A handler of the program is called as if it were installed. Else the default comes
  * back and the fault happens again under it; a signal that was sent does not, so it is
- * sent again. */
+ * sent again. A child that the program forked is not the rank. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    if (info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS))
+    bool sent = info->si_code <= 0;
+    if (!sent && (signal == SIGSEGV || signal == SIGBUS))
         tpsl_copy_fault();
     int i = 0;
     while (signals[i] != signal)
         i++;
-    const struct sigaction *theirs = &program[i];
-    if (theirs->sa_handler != SIG_DFL && theirs->sa_handler != SIG_IGN) {
-        if (theirs->sa_flags & SA_SIGINFO)
-            theirs->sa_sigaction(signal, info, context);
-        else
-            theirs->sa_handler(signal);
+    if (program[i].sa_handler == SIG_IGN && sent)
+        return;
+    if (program[i].sa_handler != SIG_DFL && program[i].sa_handler != SIG_IGN) {
+        call_theirs(i, signal, info, context);
         return;
     }
-    tell_launcher(signal);
-    tpsl_crash_report(signal, info, context);
-    sigaction(signal, theirs, NULL);
-    if (info->si_code <= 0)
+    if (getpid() == self) {
+        tell_launcher(signal);
+        tpsl_crash_report(signal, info, context);
+    }
+    sigaction(signal, &program[i], NULL);
+    if (sent)
         raise(signal);
 }
 
 void tpsl_watch_faults(void)
 {
-    tpsl_crash_prepare();
+    self = getpid();
+    tpsl_walk_prepare();
     struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&ours.sa_mask);
     for (int i = 0; i < NFAULTS; i++)

@@ -28,7 +28,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
     if (rc == SUCCESS) {
         tpsl_check_initialized(ep);
         atomic_store(&ep->phase, TPSL_INITIALIZED);
-        tpsl_prepare_private(ep->instance);
+        tpsl_prepare_private(ep->copies);
         tpslVerify(ep->rank);
     }
     return rc;
@@ -50,6 +50,17 @@ int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
     tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Init_thread, true);
     return done(ep, real(argc, argv, required, provided));
+}
+
+/* A session may be all that initialises MPI. */
+int tpsl_MPI_Session_init(int info, int errhandler, int *session)
+{
+    struct tpsl_endpoint *ep = tpsl_self;
+    int (*real)(int, int, int *) = tpsl_real(ep, TPSL_STUB_MPI_Session_init);
+    int rc = real(info, errhandler, session);
+    if (rc == SUCCESS)
+        tpsl_prepare_private(ep->copies);
+    return rc;
 }
 
 int tpsl_MPI_Finalize(void)

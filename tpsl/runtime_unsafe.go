@@ -25,6 +25,7 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints"
 	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/limits"
@@ -43,11 +44,11 @@ var state struct {
 
 //export tpslSetup
 func tpslSetup() *C.char {
-	set, err := rankset.Parse(os.Getenv)
+	set, err := rankset.Parse(getenv)
 	if err == nil {
 		err = endpoints.Make(set.Ranks)
 	}
-	if err == nil && os.Getenv("TPSL_CHECK") == "1" && !C.tpsl_check_start() {
+	if err == nil && getenv("TPSL_CHECK") == "1" && !C.tpsl_check_start() {
 		err = errors.New("TPSL_CHECK: no memory")
 	}
 	if err != nil {
@@ -55,8 +56,8 @@ func tpslSetup() *C.char {
 	}
 	collectRarely()
 	state.set = set
-	state.verify = os.Getenv("TPSL_VERIFY") == "1"
-	state.library = sync.OnceValues(func() (string, error) { return library.Find(os.Getenv("TPSL_MPI_LIBRARY"), loader.FindLibrary) })
+	state.verify = getenv("TPSL_VERIFY") == "1"
+	state.library = sync.OnceValues(findLibrary)
 	state.begin = sync.OnceValue(begin)
 	for _, word := range set.PMI {
 		fd, _ := strconv.Atoi(word) // checked by parseRankSet
@@ -70,30 +71,62 @@ func tpslSetup() *C.char {
 	return nil
 }
 
-// configure says what instances are made of.
+// configure says what instances are made of. A single rank has the process to itself
+// already.
 func configure() error {
-	policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), os.Getenv("TPSL_PRIVATE"))
-	if err != nil {
-		return err
-	}
-	d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+	policies, err := plan.ReadPolicies(getenv("TPSL_POLICY"), getenv("TPSL_PRIVATE"))
 	if err != nil {
 		return err
 	}
 	config := loader.Config{Policy: policies.Opened, Unified: names.Data}
-	if len(d.Libraries) > 0 {
-		var files []string
-		for _, l := range d.Libraries {
-			files = append(files, l.Path)
+	if len(state.set.Ranks) > 1 {
+		d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+		if err != nil {
+			return err
 		}
-		C.tpsl_set_private(cStrings(files), cStrings(d.Functions), cStrings(d.Prepare))
-		for _, v := range d.Variables {
-			C.tpsl_add_private_variable(C.CString(v.Name), C.size_t(v.Size))
+		if len(d.Libraries) > 0 {
+			setPrivate(d)
+			config.Program, config.Interposed = policies.Program, slices.Concat(names.Stubs()...)
 		}
-		config.Program, config.Interposed = policies.Program, slices.Concat(names.Stubs()...)
 	}
 	loader.Configure(config)
 	return nil
+}
+
+// setPrivate tells the C side of the program's private libraries.
+func setPrivate(d *plan.Diversion) {
+	for _, l := range d.Libraries {
+		C.tpsl_add_private_library(C.CString(l.Path), C.CString(l.Prepare))
+	}
+	for _, f := range d.Functions {
+		C.tpsl_add_private_function(C.CString(f.Name), C.int(f.Library))
+	}
+	for _, v := range d.Variables {
+		C.tpsl_add_private_variable(C.CString(v.Name), C.int(v.Library), C.size_t(v.Size))
+	}
+}
+
+// getenv is C's, which sees what the program has set: os.Getenv has what was there at the
+// start.
+func getenv(name string) string {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return C.GoString(C.getenv(c))
+}
+
+// findLibrary returns the file of the MPI library.
+func findLibrary() (string, error) {
+	var needed []string
+	program, err := image.Open("/proc/self/exe")
+	if err == nil {
+		defer program.Close()
+		needed = program.Needed
+		program.Path, err = os.Executable() // for $ORIGIN
+	}
+	if err != nil {
+		program = nil // its own search path is unknown then
+	}
+	return library.Find(getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
 }
 
 // collectRarely keeps the Go collector and its threads off the program's cores: the
@@ -107,7 +140,7 @@ func begin() error {
 	if err := limits.Check(len(state.set.Ranks), state.set.LocalRanks); err != nil {
 		return err
 	}
-	timeout, err := initTimeout(os.Getenv("TPSL_INIT_TIMEOUT"))
+	timeout, err := initTimeout(getenv("TPSL_INIT_TIMEOUT"))
 	if err != nil {
 		return err
 	}
@@ -115,7 +148,7 @@ func begin() error {
 	state.watch = &watch{
 		ranks:     state.set.Ranks,
 		unclaimed: unclaimed,
-		threads:   os.Getenv("OMP_NUM_THREADS"),
+		threads:   getenv("OMP_NUM_THREADS"),
 		say:       func(line string) { fmt.Fprintln(os.Stderr, "tpsl: "+line) },
 		end:       func(line string) { die(255, line) },
 	}
@@ -164,7 +197,7 @@ func tpslPrepare(slot C.int, library, cpus **C.char, environment ***C.char, cerr
 	if len(state.set.CPUs) > 0 {
 		*cpus = C.CString(state.set.CPUs[slot])
 	}
-	*environment = cStrings(state.set.Environment(int(slot), os.Getenv))
+	*environment = cStrings(state.set.Environment(int(slot), getenv))
 	return true
 }
 

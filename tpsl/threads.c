@@ -29,38 +29,84 @@ __attribute__((constructor)) static void set_hooks(void)
     tpsl_set_thread_hooks(&hooks);
 }
 
-static bool is_runtime(const void *caller)
+static bool is_openmp(const char *library)
 {
-    Dl_info by, me;
-    if (!dladdr(caller, &by) || !by.dli_fname)
-        return false;
-    if (dladdr((void *)tpsl_act_for, &me) && by.dli_fbase == me.dli_fbase)
-        return true;
-    const char *slash = strrchr(by.dli_fname, '/');
-    const char *name = slash ? slash + 1 : by.dli_fname;
-    static const char *const openmp[] = {"libgomp.", "libomp.", "libiomp5."};
-    for (size_t i = 0; i < sizeof openmp / sizeof *openmp; i++)
-        if (strncmp(name, openmp[i], strlen(openmp[i])) == 0)
+    static const char *const names[] = {"libgomp.", "libomp.", "libiomp5."};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(library, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
 
-typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-static creator *_Atomic host_create;
+/* Where libtpsl lies; from the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static bool is_own(const void *address)
+{
+    return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+/* Whether an address is in a function that stands in front of ours, as sanitizers have. */
+static bool is_front(const struct tpsl_location *at)
+{
+    static const char name[] = "pthread_create";
+    size_t n = at->symbol ? strlen(at->symbol) : 0;
+    return n >= sizeof name - 1 && strcmp(at->symbol + n - (sizeof name - 1), name) == 0;
+}
+
+/* Finds the caller of pthread_create, whatever stands between. */
+static bool find_caller(uintptr_t pc, bool exact, void *caller)
+{
+    struct tpsl_location at;
+    if (!tpsl_locate((void *)pc, &at))
+        return false;
+    *(const char **)caller = at.object;
+    return is_own((void *)pc) || is_front(&at);
+}
+
+/* libc's function, and the process's: a sanitizer's, which has to know every thread and
+ * comes back to ours; else ours. */
+static tpsl_thread_create *_Atomic host_create, *_Atomic front_create;
 
 /* At load, before the Go runtime makes its first thread: that one could not ask while
- * a dlopen that brings libtpsl holds ld.so's lock, and waits for the runtime. */
-__attribute__((constructor(101))) static void find_host(void)
+ * a dlopen that brings libtpsl holds ld.so's lock, and waits for the runtime. After the
+ * loader knows the program (dl.c). */
+__attribute__((constructor(102))) static void find_functions(void)
 {
-    atomic_store(&host_create, (creator *)dlsym(RTLD_NEXT, "pthread_create"));
+    atomic_store(&host_create, (tpsl_thread_create *)tpsl_host_function("pthread_create", pthread_create));
+    atomic_store(&front_create, (tpsl_thread_create *)tpsl_process_symbol("pthread_create", NULL));
+}
+
+/* For threads of the Go runtime, and of instances. */
+static __thread bool passing __attribute__((tls_model("initial-exec")));
+
+static int pass(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
+{
+    passing = true;
+    int rc = atomic_load(&front_create)(thread, attr, routine, argument);
+    passing = false;
+    return rc;
 }
 
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*routine)(void *), void *restrict argument)
 {
-    if (tpsl_self && !is_runtime(__builtin_return_address(0)))
-        return tpsl_thread_create_inheriting(thread, attr, routine, argument);
+    const void *caller = __builtin_return_address(0);
+    struct tpsl_location at = {.object = ""};
     if (!atomic_load(&host_create))
-        find_host(); /* a constructor that runs before ours */
-    creator *create = atomic_load(&host_create);
-    return create ? create(thread, attr, routine, argument) : EAGAIN;
+        find_functions(); /* a constructor that runs before ours */
+    tpsl_thread_create *create = atomic_load(&host_create);
+    if (!create)
+        return EAGAIN;
+    if (passing)
+        return create(thread, attr, routine, argument);
+    if (is_own(caller))
+        return pass(thread, attr, routine, argument);
+    if (!tpsl_self)
+        return create(thread, attr, routine, argument);
+    if (tpsl_locate(caller, &at) && is_front(&at))
+        tpsl_walk(find_caller, &at.object);
+    if (is_openmp(at.object))
+        return create(thread, attr, routine, argument);
+    return tpsl_thread_create_inheriting(create, thread, attr, routine, argument);
 }

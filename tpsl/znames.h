@@ -16,5 +16,6 @@
 #define TPSL_STUB_MPI_Init_thread 327
 #define TPSL_STUB_MPI_Initialized 328
 #define TPSL_STUB_MPI_Query_thread 408
+#define TPSL_STUB_MPI_Session_init 471
 
 #endif

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -164,6 +165,7 @@ func (j *job) awaitRanks(t *testing.T, count int) []int {
 
 func TestScripts(t *testing.T) {
 	probe, sessions := probe(t), sessions(t)
+	putStandIns(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -174,6 +176,19 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// putStandIns puts files where -tpsl shared looks for stand-ins, beside the folder of the scripts' mpiexec. No program of
+// these tests loads them.
+func putStandIns(t *testing.T) {
+	t.Helper()
+	mpiexec, err := exec.LookPath("mpiexec")
+	require.NoError(t, err)
+	folder := filepath.Join(filepath.Dir(filepath.Dir(mpiexec)), "lib", "tpsl")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	for _, name := range soname.MPI {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o644))
+	}
 }
 
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/soname"
 )
 
 type mode int
@@ -90,20 +92,22 @@ func mpiInclude(asked string) (string, error) {
 		": install libmpich-dev, or name its folder in TPSL_MPI_INCLUDE")
 }
 
-// line returns the command to run or to show.
+// line returns the command to run or to show. Our mpi.h comes before the user's folders, one of which may have MPICH's, as
+// where pkg-config tells the flags of a library over MPI; the MPI library's own comes after them.
 func (c *command) line() ([]string, error) {
-	compileFlags := append([]string{"-I" + filepath.Join(c.prefix, "include"), "-I" + c.include}, c.flags...)
+	wrapper := "-I" + filepath.Join(c.prefix, "include")
+	compileFlags := append([]string{"-I" + c.include}, c.flags...)
 	linkFlags := append(c.language.link(c.include), c.libraries()...)
 	line := []string{c.compiler}
 	switch {
 	case c.mode == compileInfo:
-		return append(line, compileFlags...), nil
+		return append(append(line, wrapper), compileFlags...), nil
 	case c.mode == linkInfo:
 		return append(line, linkFlags...), nil
 	case len(c.args) == 0 && c.mode == compile:
 		return nil, errors.New("no input files (-help for usage)")
 	}
-	line = append(append(line, c.args...), compileFlags...)
+	line = slices.Concat(line, []string{wrapper}, c.args, compileFlags)
 	if !links(c.args) {
 		return line, nil
 	}
@@ -115,10 +119,14 @@ func (c *command) line() ([]string, error) {
 func (c *command) libraries() []string {
 	lib := filepath.Join(c.prefix, "lib")
 	standIns := filepath.Join(lib, "tpsl")
-	return []string{
+	flags := []string{
 		"-L" + lib, "-L" + standIns, "-Wl,-rpath," + lib + ":" + standIns, "-Wl,--enable-new-dtags", "-ltpsl",
-		"-Wl,--push-state,--no-as-needed", "-l:libmpich.so.12", "-l:libmpi.so.12", "-Wl,--pop-state",
+		"-Wl,--push-state,--no-as-needed",
 	}
+	for _, name := range soname.MPI {
+		flags = append(flags, "-l:"+name)
+	}
+	return append(flags, "-Wl,--pop-state")
 }
 
 // links tells whether the compiler's arguments ask for more than translation.

@@ -9,77 +9,108 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
-// sharedLibrary is what a program needs whose threads claim slots.
-const sharedLibrary = "libtpsl.so.0"
-
-// mpiLibraries are the names of a library with the MPICH ABI. Each has a stand-in, which makes a program that was linked
-// with the real one call libtpsl.
-var mpiLibraries = []string{"libmpich.so.12", "libmpi.so.12"}
-
 // A way is how the ranks of a set share a process.
 type way struct {
-	preload []string // files that ld.so is to load before the program's libraries, after the user's
-	host    string   // the executable that runs a copy of the program per rank; "" the program is the process
-	tools   []string // of LD_PRELOAD, what the host gives each rank a copy of
-	others  []string // of LD_PRELOAD, what stays with the host's process
+	settings []string // by which ld.so gives the program a stand-in for its MPI library
+	host     string   // the executable that runs a copy of the program per rank; "" the program is the process
+	tools    []string // of LD_PRELOAD, what the host gives each rank a copy of
+	others   []string // of LD_PRELOAD, what stays with the host's process
 }
 
 // share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and
 // refuses a program whose ranks cannot.
-func share(path string, program hydra.Program) (way, error) {
-	if program.PerProcess == 1 && program.Mode != hydra.ModeShared {
-		return way{}, nil
+func share(path string, program hydra.Program) (w way, err error) {
+	shared := program.Mode == hydra.ModeShared
+	if program.PerProcess == 1 && !shared {
+		return w, nil
 	}
 	libraryPath, _ := hydra.Getenv(program.Env, "LD_LIBRARY_PATH")
 	libraries := search.New(libraryPath)
 	closure, err := libraries.Closure(path)
 	if errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated) {
-		if program.Mode == hydra.ModeShared {
-			return way{}, nil
+		if shared {
+			w.settings, err = finding(program.Env)
+			return w, err
 		}
-		return way{}, fmt.Errorf("-rpp %d needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1", program.PerProcess)
+		return w, fmt.Errorf("-rpp %d needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1", program.PerProcess)
 	}
 	if err != nil {
-		return way{}, err
+		return w, err
 	}
 	defer closure.Close()
 	linked := func(name string) bool { return closure.Find(name) != nil }
-	withMPI := slices.ContainsFunc(mpiLibraries, linked)
+	withMPI := slices.ContainsFunc(soname.MPI, linked)
 	switch {
-	case program.Mode == hydra.ModePrivate && linked(sharedLibrary):
-		return way{}, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
+	case program.Mode == hydra.ModePrivate && linked(soname.Libtpsl):
+		return w, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
 	case program.Mode == hydra.ModePrivate:
 		return private(closure.Objects[0], program, libraries)
-	case linked(sharedLibrary):
-		return way{}, nil
-	case program.Mode == hydra.ModeShared && withMPI:
-		files, err := standIns()
-		return way{preload: files}, err
-	case program.Mode == hydra.ModeShared:
-		return way{}, nil
+	case linked(soname.Libtpsl):
+		return w, nil
+	case shared && withMPI:
+		w.settings, err = preloading(program.Env)
+		return w, err
+	case shared:
+		w.settings, err = finding(program.Env)
+		return w, err
 	case withMPI:
 		return private(closure.Objects[0], program, libraries)
 	}
-	return way{}, fmt.Errorf("-rpp %d needs a program linked with libtpsl or with an MPICH library; "+
+	return w, fmt.Errorf("-rpp %d needs a program linked with libtpsl or with an MPICH library; "+
 		"relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1", program.PerProcess)
 }
 
-// standIns returns the files of the stand-ins.
-func standIns() (files []string, err error) {
-	for _, name := range mpiLibraries {
+// preloading has ld.so load the stand-ins before the program's own libraries: an RPATH of the program is no matter. The
+// user's own, which are tools in front of MPI, stay first.
+func preloading(env []string) ([]string, error) {
+	folder, err := standIns()
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	if theirs, _ := hydra.Getenv(env, "LD_PRELOAD"); theirs != "" {
+		files = append(files, theirs)
+	}
+	for _, name := range soname.MPI {
+		files = append(files, filepath.Join(folder, name))
+	}
+	return []string{"LD_PRELOAD=" + strings.Join(files, ":")}, nil
+}
+
+// finding has ld.so find the stand-ins first, for a program that this one starts and a library that it opens. A preload
+// would load libtpsl into every program of a script.
+func finding(env []string) ([]string, error) {
+	folder, err := standIns()
+	if err != nil {
+		return nil, err
+	}
+	if theirs, _ := hydra.Getenv(env, "LD_LIBRARY_PATH"); theirs != "" {
+		folder += ":" + theirs
+	}
+	return []string{"LD_LIBRARY_PATH=" + folder}, nil
+}
+
+// standIns returns the folder of the stand-ins.
+func standIns() (folder string, err error) {
+	for _, name := range soname.MPI {
 		file, err := installed(name)
 		if err != nil {
-			return nil, fmt.Errorf("-tpsl shared needs a stand-in for the program's MPI library: %w; install tpsl anew", err)
+			return "", fmt.Errorf("-tpsl shared needs a stand-in for the program's MPI library: %w; install tpsl anew", err)
 		}
-		files = append(files, file)
+		folder = filepath.Dir(file)
 	}
-	return files, nil
+	if strings.ContainsAny(folder, " :;") {
+		return "", fmt.Errorf("-tpsl shared cannot name %q to ld.so, which cuts it at a space, colon or semicolon; install tpsl elsewhere", folder)
+	}
+	return folder, nil
 }
 
 // installed returns a file of lib/tpsl in the installation that mpiexec is of.

@@ -6,7 +6,6 @@ package proxy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -36,10 +35,7 @@ func (p *proxy) prepare() ([]start, error) {
 			p.stdin = newStdinPump(p.conn)
 		}
 		way := ways[set.Program]
-		own := p.identity(set, way, cpus, allowed)
-		if way.preload != nil {
-			own = append(own, preloading(program.Env, way.preload))
-		}
+		own := append(p.identity(set, way, cpus, allowed), way.settings...)
 		path, args := paths[set.Program], program.Args
 		if way.host != "" {
 			path, args = way.host, slices.Concat([]string{way.host, path}, args)
@@ -68,12 +64,4 @@ func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
 	}
 	w, err = share(path, program)
 	return path, w, err
-}
-
-// preloading returns the setting of LD_PRELOAD: the user's libraries, which are tools in front of MPI, then ours.
-func preloading(env, ours []string) string {
-	if theirs, _ := hydra.Getenv(env, "LD_PRELOAD"); theirs != "" {
-		ours = slices.Concat([]string{theirs}, ours)
-	}
-	return "LD_PRELOAD=" + strings.Join(ours, ":")
 }

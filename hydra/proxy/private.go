@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
@@ -58,5 +59,5 @@ func isTool(file string, libraries *search.Path) bool {
 		return false
 	}
 	defer closure.Close()
-	return slices.ContainsFunc(mpiLibraries, func(name string) bool { return closure.Find(name) != nil })
+	return slices.ContainsFunc(soname.MPI, func(name string) bool { return closure.Find(name) != nil })
 }

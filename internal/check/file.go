@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	sonames "github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
@@ -70,7 +71,7 @@ func (l *looker) look(name string) (err error) {
 		l.Kind = KindProgram
 		return l.program(closure)
 	case l.policies.Program.Place(soname(root)) == plan.Private:
-		l.Kind, l.apart = KindProgramLibrary, library.Defaults
+		l.Kind, l.apart = KindProgramLibrary, sonames.MPI
 		return l.programLibrary(closure)
 	}
 	l.Kind = KindLibrary
@@ -129,7 +130,7 @@ func (l *looker) has(path string) bool {
 // mpiLibrary adds the MPI library that ranks would run on, with its closure, and returns
 // its plan, nil when it is refused.
 func (l *looker) mpiLibrary() (*plan.Plan, error) {
-	path, err := library.Find(os.Getenv("TPSL_MPI_LIBRARY"), l.find)
+	path, err := library.Find(os.Getenv("TPSL_MPI_LIBRARY"), nil, library.Finder(l.search, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	sonames "github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
@@ -31,7 +32,7 @@ func (l *looker) program(c *search.Closure) error {
 	if i >= 0 && l.Modes[i].Name == modePrivate {
 		return l.private(c)
 	}
-	l.apart = library.Defaults
+	l.apart = sonames.MPI
 	if err := l.add(c, l.policies.Program, plan.Rule{Placement: plan.Shared, Where: "the program"}); err != nil || i < 0 {
 		return err
 	}
@@ -69,7 +70,7 @@ func (l *looker) private(c *search.Closure) error {
 		return err
 	}
 	for _, o := range c.Objects {
-		if slices.Contains(library.Defaults, soname(o.Image)) {
+		if slices.Contains(sonames.MPI, soname(o.Image)) {
 			l.MPILibrary = o.Path
 		}
 	}
@@ -104,16 +105,16 @@ func modes(c *search.Closure) []Mode {
 	const tpslcc = "relink it with tpslcc"
 	root := c.Objects[0].Image
 	linked := func(name string) bool { return c.Find(name) != nil }
-	mpi := slices.IndexFunc(library.Defaults, linked)
+	mpi := slices.IndexFunc(sonames.MPI, linked)
 	switch {
 	case root.Interp == "":
 		return []Mode{{modeShared, false, "statically linked: link it with shared libraries, by tpslcc"}}
-	case linked(library.Soname):
-		return []Mode{{modeShared, true, "linked with " + library.Soname}}
+	case linked(sonames.Libtpsl):
+		return []Mode{{modeShared, true, "linked with " + sonames.Libtpsl}}
 	case mpi < 0:
 		return []Mode{{modeShared, false, notMPI(c) + ": " + tpslcc + ", or use mpiexec -tpsl private if it loads an MPI library later"}}
 	}
-	name := library.Defaults[mpi]
+	name := sonames.MPI[mpi]
 	private := Mode{modePrivate, true, "position-independent, linked with " + name}
 	standIn := Mode{modeStandIn, true, "linked with " + name + ": under mpiexec -tpsl shared, if its threads call MPI_Init"}
 	switch info, err := os.Stat(root.Path); {
@@ -133,5 +134,5 @@ func notMPI(c *search.Closure) string {
 			return fmt.Sprintf("linked with Open MPI (%s), whose ABI is not MPICH's", o.Path)
 		}
 	}
-	return fmt.Sprintf("linked with none of %s", strings.Join(append([]string{library.Soname}, library.Defaults...), ", "))
+	return fmt.Sprintf("linked with none of %s", strings.Join(append([]string{sonames.Libtpsl}, sonames.MPI...), ", "))
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
-	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/names"
 )
 
@@ -22,7 +22,7 @@ func lookAtInstallation() (i Installation) {
 		i.Prefix = filepath.Dir(filepath.Dir(resolved(self)))
 	}
 	i.Packaged = field(read(filepath.Join(i.Prefix, "lib/pkgconfig/tpsl.pc")), "Version")
-	i.lookAtLibtpsl(filepath.Join(i.Prefix, "lib", library.Soname))
+	i.lookAtLibtpsl(filepath.Join(i.Prefix, "lib", soname.Libtpsl))
 	i.Mpiexec = inPath("mpiexec")
 	i.MpiexecKind = i.kindOfMpiexec()
 	i.Tpslcc = inPath("tpslcc")

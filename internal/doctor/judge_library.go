@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/tpsl/library"
 )
 
@@ -71,7 +72,7 @@ func judgeInstallation(f Facts) (found []Finding) {
 	i := f.Installation
 	switch {
 	case i.LibtpslError != "":
-		found = append(found, Finding{Error, "libtpsl.so.0", i.LibtpslError, "", "install tpsl anew, and run its own bin/tpsl"})
+		found = append(found, Finding{Error, soname.Libtpsl, i.LibtpslError, "", "install tpsl anew, and run its own bin/tpsl"})
 	case i.LibtpslLacks > 0:
 		found = append(found, Finding{Error, i.Libtpsl, fmt.Sprintf("lacks %s that tpsl %s knows", counted(i.LibtpslLacks, "name"), f.Version),
 			"the same version", "install tpsl anew"})

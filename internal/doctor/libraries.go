@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
@@ -32,7 +33,7 @@ type finder struct {
 }
 
 func (f *finder) find(name string) (string, error) {
-	path, err := f.search.Find(name, nil)
+	path, err := library.Finder(f.search, nil)(name)
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +41,7 @@ func (f *finder) find(name string) (string, error) {
 }
 
 func (f *finder) chosen(asked string) (c Chosen) {
-	path, err := library.Find(asked, f.find)
+	path, err := library.Find(asked, nil, f.find)
 	if err != nil {
 		c.Error = err.Error()
 		return c
@@ -56,7 +57,7 @@ func (f *finder) libraries(asked string, files []string) []Library {
 	if asked != "" {
 		all = append(all, f.look(byVariable, asked))
 	}
-	for _, name := range library.Defaults {
+	for _, name := range soname.MPI {
 		all = append(all, f.look(byDefault, name))
 	}
 	for _, name := range files {

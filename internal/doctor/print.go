@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/tpsl/library"
 )
 
@@ -129,9 +130,9 @@ func (p printer) installation(i Installation) {
 	p.part("Installation")
 	p.line("prefix", i.Prefix)
 	if i.LibtpslError != "" {
-		p.line(library.Soname, i.LibtpslError)
+		p.line(soname.Libtpsl, i.LibtpslError)
 	} else {
-		p.line(library.Soname, strings.TrimRight(fmt.Sprintf("%s, built with %s", i.Libtpsl, i.LibtpslGo), " "))
+		p.line(soname.Libtpsl, strings.TrimRight(fmt.Sprintf("%s, built with %s", i.Libtpsl, i.LibtpslGo), " "))
 	}
 	p.line("package", i.Packaged)
 	p.line("mpiexec in PATH", join(i.Mpiexec, i.MpiexecKind))

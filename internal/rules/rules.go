@@ -34,8 +34,8 @@ var mayImport = map[string][]string{
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
-	"internal/check":  {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
-	"internal/doctor": {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
+	"internal/doctor": {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"tests":           {"internal"},
 	"examples":        {"loader"},
 }

@@ -141,5 +141,12 @@ func (m *Image) Span() Range {
 	return Range{Vaddr: low, Size: pageUp(m.Loads[len(m.Loads)-1].end()) - low}
 }
 
+// Constant tells whether what is at an address cannot be written once the file is
+// relocated.
+func (m *Image) Constant(vaddr uint64) bool {
+	l := m.load(vaddr)
+	return vaddr-m.Relro.Vaddr < m.Relro.Size || l != nil && l.Flags&elf.PF_W == 0
+}
+
 func pageDown(a uint64) uint64 { return a &^ (pageSize - 1) }
 func pageUp(a uint64) uint64   { return pageDown(a + pageSize - 1) }

@@ -6,6 +6,7 @@ package plan
 import (
 	"debug/elf"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -25,18 +26,23 @@ func (l Loaded) name() string { return filepath.Base(l.Path) }
 // references to their functions stand, so that each rank can be led to a copy of its
 // own.
 type Diversion struct {
-	Libraries  []Loaded // in ld.so's order
-	Prepare    []string // functions to call in each copy
-	Functions  []string // referred to from outside the libraries, each once
-	Variables  []Variable
+	Libraries  []Library // in ld.so's order
+	Functions  []Exported
+	Variables  []Exported // have one address outside, for all copies
 	References []Reference
 }
 
-// A Variable of a private library is referred to from outside, which has one address for
-// all copies.
-type Variable struct {
-	Name string
-	Size uint64
+// A Library is a private one.
+type Library struct {
+	Loaded
+	Prepare string // function to call in each copy, "" none
+}
+
+// Exported is what the other objects refer to in a private library.
+type Exported struct {
+	Name    string
+	Library int // index into Diversion.Libraries
+	Size    uint64
 }
 
 // A Reference is a word of the process that holds the address of a function.
@@ -46,18 +52,17 @@ type Reference struct {
 	Sealed   bool // in memory that is read-only after relocation
 }
 
-// Divert finds the private ones of the objects that the process has loaded, and the
-// references to them in the others. It reads no file if there is none.
+// Divert finds the private ones of the objects that the process has loaded, the program
+// first, and the references to them in the others. It reads no file if there is none.
 func Divert(objects []Loaded, policy Policy) (*Diversion, error) {
 	d := &diverter{index: map[string]int{}}
-	for _, o := range objects {
+	var others []Loaded
+	for i, o := range objects {
 		r := policy.Rule(o.name())
-		if r.Placement != Private {
-			continue
-		}
-		d.Libraries = append(d.Libraries, o)
-		if r.Prepare != "" {
-			d.Prepare = append(d.Prepare, r.Prepare)
+		if i == 0 || r.Placement != Private {
+			others = append(others, o)
+		} else {
+			d.Libraries = append(d.Libraries, Library{o, r.Prepare})
 		}
 	}
 	if len(d.Libraries) == 0 {
@@ -71,10 +76,7 @@ func Divert(objects []Loaded, policy Policy) (*Diversion, error) {
 		}
 		d.images = append(d.images, m)
 	}
-	for _, o := range objects {
-		if slices.Contains(d.Libraries, o) {
-			continue
-		}
+	for _, o := range others {
 		if err := d.scan(o); err != nil {
 			return nil, fmt.Errorf("references to private libraries in %s: %w", o.Path, err)
 		}
@@ -116,42 +118,56 @@ func (d *diverter) scan(o Loaded) error {
 		if sym.Defined() && r.Type != elf.R_X86_64_COPY {
 			continue // its own
 		}
-		d.refer(o, m, r, sym)
+		if err := d.refer(o, m, r, sym); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (d *diverter) refer(o Loaded, m *image.Image, r image.Reloc, sym image.Symbol) {
-	def, ok := d.definition(sym)
+func (d *diverter) refer(o Loaded, m *image.Image, r image.Reloc, sym image.Symbol) error {
+	lib, def := d.definition(sym)
 	switch {
-	case !ok:
+	case lib < 0:
+	case def.Type == elf.STT_TLS:
+		return fmt.Errorf("thread-local variable %s of %s: a program cannot have one for each rank; leave that library shared", sym.Name, d.Libraries[lib].Path)
+	case def.Type == elf.STT_OBJECT && d.images[lib].Constant(def.Value):
+		// The program's own is right: tables of C++ classes, say.
 	case def.Type == elf.STT_OBJECT:
-		if v := (Variable{sym.Name, def.Size}); !slices.Contains(d.Variables, v) {
+		if v := (Exported{sym.Name, lib, def.Size}); !slices.Contains(d.Variables, v) {
 			d.Variables = append(d.Variables, v)
 		}
 	case r.Addend == 0 && (r.Type == elf.R_X86_64_JMP_SLOT || r.Type == elf.R_X86_64_GLOB_DAT || r.Type == elf.R_X86_64_64):
-		relro := r.Offset - m.Relro.Vaddr
 		d.References = append(d.References, Reference{
-			Address: o.Base + r.Offset, Function: d.function(sym.Name), Sealed: relro < m.Relro.Size,
+			Address: o.Base + r.Offset, Function: d.function(Exported{sym.Name, lib, def.Size}), Sealed: sealed(m.Relro, r.Offset),
 		})
 	}
+	return nil
 }
 
-func (d *diverter) definition(sym image.Symbol) (image.Symbol, bool) {
-	for _, m := range d.images {
+// sealed tells whether ld.so makes an address read-only. It rounds the end down.
+func sealed(relro image.Range, address uint64) bool {
+	end := (relro.Vaddr + relro.Size) &^ (uint64(os.Getpagesize()) - 1)
+	return address >= relro.Vaddr && address < end
+}
+
+// definition returns the index of the library that defines a symbol, -1: none does, and
+// what it says.
+func (d *diverter) definition(sym image.Symbol) (int, image.Symbol) {
+	for i, m := range d.images {
 		if def, ok := m.Lookup(sym.Name, sym.Version); ok {
-			return def, true
+			return i, def
 		}
 	}
-	return image.Symbol{}, false
+	return -1, image.Symbol{}
 }
 
-func (d *diverter) function(name string) int {
-	i, ok := d.index[name]
+func (d *diverter) function(f Exported) int {
+	i, ok := d.index[f.Name]
 	if !ok {
 		i = len(d.Functions)
-		d.index[name] = i
-		d.Functions = append(d.Functions, name)
+		d.index[f.Name] = i
+		d.Functions = append(d.Functions, f)
 	}
 	return i
 }

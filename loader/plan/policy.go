@@ -27,7 +27,7 @@ type Policy []Rule
 type Rule struct {
 	Pattern   string
 	Placement Placement
-	Prepare   string // a function to call in each new copy, int f(void); "" none
+	Prepare   string // to call in each new copy: int f(void), or a Fortran subroutine with an INTEGER for an error; "" none
 	Always    bool   // even for the library asked for
 	Where     string // "file:line" that says so, or the variable
 }

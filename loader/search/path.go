@@ -36,6 +36,14 @@ type Path struct {
 	env    []string // LD_LIBRARY_PATH, unexpanded
 	cache  func() cache
 	hwcaps func() []string
+	pass   func(*image.Image) bool // nil: nothing is passed over
+}
+
+// PassingOver returns a path that goes on searching at files for which pass is true.
+func (p *Path) PassingOver(pass func(*image.Image) bool) *Path {
+	other := *p
+	other.pass = pass
+	return &other
 }
 
 // New returns the search path of a process with this LD_LIBRARY_PATH. The cache
@@ -145,7 +153,7 @@ func (p *Path) search(w wish) (*image.Image, error) {
 	}
 	noDefault := from != nil && elf.DynFlag1(from.Flags1)&elf.DF_1_NODEFLIB != 0
 	if path, ok := p.cache()[w.name]; ok && !(noDefault && inDefault(path)) {
-		if m, err := attempt(path); m != nil || err != nil {
+		if m, err := p.attempt(path); m != nil || err != nil {
 			return m, err
 		}
 	}
@@ -189,11 +197,11 @@ func (p *Path) before(w wish) []string {
 func (p *Path) inDirs(name string, dirs []string) (*image.Image, error) {
 	for _, dir := range dirs {
 		for _, sub := range p.hwcaps() {
-			if m, err := attempt(filepath.Join(dir, hwcapsDir, sub, name)); m != nil || err != nil {
+			if m, err := p.attempt(filepath.Join(dir, hwcapsDir, sub, name)); m != nil || err != nil {
 				return m, err
 			}
 		}
-		if m, err := attempt(join(dir, name)); m != nil || err != nil {
+		if m, err := p.attempt(join(dir, name)); m != nil || err != nil {
 			return m, err
 		}
 	}
@@ -215,9 +223,11 @@ func inDefault(path string) bool {
 }
 
 // attempt opens a file; nil without an error where the search goes on.
-func attempt(path string) (*image.Image, error) {
+func (p *Path) attempt(path string) (*image.Image, error) {
 	m, err := image.Open(path)
 	switch {
+	case err == nil && p.pass != nil && p.pass(m):
+		return nil, m.Close()
 	case err == nil:
 		return m, nil
 	case errors.Is(err, image.ErrMachine), errors.Is(err, fs.ErrNotExist),

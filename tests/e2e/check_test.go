@@ -84,6 +84,7 @@ func TestCheckOfCorrectPrograms(t *testing.T) {
 		job := mpiexec(t, append(c.environ, checking...), c.options, c.program).succeeded(t)
 		assert.Equal(t, c.lines, job.lines(), c.program)
 	}
+	assert.NotEmpty(t, checksum(t, mpiexec(t, checking, "-n 4 -rpp 4", example(t, "halo")), "1 process x 4 thread ranks"))
 	listing := mpiexec(t, checking, "-n 3 -rpp 3", example(t, "listing1")).succeeded(t)
 	assert.Len(t, listing.lines(), 3)
 }

@@ -115,3 +115,10 @@ func TestCrashCore(t *testing.T) {
 	assert.Regexp(t, `(?m)^\* 1 +1 +\d+ \(LWP \d+\) +bound, MPI initialised .* in P?MPI_Send$`, job.stdout)
 	assert.Regexp(t, `(?m)^#\d+ +0x[0-9a-f]+ in P?MPI_Send \(\) from \S*/libmpich\.so\.12\S*\n#\d+ +0x[0-9a-f]+ in bad_buffer \(\)`, job.stdout)
 }
+
+// A program's own stack for signal handlers stays, and ours go with their threads.
+func TestSignalStacks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, []string{"OMP_NUM_THREADS=1"}, "-n 1", fixture(t, "sigstack")).succeeded(t)
+	assert.Equal(t, "0 threads without a stack, 0 stacks changed, none left\n", job.stdout)
+}

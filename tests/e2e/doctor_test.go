@@ -185,9 +185,11 @@ func TestDoctorChoice(t *testing.T) {
 
 	dir := filepath.Join(testsupport.Build(t), "lib/tpsl")
 	job = doctor(t, []string{"LD_LIBRARY_PATH=" + dir}, nil, nil)
+	assert.Zero(t, job.code, "stand-ins are passed over")
+	assert.NotContains(t, line(t, job, "libmpich.so.12"), dir)
+	job = doctor(t, []string{"TPSL_MPI_LIBRARY=" + filepath.Join(dir, "libmpich.so.12")}, nil, nil)
 	assert.Equal(t, 1, job.code)
-	assert.Contains(t, line(t, job, "libmpich.so.12"), filepath.Join(dir, "libmpich.so.12")+": stand-in")
-	assert.Contains(t, findings(t, job), "is a stand-in that leads back to libtpsl: take its folder out of LD_LIBRARY_PATH")
+	assert.Contains(t, findings(t, job), "is a stand-in that leads back to libtpsl: name a library")
 }
 
 // Without its library, or with that of another version, tpsl says so.

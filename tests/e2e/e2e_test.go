@@ -26,13 +26,7 @@ func TestMain(m *testing.M) {
 	var core unix.Rlimit
 	_ = unix.Getrlimit(unix.RLIMIT_CORE, &core)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Max: core.Max})
-	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		foreign := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
-		if slices.ContainsFunc([]string{"OMP_", "GOMP_", "PMI_", "MPIR_", "MPICH_", "UCX_", "TPSL_"}, foreign) && !foreign("TPSL_TEST_") {
-			os.Unsetenv(name)
-		}
-	}
+	testsupport.ClearEnvironment()
 	os.Exit(m.Run())
 }
 

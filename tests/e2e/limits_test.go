@@ -59,6 +59,22 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// What ranks need cannot be compared with what there is where nothing tells it.
+func TestWithoutProc(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "unshare")
+	alone := func(argv ...string) outcome {
+		return run(t, []string{"OMP_NUM_THREADS=1"}, append([]string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"}, argv...)...)
+	}
+	if job := alone("true"); job.code != 0 {
+		unable(t, "no namespace of mounts: %s", job.stderr)
+	}
+	job := alone(fixture(t, "brief"))
+	assert.Equal(t, 1, job.code)
+	assert.Empty(t, job.stdout)
+	oneLine(t, job, "tpsl", "rank 0: ", "/proc/self", "mount /proc")
+}
+
 // The soft limit of files is raised where it may be: no user has to.
 func TestSoftLimitIsRaised(t *testing.T) {
 	testsupport.NothingLeft(t)

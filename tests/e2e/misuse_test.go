@@ -68,6 +68,25 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// With one rank there is slot 0, and it is as uninitialised as any.
+func TestMisuseOfOneRank(t *testing.T) {
+	program := fixture(t, "misuse")
+	for what, says := range map[string]string{
+		"out_of_range":        "MPI_Init: slot 7 is out of range: this process has 1 rank (slots 0 to 0)",
+		"switch_out_of_range": "TPSL_Switch: slot 2 is out of range: this process has slots 0 to 0",
+		"adopt_before_init":   "TPSL_Adopt: slot 0 (rank 0) is not initialised yet",
+		"symbol_before_init":  "TPSL_Symbol: slot 0 (rank 0) is not initialised yet",
+		"before_init":         "a thread called MPI_Comm_rank before MPI_Init",
+	} {
+		t.Run(what, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := mpiexec(t, nil, "-n 1", program, what)
+			assert.Equal(t, 1, job.code)
+			oneLine(t, job, "tpsl", says)
+		})
+	}
+}
+
 // The functions of tpsl.h answer in every state of a slot, pinned or not, looked at or not.
 func TestAPI(t *testing.T) {
 	program := fixture(t, "api")

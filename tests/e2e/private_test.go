@@ -17,7 +17,7 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// HDF5 and ScaLAPACK, as Debian builds them for MPICH, give thread ranks what they give processes, to the last bit; to a
+// HDF5 and ScaLAPACK in C, C++ and Fortran, as Debian builds them for MPICH, give thread ranks what they give processes, to the last bit; to a
 // program that was linked with MPICH, too.
 func TestLibraries(t *testing.T) {
 	for _, c := range []struct {
@@ -25,16 +25,20 @@ func TestLibraries(t *testing.T) {
 		flags []string
 		file  bool // the program writes one
 	}{
-		{"hdf5", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich"}, true},
-		{"scalapack", []string{"-lscalapack-mpich", "-lm"}, false},
+		{"hdf5.c", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich"}, true},
+		{"hdf5f.f90", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich_fortran"}, true},
+		{"hdf5xx.cc", []string{"-I/usr/include/hdf5/mpich", "-lhdf5_mpich_cpp", "-lhdf5_mpich"}, true},
+		{"scalapack.c", []string{"-lscalapack-mpich", "-lm"}, false},
+		{"scalapackf.f90", []string{"-lscalapack-mpich"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			testsupport.Require(t, "mpiexec.hydra")
-			source := "../../examples/libraries/" + c.name + ".c"
+			source := "../../examples/libraries/" + c.name
+			compilers := map[string][2]string{".c": {"mpicc.mpich", "tpslcc"}, ".cc": {"mpicxx.mpich", "tpslcxx"}, ".f90": {"mpif90.mpich", "tpslfort"}}[filepath.Ext(c.name)]
 			flags := append([]string{"-fopenmp", "-O2", "-Wall", "-Wextra", "-Werror"}, c.flags...)
-			flat := testsupport.CC(t, "mpicc.mpich", source, flags...)
-			relinked := testsupport.CC(t, "tpslcc", source, flags...)
+			flat := testsupport.CC(t, compilers[0], source, flags...)
+			relinked := testsupport.CC(t, compilers[1], source, flags...)
 			result := func(env, argv []string) (stdout string, file [sha256.Size]byte) {
 				path := filepath.Join(t.TempDir(), "data")
 				if c.file {
@@ -74,10 +78,11 @@ func policy(t *testing.T, text string) string {
 // A library that counts in a variable counts for all ranks together, or for each one if TPSL_PRIVATE names it.
 func TestPrivateLibrary(t *testing.T) {
 	const source = "testdata/hostile.c"
-	const rest = "rank %d, sum 66, call 42, number %d\n"
-	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC")
+	const rest = "rank %d, sum 66, call 42, name 4, number %d\n"
+	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
 	front := testsupport.CC(t, "gcc", "testdata/front.c", "-shared", "-fPIC")
 	program := testsupport.CC(t, "tpslcc", source, "-fopenmp", "-Wl,-z,now", hostile, "-Wl,-rpath,"+filepath.Dir(hostile))
+	here := testsupport.CC(t, "tpslcc", source, "-fopenmp", hostile, "-Wl,-rpath,.")
 	counts := func(n, number int) (lines []string) {
 		lines = append(lines, "before: 1\n")
 		for rank := range 2 {
@@ -106,12 +111,22 @@ func TestPrivateLibrary(t *testing.T) {
 			assert.Equal(t, c.want, mpiexec(t, c.env, "-n 2 -rpp 2", program).succeeded(t).lines())
 		})
 	}
+	t.Run("found by a relative path", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		job := run(t, []string{own}, "env", "-C", filepath.Dir(hostile), built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", here)
+		assert.Equal(t, counts(10, 42), job.succeeded(t).lines())
+	})
+	t.Run("one rank has the process to itself", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		job := mpiexec(t, []string{own, "OMP_NUM_THREADS=1"}, "-n 1", program)
+		assert.Equal(t, []string{"before: 1\n", fmt.Sprintf("rank 0: counted to 11, "+rest, 0, -1)}, job.succeeded(t).lines())
+	})
 }
 
 // A tool sees what a private library calls.
 func TestToolSeesPrivateLibrary(t *testing.T) {
 	testsupport.NothingLeft(t)
-	hostile := testsupport.CC(t, "mpicc.mpich", "testdata/hostile.c", "-DLIBRARY", "-shared", "-fPIC")
+	hostile := testsupport.CC(t, "mpicc.mpich", "testdata/hostile.c", "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
 	program := testsupport.CC(t, "tpslcc", "testdata/hostile.c", "-fopenmp", hostile, "-Wl,-rpath,"+filepath.Dir(hostile))
 	tool := testsupport.CC(t, "tpslcc", "testdata/ranktool.c", "-shared", "-fPIC")
 	job := mpiexec(t, []string{"TPSL_PRIVATE=hostile", "LD_PRELOAD=" + tool}, "-n 2 -rpp 2", program).succeeded(t)
@@ -126,32 +141,37 @@ func TestPrivateLibraryStaticTLS(t *testing.T) {
 	job := mpiexec(t, []string{"TPSL_PRIVATE=hostile"}, "-n 2 -rpp 2", program).succeeded(t)
 	assert.Equal(t, []string{
 		"before: 1\n",
-		"rank 0: counted to 10, rank 0, sum 66, call 42, number -1\n",
-		"rank 1: counted to 10, rank 1, sum 66, call 42, number -1\n",
+		"rank 0: counted to 10, rank 0, sum 66, call 42, name 4, number -1\n",
+		"rank 1: counted to 10, rank 1, sum 66, call 42, name 4, number -1\n",
 		"thread 0: as rank 1 1, as rank 0 11\n",
 	}, job.lines())
 }
 
 func hostileWithStaticTLS(t *testing.T, size string) string {
 	const source = "testdata/hostile.c"
-	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS="+size, "-shared", "-fPIC")
+	static := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-DSTATIC_TLS="+size, "-shared", "-fPIC", "-Wl,-soname,hostile")
 	return testsupport.CC(t, "tpslcc", source, "-fopenmp", "-DSWITCH", static, "-Wl,-rpath,"+filepath.Dir(static))
 }
 
 func TestPrivateLibraryRefused(t *testing.T) {
-	program := hostileWithStaticTLS(t, "600")
+	const source = "testdata/hostile.c"
+	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
+	flags := []string{"-fopenmp", hostile, "-Wl,-rpath," + filepath.Dir(hostile)}
+	program, local := testsupport.CC(t, "tpslcc", source, flags...), testsupport.CC(t, "tpslcc", source, append(flags, "-DLOCAL")...)
 	for _, c := range []struct {
-		name, variable string
-		says           []string
+		name, variable, program string
+		says                    []string
 	}{
-		{"too large initial-exec TLS", "TPSL_PRIVATE=hostile", []string{"rank ", "load a private library of the program", "hostile", "initial-exec", "604 bytes, 512 of the 512"}},
-		{"pattern", "TPSL_PRIVATE=[", []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
-		{"policy", "TPSL_POLICY=" + policy(t, "libm.so.6 everywhere\n"), []string{"TPSL_POLICY: ", `policy:1: placement "everywhere" is none of private, once, shared`}},
-		{"no policy", "TPSL_POLICY=/no/such/file", []string{"TPSL_POLICY: open /no/such/file: no such file"}},
+		{"too large initial-exec TLS", "TPSL_PRIVATE=hostile", hostileWithStaticTLS(t, "600"), []string{"rank ", "load a private library of the program", "hostile", "initial-exec", "604 bytes, 512 of the 512"}},
+		{"pattern", "TPSL_PRIVATE=[", program, []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
+		{"policy", "TPSL_POLICY=" + policy(t, "libm.so.6 everywhere\n"), program, []string{"TPSL_POLICY: ", `policy:1: placement "everywhere" is none of private, once, shared`}},
+		{"no policy", "TPSL_POLICY=/no/such/file", program, []string{"TPSL_POLICY: open /no/such/file: no such file"}},
+		{"no such function", "TPSL_PRIVATE=hostile=nothing", program, []string{"rank ", "hostile has no function nothing to prepare it"}},
+		{"thread-local variable", "TPSL_PRIVATE=hostile", local, []string{"thread-local variable hostile_local of ", "leave that library shared"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			job := mpiexec(t, []string{c.variable}, "-n 2 -rpp 2", program)
+			job := mpiexec(t, []string{c.variable}, "-n 2 -rpp 2", c.program)
 			assert.Equal(t, 1, job.code)
 			line, _, _ := strings.Cut(job.stderr, "\n")
 			for _, says := range append(c.says, "tpsl: ") {

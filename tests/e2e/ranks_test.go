@@ -73,11 +73,11 @@ func TestHalo(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "mpiexec.hydra")
 	program := example(t, "halo")
-	want := checksum(t, run(t, nil, "mpiexec.hydra", "-n", "4", flat(t, "../../examples/halo.c")), "4 processes x 1 thread ranks")
+	want := checksum(t, run(t, nil, "mpiexec.hydra", "-n", "4", flat(t, "../../examples/halo.c")), "4 processes x 1 thread rank,")
 	for _, c := range []struct{ options, layout string }{
-		{"-n 4 -rpp 4", "1 processes x 4 thread ranks"},
+		{"-n 4 -rpp 4", "1 process x 4 thread ranks"},
 		{"-n 4 -rpp 2", "2 processes x 2 thread ranks"},
-		{"-n 4 -rpp 1", "4 processes x 1 thread ranks"},
+		{"-n 4 -rpp 1", "4 processes x 1 thread rank,"},
 	} {
 		t.Run(c.layout, func(t *testing.T) {
 			assert.Equal(t, want, checksum(t, mpiexec(t, nil, c.options, program), c.layout))

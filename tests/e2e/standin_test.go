@@ -5,10 +5,12 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -52,6 +54,24 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
+// A program runs on the MPI library that it was linked for, where that is not the system's.
+func TestLinkedForAnother(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const source = "testdata/standin.c"
+	data, err := os.ReadFile("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "libmpich.so.12"), data, 0o755))
+	third := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC")
+	program := testsupport.CC(t, "mpicc.mpich", source, third, "-Wl,-rpath,"+filepath.Dir(third)+":$ORIGIN", "-fopenmp")
+	moved := filepath.Join(dir, "program")
+	data, err = os.ReadFile(program)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(moved, data, 0o755))
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -tpsl shared", moved).succeeded(t)
+	assert.Equal(t, []string{"rank 0 of 2, library 0, thread 0, 0 real\n", "rank 1 of 2, library 1, thread 1, 0 real\n"}, job.lines(), "the one beside the program, not the system's")
+}
+
 // A Fortran program that was linked with MPICH, too.
 func TestFortran(t *testing.T) {
 	testsupport.Require(t, "gfortran")
@@ -78,4 +98,13 @@ func TestOpenedLate(t *testing.T) {
 			assert.Equal(t, []string{"rank 0 of 2\n", "rank 1 of 2\n"}, job.lines())
 		})
 	}
+}
+
+// A constructor that dlopen runs may ask whether MPI is initialised, while another thread is inside MPI_Init.
+func TestConstructorAsks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	library := testsupport.CC(t, "tpslcc", "testdata/constructor.c", "-DLIBRARY", "-shared", "-fPIC", "-D_GNU_SOURCE")
+	program := testsupport.CC(t, "tpslcc", "testdata/constructor.c", "-rdynamic", "-D_GNU_SOURCE")
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -timeout 20", program, library).succeeded(t)
+	assert.Equal(t, "initialized: 0\n", job.stdout)
 }

@@ -30,7 +30,7 @@ func TestTpslccTells(t *testing.T) {
 	}
 
 	shown := words("-show", "-fopenmp", listing1, "-o", program)
-	assert.Equal(t, []string{"gcc", "-fopenmp", listing1, "-o", program}, shown[:5])
+	assert.Equal(t, []string{"gcc", "-I" + built(t, "include"), "-fopenmp", listing1, "-o", program}, shown[:6])
 	run(t, nil, shown...).succeeded(t)
 	run(t, []string{"OMP_NUM_THREADS=1"}, program).succeeded(t)
 
@@ -70,6 +70,14 @@ func TestTpslccRefuses(t *testing.T) {
 			oneLine(t, job, "tpslcc", c.says...)
 		})
 	}
+}
+
+// The user's flags may lead to MPICH's mpi.h, as those of a library over MPI do: ours comes first.
+func TestTpslccWithMPICHsFlags(t *testing.T) {
+	testsupport.Require(t, "pkg-config")
+	flags := strings.Fields(run(t, nil, "pkg-config", "--cflags", "hdf5-mpich").succeeded(t).stdout)
+	require.FileExists(t, strings.TrimPrefix(flags[len(flags)-1], "-I")+"/mpi.h")
+	tpslcc(t, nil, append(flags, "-Werror", "-fopenmp", "-c", listing1, "-o", t.TempDir()+"/listing1.o")...).succeeded(t)
 }
 
 // The compiler's own exit status and words are the caller's.

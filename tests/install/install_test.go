@@ -96,6 +96,35 @@ func TestUninstallRemovesWhatInstallPut(t *testing.T) {
 	}
 }
 
+// A prefix may be written with more slashes than it takes, and is one from the root.
+func TestPrefixSpelling(t *testing.T) {
+	testsupport.NothingLeft(t)
+	prefix := installed(t)
+	before := tree(t, prefix)
+	odd := filepath.Dir(prefix) + "//" + filepath.Base(prefix) + "//"
+	runMake(t, "install", "PREFIX="+odd)
+	assert.Equal(t, before, tree(t, prefix))
+	runMake(t, "uninstall", "PREFIX="+prefix)
+	assert.NoDirExists(t, prefix)
+	runMake(t, "install", "PREFIX="+odd)
+	assert.Equal(t, before, tree(t, prefix))
+
+	for _, goal := range []string{"install", "uninstall"} {
+		_, stderr, code := testsupport.Run(t, limit, nil, "make", "-s", "-o", "all", "-C", testsupport.Root(t), goal, "PREFIX=some/folder")
+		assert.Equal(t, 2, code)
+		assert.Contains(t, stderr, "place: PREFIX=some/folder is not absolute: name the folder from / on\n")
+		assert.Equal(t, 2, strings.Count(stderr, "\n"), stderr) // and make's own
+	}
+}
+
+// What a site has put into a folder of the installation stays.
+func TestUninstallLeavesWhatOthersPut(t *testing.T) {
+	prefix := installed(t)
+	writeFile(t, prefix+"/share/tpsl/site.policy", "")
+	runMake(t, "uninstall", "PREFIX="+prefix)
+	assert.Equal(t, []string{" drwxr-xr-x ", "/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/site.policy -rw-r--r-- "}, tree(t, prefix))
+}
+
 // An installation is for all users, whatever the umask of who installs. What a
 // newer version lacks goes.
 func TestInstallOverAnother(t *testing.T) {
@@ -107,12 +136,30 @@ func TestInstallOverAnother(t *testing.T) {
 		run(t, nil, "bash", "-c", script)
 	}
 	place("bin/mpiexec", "include/tpsl.h", "lib/libtpsl.so", "lib/libtpsl.so.0")
-	place("bin/mpiexec", "lib/libtpsl.so", "lib/libtpsl.so.0")
+	place("bin/mpiexec", "lib/libtpsl.so", "lib/libtpsl.so.0", "lib/tpsl/libmpi.so.12")
 	assert.Equal(t, []string{
 		" drwxr-xr-x ", "/bin drwxr-xr-x ", "/bin/mpiexec -rwxr-xr-x ",
 		"/lib drwxr-xr-x ", "/lib/libtpsl.so Lrwxrwxrwx libtpsl.so.0", "/lib/libtpsl.so.0 -rw-r--r-- ",
+		"/lib/tpsl drwxr-xr-x ", "/lib/tpsl/libmpi.so.12 -rw-r--r-- ",
 		"/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/placed -rw-r--r-- ",
 	}, tree(t, to))
+}
+
+// make install as root, which may have no go, takes what a user has built; what is
+// installed already stays if nothing is.
+func TestInstallWithoutGo(t *testing.T) {
+	prefix := installed(t)
+	before := tree(t, prefix)
+	runMake(t, "install", "PREFIX="+prefix, "GO=nosuchgo")
+	assert.Equal(t, before, tree(t, prefix))
+
+	copied := t.TempDir()
+	run(t, nil, "cp", "-r", testsupport.Root(t)+"/Makefile", testsupport.Root(t)+"/scripts", testsupport.Root(t)+"/include", copied)
+	require.NoError(t, os.Mkdir(copied+"/share", 0o755))
+	_, stderr, code := testsupport.Run(t, limit, nil, "make", "-s", "-C", copied, "install", "PREFIX="+prefix, "GO=nosuchgo")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "place: bin/mpiexec is not there: run make first\n")
+	assert.Equal(t, before, tree(t, prefix))
 }
 
 // Nothing in the installed tree says where it was installed, so it can be moved.

@@ -4,8 +4,11 @@
 package suite
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +40,7 @@ var areas = []string{"p2p", "coll", "types", "rma", "io", "topo", "attr", "err",
 
 func TestMain(m *testing.M) {
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	testsupport.ClearEnvironment()
 	os.Exit(m.Run())
 }
 
@@ -59,7 +63,8 @@ func compile(t *testing.T, i mpiInterface, source string) program {
 	return program{testsupport.CC(t, i.flat, source, flags...), testsupport.CC(t, i.threads, source, flags...), dir}
 }
 
-// outcome is what a job leaves: its words, its exit code and the file that it was told.
+// outcome is what a job leaves: its words, its exit code, and the length and checksum of
+// the file that it was told to write.
 type outcome struct {
 	stdout, stderr, file string
 	code                 int
@@ -74,7 +79,7 @@ func (p program) run(t *testing.T, name string, env []string, argv ...string) (o
 	if err != nil {
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
-	o.file = string(content)
+	o.file = fmt.Sprintf("%d bytes, %x", len(content), sha256.Sum256(content))
 	return o
 }
 
@@ -83,10 +88,11 @@ func (p program) runFlat(t *testing.T, name string) outcome {
 	return p.run(t, name, []string{"OMP_NUM_THREADS=1"}, "mpiexec.hydra", "-n", "4", p.flat)
 }
 
-func (p program) runThreads(t *testing.T, name, perProcess string) outcome {
+// runThreads runs thread ranks. options are words as a user types them.
+func (p program) runThreads(t *testing.T, name, options, executable string) outcome {
 	t.Helper()
 	mpiexec := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
-	return p.run(t, name, nil, mpiexec, "-n", "4", "-rpp", perProcess, p.threads)
+	return p.run(t, name, nil, slices.Concat([]string{mpiexec, "-n", "4"}, strings.Fields(options), []string{executable})...)
 }
 
 func TestFlatAndThreadsAreAlike(t *testing.T) {
@@ -107,8 +113,8 @@ func TestFlatAndThreadsAreAlike(t *testing.T) {
 				require.Zero(t, want.code, want.stderr)
 				require.Empty(t, want.stderr)
 				require.True(t, strings.HasPrefix(want.stdout, name+": 4 ranks, ") && strings.HasSuffix(want.stdout, ", 0 wrong\n"), want.stdout)
-				assert.Equal(t, want, p.runThreads(t, "4", "4"), "four ranks in a process")
-				assert.Equal(t, want, p.runThreads(t, "2", "2"), "two ranks in each of two processes")
+				assert.Equal(t, want, p.runThreads(t, "4", "-rpp 4", p.threads), "four ranks in a process")
+				assert.Equal(t, want, p.runThreads(t, "2", "-rpp 2 -tpsl shared", p.flat), "the flat program itself, two ranks in each of two processes")
 			})
 		}
 	}
@@ -123,7 +129,7 @@ func TestWrongResultsShow(t *testing.T) {
 	for source, i := range map[string]mpiInterface{"testdata/wrong.f90": interfaces[2], "testdata/wrong.cc": interfaces[3]} {
 		t.Run(source, func(t *testing.T) {
 			p := compile(t, i, source)
-			for _, o := range []outcome{p.runFlat(t, "flat"), p.runThreads(t, "4", "4")} {
+			for _, o := range []outcome{p.runFlat(t, "flat"), p.runThreads(t, "4", "-rpp 4", p.threads)} {
 				assert.Equal(t, 1, o.code)
 				assert.Contains(t, o.stdout, "wrong: 4 ranks, digest 0, 1 wrong\n")
 				assert.Contains(t, o.stderr, "rank 2: wrong: as it should be\n")

@@ -7,14 +7,12 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"slices"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
+	"github.com/tpsl/tpsl/loader/search"
 )
-
-// Defaults are the names of an MPI library with the MPICH ABI, the first that is found
-// wins: as Debian and MPICH builds with a wrapper prefix have it, and as everyone else
-// does.
-var Defaults = []string{"libmpich.so.12", "libmpi.so.12"}
 
 // ABI says what a file is to a program that was compiled with MPICH's mpi.h.
 type ABI string
@@ -27,9 +25,6 @@ const (
 	StandIn ABI = "stand-in" // libtpsl by the name of an MPI library, for programs linked with one
 )
 
-// Soname is that of libtpsl.
-const Soname = "libtpsl.so.0"
-
 // ABIOf tells the kind of a library from its symbols.
 func ABIOf(m *image.Image) ABI {
 	if _, ok := m.Lookup("ompi_mpi_init", ""); ok {
@@ -38,15 +33,23 @@ func ABIOf(m *image.Image) ABI {
 	if _, ok := m.Lookup("PMPI_Init", ""); ok {
 		return MPICH
 	}
-	if m.Auxiliary == Soname {
+	if m.Auxiliary == soname.Libtpsl {
 		return StandIn
 	}
 	return NotMPI
 }
 
-// Find returns the file of the MPI library: the one asked for in TPSL_MPI_LIBRARY,
-// else the first default that there is. find returns the file that a name leads to.
-func Find(asked string, find func(name string) (string, error)) (string, error) {
+// Finder returns a function that tells the file which a name leads to, as ld.so would
+// find it for the program, stand-ins aside. program may be nil.
+func Finder(libraries *search.Path, program *image.Image) func(name string) (string, error) {
+	libraries = libraries.PassingOver(func(m *image.Image) bool { return ABIOf(m) == StandIn })
+	return func(name string) (string, error) { return libraries.Find(name, program) }
+}
+
+// Find returns the file of the MPI library: the one asked for in TPSL_MPI_LIBRARY, else
+// the first of soname.MPI that there is, and of these one that the program needs. find is a
+// Finder.
+func Find(asked string, needed []string, find func(name string) (string, error)) (string, error) {
 	if asked != "" {
 		path, err := find(asked)
 		if err != nil {
@@ -55,7 +58,7 @@ func Find(asked string, find func(name string) (string, error)) (string, error) 
 		return path, check(path)
 	}
 	var first error
-	for _, name := range Defaults {
+	for _, name := range inOrder(needed) {
 		path, err := find(name)
 		if err == nil {
 			return path, check(path)
@@ -65,6 +68,22 @@ func Find(asked string, find func(name string) (string, error)) (string, error) 
 		}
 	}
 	return "", fmt.Errorf("no MPI library: %w; install MPICH, or name one in TPSL_MPI_LIBRARY", first)
+}
+
+// inOrder returns soname.MPI, those first that are needed. A program linked by tpslcc
+// needs the stand-ins of all.
+func inOrder(needed []string) []string {
+	order := slices.Clone(soname.MPI)
+	slices.SortStableFunc(order, func(a, b string) int {
+		switch {
+		case slices.Contains(needed, a) == slices.Contains(needed, b):
+			return 0
+		case slices.Contains(needed, a):
+			return -1
+		}
+		return 1
+	})
+	return order
 }
 
 // check refuses a library that programs cannot use.
@@ -78,7 +97,7 @@ func check(path string) error {
 	case OpenMPI:
 		return fmt.Errorf("%s is Open MPI: its ABI is not MPICH's; name a library with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	case StandIn:
-		return fmt.Errorf("%s is a stand-in that leads back to libtpsl: take its folder out of LD_LIBRARY_PATH, or name a library with the MPICH ABI in TPSL_MPI_LIBRARY", path)
+		return fmt.Errorf("%s is a stand-in that leads back to libtpsl: name a library with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	case NotMPI:
 		return fmt.Errorf("%s is not an MPI library, it has no PMPI_Init: name one with the MPICH ABI in TPSL_MPI_LIBRARY", path)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader/image"
+	"github.com/tpsl/tpsl/loader/search"
 	"github.com/tpsl/tpsl/tpsl/library"
 )
 
@@ -54,29 +55,39 @@ func TestStandIn(t *testing.T) {
 	require.NoError(t, err)
 	defer m.Close()
 	assert.Equal(t, library.StandIn, library.ABIOf(m))
-	_, err = library.Find(path, func(name string) (string, error) { return name, nil })
+	_, err = library.Find(path, nil, func(name string) (string, error) { return name, nil })
 	assert.ErrorContains(t, err, path+" is a stand-in that leads back to libtpsl")
-	assert.ErrorContains(t, err, "LD_LIBRARY_PATH")
+	assert.ErrorContains(t, err, "name a library with the MPICH ABI")
+
+	// By its name it is passed over.
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(path, filepath.Join(dir, "libstandin.so")))
+	_, err = library.Finder(search.New(dir), nil)("libstandin.so")
+	assert.ErrorIs(t, err, search.ErrNotFound)
 }
 
 // The first default wins; one that is there and is no MPI library is not passed over.
 func TestFind(t *testing.T) {
 	mpich, other := made(t, "int PMPI_Init(void) { return 0; }"), made(t, "int other;")
 	for name, c := range map[string]struct {
-		asked string
-		files map[string]string
-		path  string
-		says  []string
+		asked  string
+		needed []string
+		files  map[string]string
+		path   string
+		says   []string
 	}{
-		"asked":            {"mine", map[string]string{"mine": mpich, "libmpich.so.12": other}, mpich, nil},
-		"asked, not there": {"mine", map[string]string{"libmpich.so.12": mpich}, "", []string{"TPSL_MPI_LIBRARY=mine: no mine;"}},
-		"first":            {"", map[string]string{"libmpich.so.12": mpich, "libmpi.so.12": other}, mpich, nil},
-		"second":           {"", map[string]string{"libmpi.so.12": mpich}, mpich, nil},
-		"first is no MPI":  {"", map[string]string{"libmpich.so.12": other, "libmpi.so.12": mpich}, "", []string{other, "is not an MPI library"}},
-		"none":             {"", nil, "", []string{"no MPI library: no libmpich.so.12; install MPICH"}},
+		"asked":            {"mine", nil, map[string]string{"mine": mpich, "libmpich.so.12": other}, mpich, nil},
+		"asked, not there": {"mine", nil, map[string]string{"libmpich.so.12": mpich}, "", []string{"TPSL_MPI_LIBRARY=mine: no mine;"}},
+		"first":            {"", nil, map[string]string{"libmpich.so.12": mpich, "libmpi.so.12": other}, mpich, nil},
+		"second":           {"", nil, map[string]string{"libmpi.so.12": mpich}, mpich, nil},
+		"needed":           {"", []string{"libc.so.6", "libmpi.so.12"}, map[string]string{"libmpich.so.12": other, "libmpi.so.12": mpich}, mpich, nil},
+		"all needed":       {"", []string{"libmpi.so.12", "libmpich.so.12"}, map[string]string{"libmpich.so.12": mpich, "libmpi.so.12": other}, mpich, nil},
+		"needed, absent":   {"", []string{"libmpi.so.12"}, map[string]string{"libmpich.so.12": mpich}, mpich, nil},
+		"first is no MPI":  {"", nil, map[string]string{"libmpich.so.12": other, "libmpi.so.12": mpich}, "", []string{other, "is not an MPI library"}},
+		"none":             {"", nil, nil, "", []string{"no MPI library: no libmpich.so.12; install MPICH"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, err := library.Find(c.asked, func(name string) (string, error) {
+			path, err := library.Find(c.asked, c.needed, func(name string) (string, error) {
 				if c.files[name] == "" {
 					return "", errors.New("no " + name)
 				}

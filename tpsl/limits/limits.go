@@ -49,6 +49,9 @@ const AddressMiB = 2048
 // Check refuses, before the first instance, what would fail half-way: ranks is how many
 // this process has, local how many the host has.
 func Check(ranks, local int) error {
+	if _, err := os.Stat("/proc/self"); err != nil {
+		return fmt.Errorf("look at what the process uses: %w; mount /proc", err)
+	}
 	if err := checkMaps(ranks, local); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ static int call_every_name(void **table)
 {
     int wrong = 0;
     for (int i = 0; i < names; i++) {
-        if (stub[i] == TPSL_STUB_MPI_Init || stub[i] == TPSL_STUB_MPI_Init_thread || stub[i] == TPSL_STUB_MPI_Finalize)
+        if (stub[i] == TPSL_STUB_MPI_Init || stub[i] == TPSL_STUB_MPI_Init_thread || stub[i] == TPSL_STUB_MPI_Finalize || stub[i] == TPSL_STUB_MPI_Session_init)
             continue; /* the runtime's own */
         void *f = dlsym(RTLD_DEFAULT, name[i]);
         arrived = false;

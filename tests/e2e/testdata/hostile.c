@@ -15,6 +15,9 @@ int hostile_rank(void);
 double hostile_sum(int a, double b, int c, int d, int e, int f, int g, double h, int i, int j, long k);
 int hostile_call(int (*function)(int), int argument);
 extern int hostile_number, hostile_open(void);
+extern const int *const hostile_place;
+unsigned hwloc_get_api_version(void); /* the name of a function of hwloc, which is below MPICH */
+extern __thread int hostile_local;
 
 #ifdef LIBRARY
 
@@ -25,6 +28,8 @@ static __thread int count __attribute__((tls_model("initial-exec")));
 static int count;
 #endif
 int hostile_number = -1;
+__thread int hostile_local;
+const int *const hostile_place = &hostile_number; /* another address in each copy, and read-only */
 
 int hostile_count(void)
 {
@@ -48,6 +53,11 @@ int hostile_call(int (*function)(int), int argument)
     return function(argument);
 }
 
+unsigned hwloc_get_api_version(void)
+{
+    return 4;
+}
+
 /* A second copy that found the first one's number here would be wrong. */
 int hostile_open(void)
 {
@@ -66,7 +76,11 @@ static int twice(int x)
 
 int main(int argc, char **argv)
 {
+#ifdef LOCAL
+    hostile_local = 1;
+#endif
     printf("before: %d\n", hostile_count()); /* the process's own copy */
+    const int *place = hostile_place;
 #pragma omp parallel
     {
         int size, rank, last = 0;
@@ -78,8 +92,8 @@ int main(int argc, char **argv)
                 last = functions[0]();
             MPI_Barrier(MPI_COMM_WORLD);
         }
-        printf("rank %d: counted to %d, rank %d, sum %g, call %d, number %d\n", rank, last, functions[1](),
-               hostile_sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), hostile_call(twice, 21), hostile_number);
+        printf("rank %d: counted to %d, rank %d, sum %g, call %d, name %u, number %d\n", rank, last, functions[1](),
+               hostile_sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), hostile_call(twice, 21), hwloc_get_api_version(), hostile_number);
 #ifdef SWITCH
         if (rank == 0) { /* thread 0 as rank 1 has that rank's thread-locals for itself, and then its own again */
             TPSL_Switch(1);
@@ -90,7 +104,7 @@ int main(int argc, char **argv)
 #endif
         MPI_Finalize();
     }
-    return 0;
+    return place != hostile_place;
 }
 
 #endif

@@ -23,7 +23,7 @@ static void check(int right, const char *what)
 
 struct walk {
     const char *wanted; /* an address */
-    int objects, holders, stop_at;
+    int objects, holders, touched, stop_at;
     unsigned long long adds, subs;
 };
 
@@ -39,6 +39,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
         const char *start = (const char *)info->dlpi_addr + p->p_vaddr;
         w->holders += p->p_type == PT_LOAD && w->wanted >= start && w->wanted < start + p->p_memsz;
         check((p->p_type != PT_TLS) || info->dlpi_tls_modid, "an object with PT_TLS and no module");
+        w->touched += p->p_type == PT_TLS && info->dlpi_tls_data && strstr(info->dlpi_name, "libucs.so") != NULL;
     }
     return ++w->objects == w->stop_at ? 77 : 0;
 }
@@ -69,6 +70,7 @@ int main(void)
     MPI_Init(NULL, NULL, omp_get_thread_num());
     struct walk after = walked(main, 0);
     check(before.holders == 1 && after.holders == 1, "the program");
+    check(before.touched == 0 && after.touched == 1, "thread-local storage: of the thread's own instance");
     check(after.objects > before.objects + 5 && after.adds > before.adds + 5, "the number of objects");
     check(walked(main, after.objects).objects == after.objects, "a walk that is ended at its last object");
     check_instance(0);

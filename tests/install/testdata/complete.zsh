@@ -4,6 +4,7 @@
 # complete.zsh FOLDER LINE: the words that an interactive zsh lists at the end of a
 # line, one in a line. FOLDER holds completion functions.
 
+export TERM=xterm # not what the caller has, which may be nothing
 zmodload zsh/zpty
 zpty shell zsh -f -i
 {

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package soname has the names that programs are linked with: that of libtpsl, and those
+// of an MPI library with the MPICH ABI, by which libtpsl's stand-ins go too.
+package soname
+
+// Libtpsl is what a program needs whose threads claim slots.
+const Libtpsl = "libtpsl.so.0"
+
+// MPI are the names of an MPI library with the MPICH ABI, the first that is found wins:
+// as Debian and MPICH builds with a wrapper prefix have it, and as everyone else does.
+// The Makefile makes a stand-in for each.
+var MPI = []string{"libmpich.so.12", "libmpi.so.12"}

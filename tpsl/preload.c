@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The launcher preloads stand-ins into a program that is linked with MPICH. Once they
+ * are loaded they leave the environment: what the program starts has no use for them,
+ * and would load libtpsl with them. Other entries of LD_PRELOAD are the user's and stay.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char separators[] = ": "; /* ld.so(8) */
+
+/* The folder of the stand-ins, tpsl/ beside this library, as the launcher writes it. */
+static bool find_standins(char folder[static PATH_MAX])
+{
+    Dl_info self;
+    if (!dladdr(separators, &self) || !realpath(self.dli_fname, folder))
+        return false;
+    strrchr(folder, '/')[1] = 0;
+    strncat(folder, "tpsl/", PATH_MAX - 1 - strlen(folder));
+    return true;
+}
+
+/* Takes the entries in the folder out of the list; what stays is moved together. */
+static void drop(char *list, const char *folder)
+{
+    char *to = list;
+    for (const char *from = list; *from;) {
+        size_t n = strcspn(from, separators);
+        n += strspn(from + n, separators);
+        if (strncmp(from, folder, strlen(folder)) != 0) {
+            memmove(to, from, n);
+            to += n;
+        }
+        from += n;
+    }
+    while (to > list && strchr(separators, to[-1]))
+        to--;
+    *to = 0;
+}
+
+/* Before the Go runtime starts, whose threads read the environment. */
+__attribute__((constructor(102))) static void drop_standins(void)
+{
+    char folder[PATH_MAX], *list = getenv("LD_PRELOAD");
+    if (!list || !find_standins(folder))
+        return;
+    drop(list, folder);
+    if (!*list)
+        unsetenv("LD_PRELOAD");
+}

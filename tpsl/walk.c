@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Walks up the stack with the unwinder of libgcc_s. */
+#include "dispatch.h"
+
+#include <unwind.h>
+
+static bool look(uintptr_t pc, bool exact, void *unused)
+{
+    return false;
+}
+
+/* The first walk initialises what the unwinder needs. */
+void tpsl_walk_prepare(void)
+{
+    tpsl_walk(look, NULL);
+}
+
+struct walk {
+    tpsl_visitor *visit;
+    void *data;
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *frame, void *data)
+{
+    const struct walk *w = data;
+    int exact = 0;
+    uintptr_t pc = _Unwind_GetIPInfo(frame, &exact);
+    return pc && w->visit(pc, exact, w->data) ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+void tpsl_walk(tpsl_visitor *visit, void *data)
+{
+    struct walk w = {visit, data};
+    _Unwind_Backtrace(step, &w);
+}
