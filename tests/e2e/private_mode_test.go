@@ -29,7 +29,7 @@ func TestPrivateExamples(t *testing.T) {
 	testsupport.NothingLeft(t)
 	hello, halo := flat(t, "../../examples/hello.c"), flat(t, "../../examples/halo.c")
 	one := []string{"OMP_NUM_THREADS=1"} // more would call MPI_Init twice in a flat process
-	layout := "4 processes x 1 thread ranks"
+	layout := "4 processes x 1 thread rank"
 	assert.Equal(t, checksum(t, mpiexec(t, one, "-n 4", halo), layout), checksum(t, mpiexec(t, one, "-n 4 -rpp 4", halo), layout))
 	for _, options := range []string{"-n 2 -rpp 2", "-n 4 -rpp 2", "-n 3 -rpp 2", "-n 4 -rpp 4"} {
 		t.Run(options, func(t *testing.T) {

@@ -162,7 +162,7 @@ func TestPrivateLibraryRefused(t *testing.T) {
 		name, variable, program string
 		says                    []string
 	}{
-		{"too large initial-exec TLS", "TPSL_PRIVATE=hostile", hostileWithStaticTLS(t, "600"), []string{"rank ", "load a private library of the program", "hostile", "initial-exec", "604 bytes, 512 of the 512"}},
+		{"too large initial-exec TLS", "TPSL_PRIVATE=hostile", hostileWithStaticTLS(t, "600"), []string{"rank ", "load a private library of the program", "hostile", "initial-exec", "620 bytes, 512 of the 512"}},
 		{"pattern", "TPSL_PRIVATE=[", program, []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
 		{"policy", "TPSL_POLICY=" + policy(t, "libm.so.6 everywhere\n"), program, []string{"TPSL_POLICY: ", `policy:1: placement "everywhere" is none of private, once, shared`}},
 		{"no policy", "TPSL_POLICY=/no/such/file", program, []string{"TPSL_POLICY: open /no/such/file: no such file"}},
