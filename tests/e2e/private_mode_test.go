@@ -143,6 +143,15 @@ func TestPrivateHostKilled(t *testing.T) {
 	assert.Equal(t, 9, job.code, strings.TrimSpace(job.stderr))
 }
 
+// A signal to mpiexec reaches every rank.
+func TestPrivateSignal(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program, ready := plain(t, "mpicc.mpich", "peek.c"), filepath.Join(t.TempDir(), "ready")
+	script := `"$0" -n 2 -rpp 2 "$1" "$2" & until [ -e "$2" ]; do sleep 0.02; done; kill -USR1 $!; wait $!`
+	job := run(t, nil, "sh", "-c", script, built(t, "bin/mpiexec"), program, ready).succeeded(t)
+	assert.Equal(t, []string{"rank 0 caught SIGUSR1\n", "rank 1 caught SIGUSR1\n", "rank 1 reads 42\n"}, job.lines())
+}
+
 // tpsl run is a job of one rank set without a launcher of the user's.
 func TestTpslRun(t *testing.T) {
 	testsupport.NothingLeft(t)
