@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -89,6 +90,17 @@ func TestPrivateCxx(t *testing.T) {
 			assert.Equal(t, fmt.Sprintf("global%d", rank), string(text), "exit flushes streams that are open")
 		}
 	}
+}
+
+// 64 ranks of a C++ program with OpenMP in one address space have flat's answers.
+func TestPrivateMany(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicxx.mpich", "everything.cc")
+	patient := func(options ...string) []string {
+		argv := append([]string{built(t, "bin/mpiexec"), "-n", "64"}, append(options, program)...)
+		return runFor(t, 4*time.Minute, nil, argv...).succeeded(t).lines()
+	}
+	assert.Equal(t, patient(), patient("-rpp", "64"))
 }
 
 func TestPrivateFortran(t *testing.T) {
