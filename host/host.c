@@ -81,12 +81,25 @@ static void take_name(char *program)
     program_invocation_short_name = slash ? slash + 1 : program;
 }
 
-/* The host lives as long as its ranks: signals for the job are theirs to heed. */
-static void ignore_signals(void)
+static void pass_on(int number)
 {
-    static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP};
+    int before = errno;
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        if (tpsl_job.pids[i])
+            kill(tpsl_job.pids[i], number);
+    errno = before;
+}
+
+/* The host lives as long as its ranks, which are in sessions of their own: what is sent
+ * to it is meant for them. */
+static void forward_signals(void)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH};
+    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        signal(all[i], SIG_IGN);
+        sigaction(all[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
 }
 
 static struct tpsl_rank *rank_of(pid_t pid)
@@ -153,7 +166,7 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     if (error || !tpsl_service_start())
         tpsl_host_die("%s", error ? error : "no thread for the loader");
     tpsl_set_siblings(tpsl_job.pids, (size_t)tpsl_job.nranks);
-    ignore_signals();
+    forward_signals();
     take_name(argv[2]);
     for (int i = 0; i < tpsl_job.nranks; i++)
         on_exit(on_libc_exit, NULL);

@@ -97,6 +97,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
 {
     struct tpsl_instance *in = r->instance;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid(); /* as a flat rank: kill(0, ...) is its own, and so is its share of a CPU (sched(7), autogroup) */
     set_name(r->argv[0]);
     own_descriptors(r);
     if (r->cpus)

@@ -43,6 +43,7 @@ func contests() []contest {
 		return contest{10 * time.Second, []side{
 			{env: one, argv: []string{"bin/mpiexec", "-n", "2", "-bind-to", "core", program(name, "mpicc.mpich"), "flat"}},
 			{argv: []string{"bin/mpiexec", "-n", "2", "-rpp", "2", "-bind-to", "core", program(name, "tpslcc"), "tpsl"}},
+			{env: one, argv: []string{"bin/mpiexec", "-n", "2", "-rpp", "2", "-bind-to", "core", program(name, "mpicc.mpich"), "private"}},
 			{env: pinned, argv: []string{"bin/mpiexec", "-n", "1", program(name, "mpicc.mpich"), "threaded"}, hangs: true},
 		}}
 	}
@@ -60,6 +61,7 @@ func contests() []contest {
 			{job: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", env: one, argv: []string{"mpiexec.hydra", "-n", n, flat}, want: answer},
 			{job: "Startup/by=mpiexec/mode=flat/ranks=16", env: one, argv: []string{"bin/mpiexec", "-n", n, flat}, want: answer},
 			{job: "Startup/by=mpiexec/mode=tpsl/ranks=16", argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, program("startup", "tpslcc")}, want: answer},
+			{job: "Startup/by=mpiexec/mode=private/ranks=16", env: one, argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, flat}, want: answer},
 		}},
 	}
 	if hasMicro() {

@@ -6,7 +6,8 @@
 /*
  * pair.h: two ends that send to each other, in each mode:
  *
- *   flat, tpsl   every OpenMP thread is a rank; the ends are ranks 0 and 1
+ *   flat, private, tpsl
+ *                every OpenMP thread is a rank; the ends are ranks 0 and 1
  *   threaded     one rank with MPI_THREAD_MULTIPLE; the ends are its threads 0
  *                and 1, told apart by tags
  */
@@ -46,7 +47,7 @@ static int run_pair(int argc, char **argv, void (*run)(const struct end *))
 			run(&(struct end){ me, 0, me, 1 - me, mode });
 		}
 		MPI_Finalize();
-	} else if (strcmp(mode, "flat") == 0 || strcmp(mode, "tpsl") == 0) {
+	} else if (strcmp(mode, "flat") == 0 || strcmp(mode, "private") == 0 || strcmp(mode, "tpsl") == 0) {
 #pragma omp parallel
 		{
 			int me, ranks;
@@ -60,7 +61,7 @@ static int run_pair(int argc, char **argv, void (*run)(const struct end *))
 			MPI_Finalize();
 		}
 	} else {
-		fprintf(stderr, "usage: %s flat|tpsl|threaded\n", argv[0]);
+		fprintf(stderr, "usage: %s flat|private|tpsl|threaded\n", argv[0]);
 		return 2;
 	}
 	return 0;

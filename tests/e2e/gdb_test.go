@@ -108,3 +108,12 @@ func TestGdbFromTheStart(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(job.stdout, " <ucp_worker_create>"), job.stdout)
 	assert.Contains(t, job.stdout, "exited normally]")
 }
+
+// A rank of private mode is a process that gdb attaches to, with the lines of its program.
+func TestPrivateGdb(t *testing.T) {
+	testsupport.NothingLeft(t)
+	line := shellLine(gdbWords(t, "bt")) + ` -p $PPID 2>&1`
+	program := testsupport.CC(t, "mpicc.mpich", "testdata/asks.c", "-fopenmp", "-g")
+	job := mpiexec(t, []string{"OMP_NUM_THREADS=1"}, "-n 2 -rpp 2", program, line).succeeded(t)
+	assert.Regexp(t, `(?m)^#\d+ .* in system \(\) from \S+/libtpslshim\.so\n(#.*\n)*#\d+ .* in main \(.*asks\.c:\d+$`, job.stdout)
+}

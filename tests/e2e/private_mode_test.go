@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,17 @@ func TestPrivateCxx(t *testing.T) {
 	}
 }
 
+// 64 ranks of a C++ program with OpenMP in one address space have flat's answers.
+func TestPrivateMany(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicxx.mpich", "everything.cc")
+	patient := func(options ...string) []string {
+		argv := append([]string{built(t, "bin/mpiexec"), "-n", "64"}, append(options, program)...)
+		return runFor(t, 4*time.Minute, nil, argv...).succeeded(t).lines()
+	}
+	assert.Equal(t, patient(), patient("-rpp", "64"))
+}
+
 func TestPrivateFortran(t *testing.T) {
 	testsupport.NothingLeft(t)
 	program := plain(t, "mpif90.mpich", "everything.f90")
@@ -141,6 +153,15 @@ func TestPrivateHostKilled(t *testing.T) {
 	program := plain(t, "mpicc.mpich", "peek.c")
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program, "kill")
 	assert.Equal(t, 9, job.code, strings.TrimSpace(job.stderr))
+}
+
+// A signal to mpiexec reaches every rank.
+func TestPrivateSignal(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program, ready := plain(t, "mpicc.mpich", "peek.c"), filepath.Join(t.TempDir(), "ready")
+	script := `"$0" -n 2 -rpp 2 "$1" "$2" & until [ -e "$2" ]; do sleep 0.02; done; kill -USR1 $!; wait $!`
+	job := run(t, nil, "sh", "-c", script, built(t, "bin/mpiexec"), program, ready).succeeded(t)
+	assert.Equal(t, []string{"rank 0 caught SIGUSR1\n", "rank 1 caught SIGUSR1\n", "rank 1 reads 42\n"}, job.lines())
 }
 
 // tpsl run is a job of one rank set without a launcher of the user's.

@@ -95,7 +95,14 @@ func (p program) runThreads(t *testing.T, name, options, executable string) outc
 	return p.run(t, name, nil, slices.Concat([]string{mpiexec, "-n", "4"}, strings.Fields(options), []string{executable})...)
 }
 
-func TestFlatAndThreadsAreAlike(t *testing.T) {
+// runPrivate runs the flat program with a copy per rank.
+func (p program) runPrivate(t *testing.T, name, perProcess string) outcome {
+	t.Helper()
+	mpiexec := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
+	return p.run(t, name, []string{"OMP_NUM_THREADS=1"}, mpiexec, "-n", "4", "-rpp", perProcess, p.flat)
+}
+
+func TestAllModesAreAlike(t *testing.T) {
 	testsupport.Require(t, "mpiexec.hydra")
 	testsupport.NothingLeft(t)
 	count := 0
@@ -115,6 +122,7 @@ func TestFlatAndThreadsAreAlike(t *testing.T) {
 				require.True(t, strings.HasPrefix(want.stdout, name+": 4 ranks, ") && strings.HasSuffix(want.stdout, ", 0 wrong\n"), want.stdout)
 				assert.Equal(t, want, p.runThreads(t, "4", "-rpp 4", p.threads), "four ranks in a process")
 				assert.Equal(t, want, p.runThreads(t, "2", "-rpp 2 -tpsl shared", p.flat), "the flat program itself, two ranks in each of two processes")
+				assert.Equal(t, want, p.runPrivate(t, "private", "2"), "two copies of the flat program in each of two address spaces")
 			})
 		}
 	}
@@ -122,14 +130,14 @@ func TestFlatAndThreadsAreAlike(t *testing.T) {
 	t.Logf("%d programs", count)
 }
 
-// A program that finds something wrong says so and fails, flat and as threads.
+// A program that finds something wrong says so and fails, in every mode.
 func TestWrongResultsShow(t *testing.T) {
 	testsupport.Require(t, "mpiexec.hydra")
 	testsupport.NothingLeft(t)
 	for source, i := range map[string]mpiInterface{"testdata/wrong.f90": interfaces[2], "testdata/wrong.cc": interfaces[3]} {
 		t.Run(source, func(t *testing.T) {
 			p := compile(t, i, source)
-			for _, o := range []outcome{p.runFlat(t, "flat"), p.runThreads(t, "4", "-rpp 4", p.threads)} {
+			for _, o := range []outcome{p.runFlat(t, "flat"), p.runThreads(t, "4", "-rpp 4", p.threads), p.runPrivate(t, "private", "4")} {
 				assert.Equal(t, 1, o.code)
 				assert.Contains(t, o.stdout, "wrong: 4 ranks, digest 0, 1 wrong\n")
 				assert.Contains(t, o.stderr, "rank 2: wrong: as it should be\n")
