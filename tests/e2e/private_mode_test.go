@@ -57,7 +57,7 @@ func TestPrivateSharesMemory(t *testing.T) {
 // gives flat, word for word, but for process ids and traces of UCX.
 func TestPrivateIsAsFlat(t *testing.T) {
 	program := plain(t, "mpicc.mpich", "alone.c")
-	for _, end := range []string{"return", "exit", "_exit", "errx", "abort", "crash", "early", "mpi_abort"} {
+	for _, end := range []string{"return", "exit", "_exit", "errx", "quick_exit", "pthread_exit", "abort", "crash", "early", "mpi_abort"} {
 		t.Run(end, func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			env := []string{"UCX_HANDLE_ERRORS=none"}
