@@ -155,6 +155,15 @@ func TestPrivateHostKilled(t *testing.T) {
 	assert.Equal(t, 9, job.code, strings.TrimSpace(job.stderr))
 }
 
+// A shell, which knows nothing of MPI, runs as two ranks with variables, children and exit
+// codes of their own.
+func TestPrivateShell(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-l -n 2 -rpp 2 -tpsl private", "/bin/bash", "-c", "x=$(echo of $PMI_SIZE); echo rank $PMI_RANK $x; exit $((PMI_RANK + 2))")
+	assert.Equal(t, 2|3, job.code)
+	assert.Equal(t, []string{"[0] rank 0 of 2\n", "[1] rank 1 of 2\n"}, job.lines())
+}
+
 // A signal to mpiexec reaches every rank.
 func TestPrivateSignal(t *testing.T) {
 	testsupport.NothingLeft(t)
