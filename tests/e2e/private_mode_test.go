@@ -57,7 +57,7 @@ func TestPrivateSharesMemory(t *testing.T) {
 // gives flat, word for word, but for process ids and traces of UCX.
 func TestPrivateIsAsFlat(t *testing.T) {
 	program := plain(t, "mpicc.mpich", "alone.c")
-	for _, end := range []string{"return", "exit", "_exit", "errx", "abort", "crash", "early", "mpi_abort"} {
+	for _, end := range []string{"return", "exit", "_exit", "errx", "quick_exit", "pthread_exit", "abort", "crash", "early", "mpi_abort"} {
 		t.Run(end, func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			env := []string{"UCX_HANDLE_ERRORS=none"}
@@ -153,6 +153,15 @@ func TestPrivateHostKilled(t *testing.T) {
 	program := plain(t, "mpicc.mpich", "peek.c")
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program, "kill")
 	assert.Equal(t, 9, job.code, strings.TrimSpace(job.stderr))
+}
+
+// A shell, which knows nothing of MPI, runs as two ranks with variables, children and exit
+// codes of their own.
+func TestPrivateShell(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-l -n 2 -rpp 2 -tpsl private", "/bin/bash", "-c", "x=$(echo of $PMI_SIZE); echo rank $PMI_RANK $x; exit $((PMI_RANK + 2))")
+	assert.Equal(t, 2|3, job.code)
+	assert.Equal(t, []string{"[0] rank 0 of 2\n", "[1] rank 1 of 2\n"}, job.lines())
 }
 
 // A signal to mpiexec reaches every rank.

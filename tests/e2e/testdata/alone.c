@@ -6,8 +6,10 @@
 /* What a flat program may count on having to itself. Each rank does something that the
  * others must not notice, all meet, and each looks whether its own is still there. The
  * first argument names the way in which the program ends. */
+#include <aio.h>
 #include <assert.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -74,6 +76,23 @@ static void descriptors(void)
     close(fds[0]);
     close(fds[1]);
     meet();
+}
+
+/* What is written later goes to the rank's file, too. */
+static void later(void)
+{
+    char text[16], back[16] = "";
+    FILE *file = tmpfile();
+    snprintf(text, sizeof text, "rank %d", rank);
+    struct aiocb request = {.aio_fildes = fileno(file), .aio_buf = text, .aio_nbytes = sizeof text};
+    meet();
+    EXPECT(aio_write(&request) == 0);
+    while (aio_error(&request) == EINPROGRESS)
+        usleep(100);
+    EXPECT(aio_return(&request) == sizeof text);
+    EXPECT(pread(fileno(file), back, sizeof back, 0) == sizeof back && strcmp(back, text) == 0);
+    meet();
+    fclose(file);
 }
 
 static void environment(void)
@@ -149,6 +168,26 @@ static void statics(void)
     meet();
 }
 
+static void at_quick_end(void)
+{
+    printf("rank %d: at_quick_exit\n", rank);
+    fflush(stdout);
+}
+
+static void *last_thread(void *unused)
+{
+    usleep(50000);
+    printf("rank %d: last thread\n", rank);
+    return NULL;
+}
+
+static void leave_first(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, last_thread, NULL);
+    pthread_exit(NULL);
+}
+
 static void at_end(void)
 {
     printf("rank %d: atexit\n", rank);
@@ -165,9 +204,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     atexit(at_end);
+    at_quick_exit(at_quick_end);
     signals();
     directory();
     descriptors();
+    later();
     environment();
     threads();
     children();
@@ -186,6 +227,10 @@ int main(int argc, char **argv)
         fflush(NULL);
         _exit(3);
     }
+    if (strcmp(argv[1], "quick_exit") == 0)
+        quick_exit(2);
+    if (strcmp(argv[1], "pthread_exit") == 0)
+        leave_first();
     if (strcmp(argv[1], "errx") == 0)
         errx(6, "rank %d gives up", rank);
     if (strcmp(argv[1], "exit") == 0)

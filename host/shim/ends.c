@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The rarer ways to end. */
+#include <dirent.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+static struct handler {
+    struct handler *older;
+    void (*function)(void);
+} *handlers;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* at_quick_exit calls it; libc's list would be run for the handlers of all ranks. */
+int __cxa_at_quick_exit(void (*function)(void *), void *dso)
+{
+    struct handler *h = malloc(sizeof *h);
+    if (!h)
+        return -1;
+    pthread_mutex_lock(&lock);
+    *h = (struct handler){handlers, (void (*)(void))function};
+    handlers = h;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+void quick_exit(int status)
+{
+    for (struct handler *h = handlers; h; h = h->older)
+        h->function();
+    _exit(status);
+}
+
+static bool alone(void)
+{
+    int threads = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *d; tasks && (d = readdir(tasks)) != NULL;)
+        threads += d->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return threads <= 1;
+}
+
+/* A process whose first thread ends by pthread_exit goes on until its last one ends. The
+ * first thread of a rank cannot end alone: libc counts the threads of all ranks. */
+void pthread_exit(void *value)
+{
+    if (gettid() != getpid())
+        BEHIND(pthread_exit)(value);
+    while (!alone())
+        usleep(1000);
+    exit(0);
+}
