@@ -67,7 +67,7 @@ func TestWithoutProc(t *testing.T) {
 		return run(t, []string{"OMP_NUM_THREADS=1"}, append([]string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"}, argv...)...)
 	}
 	if job := alone("true"); job.code != 0 {
-		unable(t, "no namespace of mounts: %s", job.stderr)
+		t.Skipf("a folder without /proc needs a namespace of mounts: %s", job.stderr) // TestCheckWithoutProc has the words
 	}
 	job := alone(fixture(t, "brief"))
 	assert.Equal(t, 1, job.code)

@@ -25,6 +25,13 @@ func TestCheck(t *testing.T) {
 	assert.ErrorContains(t, Check(1, 1e6), "vm.max_map_count")
 }
 
+func TestCheckWithoutProc(t *testing.T) {
+	defer func(before string) { self = before }(self)
+	self = t.TempDir() + "/self"
+	assert.ErrorContains(t, Check(1, 1), "look at what the process uses: stat "+self)
+	assert.ErrorContains(t, Check(1, 1), "; mount /proc")
+}
+
 func TestRanks(t *testing.T) {
 	r := Resource{Alone: 10, PerRank: 3}
 	assert.Equal(t, uint64(16), r.Need(2))
