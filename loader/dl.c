@@ -35,7 +35,8 @@ void tpsl_refuse(const char *text)
 
 void tpsl_dlerror_leave(void)
 {
-    free(message);
+    if (message) /* a sanitizer's free may not be called that late, not even for nothing */
+        free(message);
     message = NULL;
     pending = false;
 }

@@ -28,6 +28,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
 
@@ -38,7 +40,7 @@ static size_t block_size;
 /* A thread that has acted for an instance. */
 struct thread {
     struct thread *next, *previous;
-    pthread_mutex_t lock;
+    atomic_int lock;
     struct tpsl_instance **current;
     char *end;                /* of its block */
     _Atomic uintptr_t holds;  /* whose values are in it, by static_tls.kept; 0: nobody's */
@@ -47,7 +49,7 @@ struct thread {
 };
 static __thread struct thread mine __attribute__((tls_model("initial-exec")));
 static struct thread *threads;
-static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int threads_lock;
 
 /* What is kept of an instance for a thread, bytes[size - held] on. */
 struct kept {
@@ -88,19 +90,21 @@ size_t tpsl_static_tls_size(void)
 }
 
 /* A signal's handler may act for another instance (signals.c), so none may come while
- * a block is exchanged. */
-static void lock(pthread_mutex_t *m, sigset_t *before)
+ * a block is exchanged. By system calls: a thread comes here so late in its end that a
+ * sanitizer, which stands in front of libc's locks and masks, has forgotten it. */
+static void lock(atomic_int *word, sigset_t *before)
 {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, before);
-    pthread_mutex_lock(m);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, before, _NSIG / 8);
+    while (atomic_exchange_explicit(word, 1, memory_order_acquire))
+        syscall(SYS_sched_yield);
 }
 
-static void unlock(pthread_mutex_t *m, const sigset_t *before)
+static void unlock(atomic_int *word, const sigset_t *before)
 {
-    pthread_mutex_unlock(m);
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    atomic_store_explicit(word, 0, memory_order_release);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, _NSIG / 8);
 }
 
 static void join(void)
@@ -120,21 +124,22 @@ static void join(void)
     unlock(&threads_lock, &before);
 }
 
-/* A thread near its end is not listed again: nothing would take it off the list. */
+/* A thread near its end is not listed again: nothing would take it off the list. One that
+ * never was takes no lock: a sanitizer's mutexes may not be used that late. */
 void tpsl_static_tls_leave(void)
 {
     sigset_t before;
-    lock(&threads_lock, &before);
-    if (mine.listed) {
-        if (mine.previous)
-            mine.previous->next = mine.next;
-        else
-            threads = mine.next;
-        if (mine.next)
-            mine.next->previous = mine.previous;
-    }
-    mine.listed = false;
     mine.ended = true;
+    if (!mine.listed)
+        return;
+    lock(&threads_lock, &before);
+    if (mine.previous)
+        mine.previous->next = mine.next;
+    else
+        threads = mine.next;
+    if (mine.next)
+        mine.next->previous = mine.previous;
+    mine.listed = false;
     mine.holds = 0;
     unlock(&threads_lock, &before);
 }
