@@ -15,18 +15,87 @@ const (
 	ModePrivate Mode = "private" // the program is loaded once per rank
 )
 
-// Options is what a command line asks for.
+// Options is what a command line, its configuration file and the environment ask for.
 type Options struct {
 	Action  Action
 	Topic   *option // of -OPTION -h
-	Env     []string
-	Inherit []string // names to pass on from mpiexec's environment; nil passes all
-	Bind    Binding
-	Label   bool
 	Verbose bool
 	Timeout time.Duration // 0 is no limit
 
+	Hosts     HostOptions
+	Launch    LaunchOptions
+	Env       []string // -genv
+	Inherit   []string // names to pass on from mpiexec's environment; nil passes all, an empty list none
+	PMI       PMIOptions
+	Stdio     StdioOptions
+	Exit      ExitOptions
+	Placement PlacementOptions
+
 	Segments []Segment
+}
+
+// HostOptions say on which hosts ranks run, and in which order.
+type HostOptions struct {
+	List           string // -hosts: "a:2,b[01-03]"
+	File           string // -f
+	PPN            int    // slots of every host; 0 leaves what list or file say
+	RMK            string // resource manager to ask; "" finds out, "user" asks none
+	Order          string // -order-nodes: "", "up" or "down"
+	SkipLaunchNode bool   // no rank on the host of mpiexec (Intel: -nolocal)
+	RankMap        string // -rankmap: "0,1,1,0" or "(vector,...)"
+	Iface          string // -iface
+	LocalName      string // -localhost: how this host is called
+	PropagateName  bool   // PMI_HOSTNAME and its like are set; the default
+	PrintRankMap   bool
+}
+
+// LaunchOptions say how proxies start.
+type LaunchOptions struct {
+	Launcher  string // ssh, rsh, fork, slurm, lsf, sge, pbs, ll, manual; "" chooses by resource manager and hosts
+	Exec      string // the launcher's program, "" is its own name
+	ExtraArgs []string
+	Fanout    int    // proxies that one starts; 0 is the default
+	X         string // "", "enable" or "disable": X forwarding of ssh
+}
+
+// PMIOptions say how ranks find each other.
+type PMIOptions struct {
+	Mode       string   // auto, 1, 2, x, flux
+	Port       bool     // TCP in place of an inherited socket
+	Trace      bool     // every message, on stderr
+	Universe   string   // "", "SYSTEM", "INFINITE" or a number
+	AllocKinds string   // -memory-alloc-kinds
+	Singleton  []string // the values of -pmi_args
+}
+
+// StdioOptions say what becomes of the ranks' standard streams.
+type StdioOptions struct {
+	Label      bool   // -l
+	Pattern    string // -prepend-pattern
+	OutFile    string // -outfile-pattern
+	ErrFile    string // -errfile-pattern
+	OutputFrom string // -output-from: ranks whose output is shown; "" is all
+	Stdin      string // -stdin: "none", "all" or ranks; "" is rank 0
+}
+
+// ExitOptions say what ends a job and how that is told.
+type ExitOptions struct {
+	Code        string // or, first, max, 128+sig
+	PrintAll    bool   // -print-all-exitcodes
+	KeepRunning bool   // -disable-auto-cleanup: the death of a rank does not end the others
+	Report      string // -report: a file that gets the outcome as JSON
+	GDB         string // -gdb: ranks that start under a debugger
+}
+
+// PlacementOptions say which CPUs, memory, GPUs and NICs ranks get.
+type PlacementOptions struct {
+	Bind    Binding
+	MapBy   string
+	MemBind string
+	Report  bool   // -report-bindings
+	GPUs    string // -gpus-per-proc: "", "auto" or a number
+	SubGPUs string // -gpu-subdevs-per-proc
+	NICs    string // -nics: "", "none", "near"
 }
 
 // Action is what mpiexec does after reading its options.

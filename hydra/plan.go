@@ -88,7 +88,7 @@ type Setting struct {
 
 // NewPlan places the ranks of all segments on the one host of s.
 func NewPlan(opts Options, s Setting) Plan {
-	host := HostPlan{Host: s.Host, Bind: opts.Bind, Label: opts.Label, Prompt: s.Prompt, Trace: opts.Verbose}
+	host := HostPlan{Host: s.Host, Bind: opts.Placement.Bind, Label: opts.Stdio.Label, Prompt: s.Prompt, Trace: opts.Verbose}
 	for i, segment := range opts.Segments {
 		wdir := segment.Wdir
 		if !filepath.IsAbs(wdir) {
