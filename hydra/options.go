@@ -90,12 +90,12 @@ type ExitOptions struct {
 // PlacementOptions say which CPUs, memory, GPUs and NICs ranks get.
 type PlacementOptions struct {
 	Bind    Binding
-	MapBy   string
-	MemBind string
-	Report  bool   // -report-bindings
-	GPUs    string // -gpus-per-proc: "", "auto" or a number
-	SubGPUs string // -gpu-subdevs-per-proc
-	NICs    string // -nics: "", "none", "near"
+	MapBy   Binding // the zero value is the object of Bind
+	MemBind string  // "", none, firsttouch, bind[:NODES] or interleave[:NODES]
+	Report  bool    // -report-bindings
+	GPUs    string  // -gpus-per-proc: "", "auto" or a number
+	SubGPUs string  // -gpu-subdevs-per-proc
+	NICs    string  // -nics: "", "none", "near"
 }
 
 // Action is what mpiexec does after reading its options.
@@ -111,7 +111,8 @@ const (
 // A Segment is one program of an MPMD command line, between colons.
 type Segment struct {
 	Ranks      int
-	PerProcess int // ranks in one process
+	PerProcess int    // ranks in one process; without meaning where PerObject is set
+	PerObject  string // "node", "numa", "socket" or "core": a process for the ranks bound to one
 	Mode       Mode
 	Env        []string
 	Wdir       string

@@ -23,16 +23,16 @@ type Plan struct {
 
 // A HostPlan is everything the proxy of one host needs to know; it travels in the launch frame.
 type HostPlan struct {
-	ID       int // index of the proxy
-	Host     string
-	World    pmi.World
-	Programs []Program
-	Sets     []RankSet
-	Ranks    int // on this host
-	Bind     Binding
-	Label    bool
-	Prompt   bool // send unfinished lines after a pause: someone reads along at a terminal
-	Trace    bool
+	ID        int // index of the proxy
+	Host      string
+	World     pmi.World
+	Programs  []Program
+	Sets      []RankSet
+	Ranks     int // on this host
+	Placement PlacementOptions
+	Label     bool
+	Prompt    bool // send unfinished lines after a pause: someone reads along at a terminal
+	Trace     bool
 }
 
 // Encode returns the plan as the launch frame carries it. Gob keeps arguments and settings that are not UTF-8.
@@ -88,7 +88,7 @@ type Setting struct {
 
 // NewPlan places the ranks of all segments on the one host of s.
 func NewPlan(opts Options, s Setting) Plan {
-	host := HostPlan{Host: s.Host, Bind: opts.Placement.Bind, Label: opts.Stdio.Label, Prompt: s.Prompt, Trace: opts.Verbose}
+	host := HostPlan{Host: s.Host, Placement: opts.Placement, Label: opts.Stdio.Label, Prompt: s.Prompt, Trace: opts.Verbose}
 	for i, segment := range opts.Segments {
 		wdir := segment.Wdir
 		if !filepath.IsAbs(wdir) {

@@ -45,10 +45,10 @@ func topologyID(cpu int, name string) int {
 
 // rankCPUs gives each local rank its CPUs, or nil when ranks are not bound.
 func (p *proxy) rankCPUs(allowed []hydra.CPU) ([][]int, error) {
-	if !p.plan.Bind.Active() {
+	if !p.plan.Placement.Bind.Active() {
 		return nil, nil
 	}
-	sets, err := p.plan.Bind.Deal(p.plan.Ranks, allowed)
+	sets, err := p.plan.Placement.Bind.Deal(p.plan.Ranks, allowed)
 	if err != nil {
 		return nil, fmt.Errorf("bind ranks on %s: %w", p.plan.Host, err)
 	}

@@ -59,7 +59,7 @@ func (p *proxy) slotCPUs(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) s
 		env := p.plan.Programs[set.Program].Env
 		_, bind := hydra.Getenv(env, "OMP_PROC_BIND")
 		_, affinity := hydra.Getenv(env, "GOMP_CPU_AFFINITY")
-		if p.plan.Bind.Object != "" || bind || affinity || len(allowed) < p.plan.Ranks {
+		if p.plan.Placement.Bind.Object != "" || bind || affinity || len(allowed) < p.plan.Ranks {
 			return ""
 		}
 		for _, id := range spread(allowed) {
