@@ -53,7 +53,7 @@ func init() {
 			set:  func(p *parser, v string) error { p.opts.Inherit = strings.Split(v, ","); return nil }},
 		{names: []string{"l", "prepend-rank"}, short: "put [rank] before each line of output",
 			long: "Ranks of one process share a label: [4-7].",
-			set:  func(p *parser, _ string) error { p.opts.Stdio.Label = true; return nil }},
+			set:  func(p *parser, _ string) error { p.opts.Stdio.Label = LabelPattern; return nil }},
 		{names: []string{"bind-to"}, args: "none|core[:N]|hwthread[:N]|user:LIST", short: "give each rank its own CPUs",
 			long: "core and hwthread deal out the allowed cores and hardware threads in turn, N to each rank.\n" +
 				"user:0+2,1+3 gives CPUs 0 and 2 to the host's first rank, 1 and 3 to its second, and starts over.",

@@ -70,21 +70,31 @@ type PMIOptions struct {
 
 // StdioOptions say what becomes of the ranks' standard streams.
 type StdioOptions struct {
-	Label      bool   // -l
-	Pattern    string // -prepend-pattern
-	OutFile    string // -outfile-pattern
-	ErrFile    string // -errfile-pattern
-	OutputFrom string // -output-from: ranks whose output is shown; "" is all
-	Stdin      string // -stdin: "none", "all" or ranks; "" is rank 0
+	Label   Pattern // -prepend-pattern; -l is LabelPattern
+	OutFile Pattern // -outfile-pattern
+	ErrFile Pattern // -errfile-pattern
+	From    Ranks   // -output-from: ranks whose output is not dropped; nil is all
+	Stdin   Ranks   // -stdin: ranks that get mpiexec's; nil is rank 0
+}
+
+// defaults puts values in place of nil, which a plan's encoding does not keep.
+func (o StdioOptions) defaults() StdioOptions {
+	if o.From == nil {
+		o.From = allRanks
+	}
+	if o.Stdin == nil {
+		o.Stdin = Ranks{{0, 0}}
+	}
+	return o
 }
 
 // ExitOptions say what ends a job and how that is told.
 type ExitOptions struct {
-	Code        string // or, first, max, 128+sig
-	PrintAll    bool   // -print-all-exitcodes
-	KeepRunning bool   // -disable-auto-cleanup: the death of a rank does not end the others
-	Report      string // -report: a file that gets the outcome as JSON
-	GDB         string // -gdb: ranks that start under a debugger
+	Code        ExitRule // -exit-code
+	PrintAll    bool     // -print-all-exitcodes
+	KeepRunning bool     // -disable-auto-cleanup: the death of a rank does not end the others
+	Report      string   // -report: a file that gets the outcome as JSON
+	GDB         Ranks    // -gdb: ranks that start under a debugger
 }
 
 // PlacementOptions say which CPUs, memory, GPUs and NICs ranks get.

@@ -60,7 +60,8 @@ func TestParseGlobalOptions(t *testing.T) {
 	assert.Equal(t, []string{"X", "Y"}, opts.Inherit)
 	assert.Equal(t, 1500*time.Millisecond, opts.Timeout)
 	assert.Equal(t, Binding{Object: "core", Count: 2}, opts.Placement.Bind)
-	assert.True(t, opts.Stdio.Label && opts.Verbose)
+	assert.Equal(t, LabelPattern, opts.Stdio.Label)
+	assert.True(t, opts.Verbose)
 	assert.Len(t, opts.Segments, 2)
 	assert.Equal(t, []string{"b"}, opts.Segments[1].Args)
 }

@@ -30,8 +30,11 @@ type HostPlan struct {
 	Sets      []RankSet
 	Ranks     int // on this host
 	Placement PlacementOptions
-	Label     bool
-	Prompt    bool // send unfinished lines after a pause: someone reads along at a terminal
+	Stdio     StdioOptions
+	Dir       string // mpiexec's, in which relative names of output files are
+	Prompt    bool   // send unfinished lines after a pause: someone reads along at a terminal
+	ColourOut bool   // of labels on stdout
+	ColourErr bool
 	Trace     bool
 }
 
@@ -84,11 +87,22 @@ type Setting struct {
 	Environ []string
 	KVSName string
 	Prompt  bool
+
+	ColourOut, ColourErr bool
 }
 
 // NewPlan places the ranks of all segments on the one host of s.
 func NewPlan(opts Options, s Setting) Plan {
-	host := HostPlan{Host: s.Host, Placement: opts.Placement, Label: opts.Stdio.Label, Prompt: s.Prompt, Trace: opts.Verbose}
+	host := HostPlan{
+		Host:      s.Host,
+		Placement: opts.Placement,
+		Stdio:     opts.Stdio.defaults(),
+		Dir:       s.Dir,
+		Prompt:    s.Prompt,
+		ColourOut: s.ColourOut,
+		ColourErr: s.ColourErr,
+		Trace:     opts.Verbose,
+	}
 	for i, segment := range opts.Segments {
 		wdir := segment.Wdir
 		if !filepath.IsAbs(wdir) {

@@ -67,13 +67,21 @@ func currentSetting() (hydra.Setting, error) {
 		return hydra.Setting{}, fmt.Errorf("read current directory: %w", err)
 	}
 	var random [6]byte
-	_, _ = rand.Read(random[:]) // never fails
-	_, err = unix.IoctlGetTermios(1, unix.TCGETS)
+	_, _ = rand.Read(random[:])           // never fails
+	colour := os.Getenv("NO_COLOR") == "" // https://no-color.org
 	return hydra.Setting{
 		Host:    host,
 		Dir:     dir,
 		Environ: os.Environ(),
 		KVSName: fmt.Sprintf("kvs_%d_%s", os.Getpid(), hex.EncodeToString(random[:])),
-		Prompt:  err == nil,
+		Prompt:  isTerminal(1),
+
+		ColourOut: isTerminal(1) && colour,
+		ColourErr: isTerminal(2) && colour,
 	}, nil
+}
+
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
 }

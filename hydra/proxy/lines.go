@@ -8,9 +8,9 @@ import "bytes"
 // maxLine bounds the memory that an unfinished line may take. A longer one is passed on in pieces.
 const maxLine = 1 << 20
 
-// A lineCutter turns chunks of output into whole lines, each after the prefix.
+// A lineCutter turns chunks of output into whole lines, each after a prefix.
 type lineCutter struct {
-	prefix  []byte
+	prefix  func() string // nil: none
 	emit    func([]byte)
 	partial []byte
 	middle  bool // the last piece emitted did not end a line
@@ -38,7 +38,7 @@ func (c *lineCutter) flush() {
 }
 
 func (c *lineCutter) pass(text []byte) {
-	if len(c.prefix) > 0 {
+	if c.prefix != nil {
 		text = c.label(text)
 	}
 	c.middle = text[len(text)-1] != '\n'
@@ -49,7 +49,7 @@ func (c *lineCutter) label(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
 		if !c.middle {
-			out = append(out, c.prefix...)
+			out = append(out, c.prefix()...)
 		}
 		c.middle = false
 		out = append(out, line...)

@@ -15,7 +15,7 @@ import (
 
 func cut(prefix string, chunks ...string) []string {
 	var out []string
-	c := &lineCutter{prefix: []byte(prefix), emit: func(b []byte) { out = append(out, string(b)) }}
+	c := &lineCutter{prefix: func() string { return prefix }, emit: func(b []byte) { out = append(out, string(b)) }}
 	for _, chunk := range chunks {
 		c.write([]byte(chunk))
 	}

@@ -21,17 +21,50 @@ const (
 	maxFrame = 1 << 20
 )
 
-// forward sends one output stream of some ranks, whole lines at a time.
+// forward takes one output stream of some ranks where it belongs, whole lines at a time.
 func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) {
 	lines := &lineCutter{emit: func(text []byte) { p.sendOutput(from, stream, text) }}
-	if p.plan.Label {
-		lines.prefix = fmt.Appendf(nil, "[%s] ", from.Label())
+	name := p.fileName(from, stream)
+	switch {
+	case !p.plan.Stdio.From.HoldAny(from.Ranks):
+		lines.emit = func([]byte) {}
+	case name != "":
+		lines.emit = func(text []byte) { p.writeFile(from, name, text) }
+	}
+	if p.plan.Stdio.Label != "" {
+		lines.prefix = p.label(from, name == "" && p.coloured(stream))
 	}
 	p.output.Go(func() {
 		defer pipe.Close()
 		p.copyLines(lines, pipe)
 		lines.flush()
 	})
+}
+
+// label returns what makes the text in front of each line.
+func (p *proxy) label(from hydra.RankSet, coloured bool) func() string {
+	return func() string {
+		text := p.plan.Stdio.Label.Expand(p.place(from))
+		if !coloured {
+			return text
+		}
+		const first, colours = 31, 6 // red to cyan, which show on light and dark (ECMA-48, SGR)
+		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", first+from.Ranks[0]%colours, text)
+	}
+}
+
+func (p *proxy) coloured(stream channel.Kind) bool {
+	return stream == channel.Stdout && p.plan.ColourOut || stream == channel.Stderr && p.plan.ColourErr
+}
+
+// place is what patterns stand for here and now.
+func (p *proxy) place(from hydra.RankSet) hydra.Place {
+	return hydra.Place{
+		Label:   from.Label(),
+		Proxy:   p.plan.ID,
+		Host:    p.plan.Host,
+		Seconds: int(time.Since(p.began).Seconds()),
+	}
 }
 
 func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {

@@ -35,7 +35,8 @@ type proxy struct {
 	log     *slog.Logger
 	windows map[channel.Kind]*channel.Window // of the output streams
 	stdin   *stdinPump                       // nil unless rank 0 runs here
-	output  sync.WaitGroup                   // goroutines that read the sets' output
+	files   map[string]*outFile
+	output  sync.WaitGroup // goroutines that read the sets' output
 	began   time.Time
 	running sync.WaitGroup // processes whose end is not reported yet
 
@@ -53,6 +54,9 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 		p.windows[stream] = channel.NewWindow(channel.WindowSize)
 	}
 	starts, err := p.prepare()
+	if err == nil {
+		err = p.openFiles(starts)
+	}
 	if err != nil {
 		return err
 	}
@@ -92,6 +96,7 @@ func (p *proxy) finish() {
 		procs.RemoveSharedMemory(p.began, p.collected)
 	}
 	<-drained
+	p.closeFiles()
 }
 
 // receive serves frames from mpiexec until the channel closes, which ends the job.

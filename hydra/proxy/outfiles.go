@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+// An outFile takes the output of the ranks for which a pattern gives its name.
+type outFile struct {
+	mu     sync.Mutex
+	file   *os.File
+	broken bool // an error of it was reported
+}
+
+// openFiles opens the output files of every rank that has them, each name once, before anything runs.
+func (p *proxy) openFiles(starts []start) error {
+	p.files = map[string]*outFile{}
+	for _, s := range starts {
+		for _, from := range outputsOf(s) {
+			for _, stream := range []channel.Kind{channel.Stdout, channel.Stderr} {
+				if name := p.fileName(from, stream); name != "" && p.files[name] == nil {
+					file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+					if err != nil {
+						return p.fileError(from, "open", name, err)
+					}
+					p.files[name] = &outFile{file: file}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// outputsOf returns the ranks that have an output of their own: each one in private mode, else the set.
+func outputsOf(s start) []hydra.RankSet {
+	if s.way.host == "" {
+		return []hydra.RankSet{s.set}
+	}
+	var own []hydra.RankSet
+	for _, rank := range s.set.Ranks {
+		own = append(own, s.set.Only(rank))
+	}
+	return own
+}
+
+// fileName returns the file of a stream, or "" when it goes to mpiexec or nowhere.
+func (p *proxy) fileName(from hydra.RankSet, stream channel.Kind) string {
+	pattern := p.plan.Stdio.OutFile
+	if stream == channel.Stderr {
+		pattern = p.plan.Stdio.ErrFile
+	}
+	if pattern == "" || !p.plan.Stdio.From.HoldAny(from.Ranks) {
+		return ""
+	}
+	at := p.place(from)
+	at.Seconds = 0 // files are opened as the job begins
+	name := pattern.Expand(at)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.plan.Dir, name)
+	}
+	return filepath.Clean(name)
+}
+
+// fileError names rank, host and file of an error.
+func (p *proxy) fileError(from hydra.RankSet, verb, name string, err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s output file %s of rank %s on %s: %w", verb, name, from.Label(), p.plan.Host, err)
+}
+
+// writeFile writes whole lines. After an error, which ends the job, nothing more is written.
+func (p *proxy) writeFile(from hydra.RankSet, name string, text []byte) {
+	f := p.files[name]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.broken {
+		return
+	}
+	if _, err := f.file.Write(text); err != nil {
+		f.broken = true
+		p.conn.Send(channel.Failed, 0, []byte(p.fileError(from, "write", name, err).Error()))
+	}
+}
+
+// closeFiles ends the output files: some file systems tell only now that they are full.
+func (p *proxy) closeFiles() {
+	for name, f := range p.files {
+		if err := f.file.Close(); err != nil && !f.broken {
+			p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "close output file %s on %s: %v", name, p.plan.Host, err))
+		}
+	}
+}

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Ranks is the ranks that an option names, as ranges. It may name more than the job has, as "all" does.
+type Ranks []RankRange
+
+// A RankRange is the ranks from First to Last.
+type RankRange struct{ First, Last int }
+
+var allRanks = Ranks{{0, math.MaxInt32}}
+
+// ParseRanks reads "all", "none" or a list as output labels show it: 0-2,5.
+func ParseRanks(s string) (Ranks, error) {
+	switch strings.ToLower(s) {
+	case "all":
+		return allRanks, nil
+	case "none":
+		return Ranks{}, nil
+	}
+	ranks := Ranks{}
+	for part := range strings.SplitSeq(s, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err := strconv.ParseUint(first, 10, 31)
+		to, err2 := strconv.ParseUint(last, 10, 31)
+		if err != nil || err2 != nil || to < from {
+			return nil, fmt.Errorf("%q is not all, none or a list of ranks such as 0-2,5", s)
+		}
+		ranks = append(ranks, RankRange{int(from), int(to)})
+	}
+	return ranks, nil
+}
+
+// Hold reports whether the rank is named.
+func (r Ranks) Hold(rank int) bool {
+	return slices.ContainsFunc(r, func(part RankRange) bool { return part.First <= rank && rank <= part.Last })
+}
+
+// HoldAny reports whether one of the ranks is named.
+func (r Ranks) HoldAny(ranks []int) bool { return slices.ContainsFunc(ranks, r.Hold) }
