@@ -193,6 +193,8 @@ func (j *Job) handle(e event) {
 		j.end()
 	case channel.Warned:
 		j.stderr.line("mpiexec: " + string(e.frame.Body))
+	case channel.Traced:
+		j.stderr.line(string(e.frame.Body))
 	case channel.Done:
 		e.link.done = true
 		j.open--

@@ -65,7 +65,7 @@ func (j *Job) receive(link *proxyLink) {
 				link.stdin.Close()
 			}
 		case channel.BarrierIn:
-			go j.barrier(link, frame)
+			j.barrier(link, frame)
 		case channel.NameRequest:
 			j.name(link, frame)
 		default:
@@ -74,15 +74,19 @@ func (j *Job) receive(link *proxyLink) {
 	}
 }
 
+// barrier lets the ranks that have arrived on a host into a barrier of many hosts.
 func (j *Job) barrier(link *proxyLink, frame channel.Frame) {
-	puts, err := pmi.ParseEntries(frame.Body)
+	arrival, err := pmi.ParseArrival(frame.Body)
 	if err != nil {
 		j.events <- event{link: link, err: err}
 		return
 	}
-	if union, err := j.root.Exchange(frame.Index, puts); err == nil {
-		link.conn.Send(channel.BarrierOut, 0, pmi.AppendEntries(nil, union))
-	}
+	j.root.Enter(arrival, func(union []pmi.Entry, err error) {
+		if err == nil {
+			done := pmi.Arrival{Barrier: arrival.Barrier, Count: arrival.Count, Puts: union}
+			link.conn.Send(channel.BarrierOut, 0, done.Append(nil))
+		}
+	})
 }
 
 func (j *Job) name(link *proxyLink, frame channel.Frame) {

@@ -26,6 +26,7 @@ type HostPlan struct {
 	ID        int // index of the proxy
 	Host      string
 	World     pmi.World
+	PMI       PMIOptions
 	Programs  []Program
 	Sets      []RankSet
 	Ranks     int // on this host
@@ -95,6 +96,7 @@ type Setting struct {
 func NewPlan(opts Options, s Setting) Plan {
 	host := HostPlan{
 		Host:      s.Host,
+		PMI:       opts.PMI,
 		Placement: opts.Placement,
 		Stdio:     opts.Stdio.defaults(),
 		Dir:       s.Dir,
@@ -103,6 +105,7 @@ func NewPlan(opts Options, s Setting) Plan {
 		ColourErr: s.ColourErr,
 		Trace:     opts.Verbose,
 	}
+	host.PMI.Trace = opts.PMI.Trace || opts.Verbose
 	for i, segment := range opts.Segments {
 		wdir := segment.Wdir
 		if !filepath.IsAbs(wdir) {

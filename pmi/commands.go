@@ -6,9 +6,10 @@ package pmi
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
-// commands answers each request of PMI 1.1 with a reply line, or "" for none.
+// commands answers each request of PMI-1 with a reply line, or "" for none.
 var commands = map[string]func(*session, Message) string{
 	"init":              (*session).init,
 	"get_maxes":         (*session).getMaxes,
@@ -29,16 +30,20 @@ var commands = map[string]func(*session, Message) string{
 	"finalize":          (*session).finalize,
 }
 
+// init starts a session of either version; its request and reply are lines of PMI-1 in both. Subversion 2 of version 1
+// offers group barriers; clients that do not know them do not look at it.
 func (s *session) init(m Message) string {
-	if v := m.Get("pmi_version"); v != "1" {
-		s.warn("version", fmt.Sprintf("PMI version %s is not served; set PMI_VERSION=1", quote(v)))
-		return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1"
+	version := m.Get("pmi_version")
+	subversion := map[string]int{"1": 2, "2": 0}
+	if _, served := subversion[version]; !served {
+		s.warn("version", fmt.Sprintf("PMI version %s is not served; set PMI_VERSION=1", quote(version)))
+		return "cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=-1"
 	}
 	if !s.initialized {
 		s.initialized = true
 		s.server.events.Initialized(s.rank)
 	}
-	return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
+	return fmt.Sprintf("cmd=response_to_init pmi_version=%s pmi_subversion=%d rc=0", version, subversion[version])
 }
 
 func (s *session) getMaxes(Message) string {
@@ -47,43 +52,25 @@ func (s *session) getMaxes(Message) string {
 
 func (s *session) getAppnum(Message) string { return fmt.Sprintf("cmd=appnum appnum=%d", s.appnum) }
 
-// getUniverseSize answers -1: no limit is known.
-func (s *session) getUniverseSize(Message) string { return "cmd=universe_size size=-1" }
+// getUniverseSize answers -1 where no limit is known.
+func (s *session) getUniverseSize(Message) string {
+	return fmt.Sprintf("cmd=universe_size size=%d", s.server.world.universe())
+}
 
 func (s *session) getMyKVSName(Message) string {
 	return "cmd=my_kvsname kvsname=" + s.server.world.KVSName
 }
 
-// put makes the value visible on this host at once and to the others after the next barrier.
 func (s *session) put(m Message) string {
-	e := Entry{m.Get("kvsname"), m.Get("key"), m.Get("value")}
-	refuse := func(reason string) string { return "cmd=put_result rc=-1 msg=" + reason }
-	_, _, reserved := s.server.builtin(e.Key)
-	switch {
-	case e.Key == "":
-		return refuse("no_key")
-	case reserved:
-		return refuse("reserved_key")
-	case len(e.Key) >= maxRequest/2 || !fitsReply(e.Value):
-		s.warn("long value", fmt.Sprintf("PMI value of key %s does not fit a reply of %d bytes", quote(e.Key), maxReply))
-		return refuse("value_too_long")
-	case s.stored+len(e.Key)+len(e.Value) > maxPuts:
-		s.warn("space", fmt.Sprintf("PMI puts exceed %d bytes", maxPuts))
-		return refuse("kvs_full")
-	case !s.server.kvs.put(e):
-		return refuse("kvsname_not_found")
+	if err := s.store(Entry{m.Get("kvsname"), m.Get("key"), m.Get("value")}, fitsReply); err != nil {
+		return fmt.Sprintf("cmd=put_result rc=-1 msg=%v", err)
 	}
-	s.stored += len(e.Key) + len(e.Value)
-	s.pending = append(s.pending, e)
 	return "cmd=put_result rc=0 msg=success"
 }
 
 func (s *session) get(m Message) string {
 	key := m.Get("key")
-	value, found, reserved := s.server.builtin(key)
-	if !reserved {
-		value, found = s.server.kvs.get(m.Get("kvsname"), key)
-	}
+	value, found := s.server.find(m.Get("kvsname"), key)
 	switch {
 	case !found:
 		return fmt.Sprintf("cmd=get_result rc=-1 msg=key_%s_not_found value=unknown", replyName(key))
@@ -120,23 +107,38 @@ func (s *session) destroyKVS(m Message) string {
 	return "cmd=kvs_destroyed rc=0 msg=success"
 }
 
-// barrierIn answers when the barrier is complete, and leaves the session free meanwhile: another thread of a
-// rank that waits may abort the job on the same connection.
-func (s *session) barrierIn(Message) string {
-	if !s.inBarrier.CompareAndSwap(false, true) {
-		return "cmd=barrier_out rc=-1 msg=in_barrier_already"
+// barrierIn answers when the barrier is complete, and leaves the session free meanwhile: a rank may be in several, and
+// another thread of a rank that waits may abort the job on the same connection.
+func (s *session) barrierIn(m Message) string {
+	barrier, given := m.Lookup("group")
+	if !given {
+		barrier = worldBarrier
 	}
-	puts := s.pending
-	s.pending = nil
-	go func() {
-		answer := "cmd=barrier_out"
-		if _, err := s.server.gather.Exchange(1, puts); err != nil {
-			answer += " rc=-1 msg=barrier_failed"
-		}
-		s.inBarrier.Store(false)
-		_ = s.reply(answer) // a connection that is gone shows in the session's next read
-	}()
+	group, err := ParseGroup(barrier)
+	switch {
+	case err != nil || !group.admits(s.rank, s.server.world.Size):
+		s.warn("group", fmt.Sprintf("PMI barrier of group %s is not one of this rank", quote(barrier)))
+		return "cmd=barrier_out rc=-1 msg=bad_group"
+	case !s.enter(barrier, entrance{m, s.takePuts(group)}):
+		return "cmd=barrier_out rc=-1 msg=too_many_barriers"
+	}
 	return ""
+}
+
+// barrierReply is the answer to a barrier that has ended, in either version.
+func barrierReply(request Message, err error) string {
+	if request.isPMI2 {
+		return resultPMI2(err)
+	}
+	answer := "cmd=barrier_out"
+	if barrier, given := request.Lookup("group"); given {
+		_, tag, _ := strings.Cut(barrier, ":")
+		answer += " tag=" + tag
+	}
+	if err != nil {
+		answer += " rc=-1 msg=barrier_failed"
+	}
+	return answer
 }
 
 func (s *session) publishName(m Message) string {
@@ -167,9 +169,10 @@ func (s *session) spawn(Message) string {
 	return "cmd=spawn_result rc=-1 msg=spawn_not_supported"
 }
 
-// abort reads the exit code under the names of MPICH (exitcode) and Flux (exit_code).
+// abort reads the exit code under the names of MPICH (exitcode) and Flux (exit_code), and the text also under that of old
+// clients of PMI-2 (msg). There is no reply.
 func (s *session) abort(m Message) string {
-	text := m.Get("message") + m.Get("error_msg")
+	text := m.Get("message") + m.Get("error_msg") + m.Get("msg")
 	code, err := strconv.Atoi(m.Get("exitcode") + m.Get("exit_code"))
 	if err != nil {
 		code = 1

@@ -12,83 +12,114 @@ import (
 // ErrClosed means that the job ended while a barrier was open.
 var ErrClosed = errors.New("barrier closed")
 
-// An Exchanger completes a world barrier: count more ranks have arrived, with the puts they made since the last one.
-// It returns when every rank of the world has arrived, with everybody's puts.
+// An Arrival says that ranks have entered a barrier.
+type Arrival struct {
+	Barrier string // who meets, and a tag: see Group
+	Count   int    // of ranks
+	Puts    []Entry
+}
+
+// A Leave is called once when a barrier is complete, with everybody's puts, or when it has failed. It must not block.
+type Leave func(union []Entry, err error)
+
+// An Exchanger lets ranks into a barrier. Enter returns at once.
 type Exchanger interface {
-	Exchange(count int, puts []Entry) ([]Entry, error)
+	Enter(a Arrival, leave Leave)
 }
 
-// A Gather is one node of the barrier tree. It waits until the ranks below it have arrived, then enters the barrier
-// above it once on behalf of all of them: counts add, key-values merge.
+// A Gather is one node of the barrier tree. It collects those that arrive from the ranks below it; a barrier whose ranks
+// are all below completes here, and any other one enters the node above once on behalf of all of them: counts add,
+// key-values merge.
 type Gather struct {
-	want int
-	up   Exchanger
+	size  int // of the world
+	below Ranks
+	up    Exchanger
 
-	mu      sync.Mutex
-	arrived int
-	puts    []Entry
-	round   *round
-	closed  error
+	mu     sync.Mutex
+	rounds map[string]*round // by barrier, while some of its ranks are missing
+	closed bool
 }
 
-// A round is one barrier: done is closed after union and err are set.
+// A round is one barrier that gathers.
 type round struct {
-	done  chan struct{}
-	union []Entry
-	err   error
+	want, got int
+	isWhole   bool // nobody outside takes part
+	puts      []Entry
+	leaves    []Leave
 }
 
-// NewGather returns a node above want ranks. The root of the tree has no up.
-func NewGather(want int, up Exchanger) *Gather {
-	return &Gather{want: want, up: up, round: newRound()}
+// NewGather returns a node above some ranks of a world of size ranks. The root has no up.
+func NewGather(size int, below Ranks, up Exchanger) *Gather {
+	return &Gather{size: size, below: below, up: up, rounds: map[string]*round{}}
 }
 
-func newRound() *round { return &round{done: make(chan struct{})} }
-
-// Exchange adds count ranks and waits for the barrier.
-func (g *Gather) Exchange(count int, puts []Entry) ([]Entry, error) {
-	g.mu.Lock()
-	if g.closed != nil {
-		defer g.mu.Unlock()
-		return nil, g.closed
+// Enter implements Exchanger.
+func (g *Gather) Enter(a Arrival, leave Leave) {
+	r, err := g.arrive(a, leave)
+	switch {
+	case err != nil:
+		leave(nil, err)
+	case r == nil: // others are missing
+	case r.isWhole:
+		r.leave(r.puts, nil)
+	default:
+		g.up.Enter(Arrival{a.Barrier, r.want, r.puts}, r.leave)
 	}
-	if g.arrived+count > g.want {
-		defer g.mu.Unlock()
-		return nil, fmt.Errorf("enter barrier: %d ranks beyond the %d expected", g.arrived+count-g.want, g.want)
-	}
-	g.arrived += count
-	g.puts = append(g.puts, puts...)
-	current := g.round
-	complete := g.arrived == g.want
-	all := g.puts
-	if complete {
-		g.arrived, g.puts, g.round = 0, nil, newRound()
-	}
-	g.mu.Unlock()
-
-	if complete {
-		g.finish(current, all)
-	}
-	<-current.done
-	return current.union, current.err
 }
 
-func (g *Gather) finish(r *round, all []Entry) {
-	r.union = all
-	if g.up != nil {
-		r.union, r.err = g.up.Exchange(g.want, all)
-	}
-	close(r.done)
-}
-
-// Close fails the barrier that is gathering and every later one.
-func (g *Gather) Close() {
+// arrive returns the round when it is complete.
+func (g *Gather) arrive(a Arrival, leave Leave) (*round, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed != nil {
-		return
+	if g.closed {
+		return nil, ErrClosed
 	}
-	g.closed = ErrClosed
-	g.round.err = ErrClosed
-	close(g.round.done)
+	r := g.rounds[a.Barrier]
+	if r == nil {
+		var err error
+		if r, err = g.newRound(a.Barrier); err != nil {
+			return nil, err
+		}
+	}
+	if a.Count < 1 || r.got+a.Count > r.want {
+		return nil, fmt.Errorf("enter barrier %s: %d more ranks, %d of %d are there", quote(a.Barrier), a.Count, r.got, r.want)
+	}
+	r.got += a.Count
+	r.puts = append(r.puts, a.Puts...)
+	r.leaves = append(r.leaves, leave)
+	if r.got < r.want {
+		g.rounds[a.Barrier] = r
+		return nil, nil
+	}
+	delete(g.rounds, a.Barrier)
+	return r, nil
+}
+
+func (g *Gather) newRound(barrier string) (*round, error) {
+	group, err := ParseGroup(barrier)
+	if err != nil {
+		return nil, err
+	}
+	want, all := group.count(g.below, g.size)
+	if want == 0 {
+		return nil, fmt.Errorf("enter barrier %s: none of its ranks are here", quote(barrier))
+	}
+	return &round{want: want, isWhole: want == all || g.up == nil}, nil
+}
+
+func (r *round) leave(union []Entry, err error) {
+	for _, leave := range r.leaves {
+		leave(union, err)
+	}
+}
+
+// Close fails the barriers that gather and every later one.
+func (g *Gather) Close() {
+	g.mu.Lock()
+	open := g.rounds
+	g.rounds, g.closed = nil, true
+	g.mu.Unlock()
+	for _, r := range open {
+		r.leave(nil, ErrClosed)
+	}
 }

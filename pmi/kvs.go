@@ -4,8 +4,6 @@
 package pmi
 
 import (
-	"encoding/binary"
-	"errors"
 	"slices"
 	"sync"
 )
@@ -84,35 +82,4 @@ func (k *kvs) merge(entries []Entry) {
 		}
 		k.spaces[e.Space][e.Key] = e.Value
 	}
-}
-
-var errEntries = errors.New("malformed key-value list")
-
-// AppendEntries appends the encoding of entries to b: three byte strings each, every one after its length as a uvarint.
-func AppendEntries(b []byte, entries []Entry) []byte {
-	for _, e := range entries {
-		for _, s := range [...]string{e.Space, e.Key, e.Value} {
-			b = binary.AppendUvarint(b, uint64(len(s)))
-			b = append(b, s...)
-		}
-	}
-	return b
-}
-
-// ParseEntries reads what AppendEntries wrote.
-func ParseEntries(b []byte) ([]Entry, error) {
-	var entries []Entry
-	for len(b) > 0 {
-		var fields [3]string
-		for i := range fields {
-			n, used := binary.Uvarint(b)
-			if used <= 0 || n > uint64(len(b)-used) {
-				return nil, errEntries
-			}
-			fields[i] = string(b[used : used+int(n)])
-			b = b[used+int(n):]
-		}
-		entries = append(entries, Entry{fields[0], fields[1], fields[2]})
-	}
-	return entries, nil
 }

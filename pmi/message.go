@@ -21,11 +21,13 @@ const maxReply = 1023
 // ErrNoCommand means that a line names no command.
 var ErrNoCommand = errors.New("line without cmd=")
 
-// A Message is one request or reply line.
+// A Message is one request or reply.
 type Message struct {
 	Command string
 	Multi   bool // mcmd=: lines follow up to endcmd
 	args    map[string]string
+	isPMI2  bool
+	block   []string // the lines of a multi-line message
 }
 
 // toEndOfLine lists the keys whose value is the rest of the line: values may hold blanks and are never escaped.
@@ -48,6 +50,20 @@ func Parse(line string) (Message, error) {
 			rest = ""
 		}
 		m.set(key, value)
+	}
+	if m.Command == "" {
+		return m, ErrNoCommand
+	}
+	return m, nil
+}
+
+// ParsePMI2 reads a message of PMI-2 without its length: key=value pairs that each end with a semicolon.
+func ParsePMI2(body string) (Message, error) {
+	m := Message{args: make(map[string]string, 8), isPMI2: true}
+	for pair := range strings.SplitSeq(body, ";") {
+		if key, value, found := strings.Cut(pair, "="); found {
+			m.set(key, value)
+		}
 	}
 	if m.Command == "" {
 		return m, ErrNoCommand

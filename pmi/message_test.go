@@ -4,10 +4,12 @@
 package pmi
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -64,72 +66,61 @@ func TestLineReader(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestLineReaderTellsPMI2(t *testing.T) {
-	for text, want := range map[string]error{
-		"    51cmd=fullinit;": errPMI2,
-		"114   cmd=fullinit;": errPMI2,
-		"  cmd=init\n":        nil,
-		"cmd=init\n":          nil,
+func TestReaderTellsPMI2(t *testing.T) {
+	for _, tt := range []struct {
+		name, input, text string
+		isPMI2            bool
+		err               error
+	}{
+		{"Hydra's client", "    13cmd=fullinit;rest", "cmd=fullinit;", true, nil},
+		{"Slurm's client", "13    cmd=fullinit;rest", "cmd=fullinit;", true, nil},
+		{"empty message", "     0rest", "", true, nil},
+		{"cut in the body", "    51cmd=fullinit;", "", true, io.ErrUnexpectedEOF},
+		{"cut in the length", "    5", "", false, io.ErrUnexpectedEOF},
+		{"blanks", "      cmd=init\n", "      cmd=init", false, nil},
+		{"two numbers", " 1 2  cmd=init\n", " 1 2  cmd=init", false, nil},
+		{"line after blanks", "  cmd=init\n", "  cmd=init", false, nil},
+		{"line", "cmd=init\n", "cmd=init", false, nil},
 	} {
-		_, err := newLineReader(strings.NewReader(text)).next()
-		assert.ErrorIs(t, err, want, text)
+		t.Run(tt.name, func(t *testing.T) {
+			text, isPMI2, err := newLineReader(iotest.OneByteReader(strings.NewReader(tt.input))).message()
+			assert.ErrorIs(t, err, tt.err)
+			assert.Equal(t, tt.isPMI2, isPMI2)
+			assert.Equal(t, tt.text, text)
+		})
 	}
 }
 
-// A line is returned if and only if there is no error, and it never exceeds the limit or holds a newline.
-func FuzzLineReader(f *testing.F) {
+// A message is returned if and only if there is no error, and it never exceeds the limit; one of PMI-1 is a line.
+func FuzzReader(f *testing.F) {
 	f.Add([]byte("cmd=init pmi_version=1\ncmd=put key=a value=b c\n"))
 	f.Add([]byte("mcmd=spawn\nnprocs=1\ntotspawns=1\nspawnssofar=1\nendcmd\ncmd=finalize\n"))
-	f.Add([]byte("    38cmd=fullinit;\n\x00\xff"))
+	f.Add([]byte("    13cmd=fullinit;13    cmd=finalize;     0cmd=x\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		lines := newLineReader(strings.NewReader(string(input)))
+		lines := newLineReader(bytes.NewReader(input))
 		for range len(input) + 1 {
-			line, err := lines.next()
+			text, isPMI2, err := lines.message()
 			if err != nil {
-				if line != "" {
-					t.Fatalf("line %q with error %v", line, err)
+				if text != "" {
+					t.Fatalf("message %q with error %v", text, err)
 				}
 				if !errors.Is(err, errTooLong) {
 					return
 				}
 				continue
 			}
-			if len(line) > maxRequest || strings.Contains(line, "\n") {
-				t.Fatalf("bad line of %d bytes", len(line))
+			parse := Parse
+			if isPMI2 {
+				parse = ParsePMI2
+			} else if len(text) > maxRequest || strings.Contains(text, "\n") {
+				t.Fatalf("bad line of %d bytes", len(text))
 			}
-			msg, err := Parse(line)
-			if (err == nil) != (msg.Command != "") {
+			msg, err := parse(text)
+			if (err == nil) != (msg.Command != "") || len(text) > len(input) {
 				t.Fatalf("command %q with error %v", msg.Command, err)
 			}
 		}
 		t.Fatal("reader does not end")
-	})
-}
-
-func TestEntries(t *testing.T) {
-	entries := []Entry{{"kvs", "key", "value with blanks"}, {"", "", ""}, {"k", "\xff\x00", strings.Repeat("v", 300)}}
-	encoded := AppendEntries(nil, entries)
-	decoded, err := ParseEntries(encoded)
-	require.NoError(t, err)
-	assert.Equal(t, entries, decoded)
-	for cut := 1; cut < len(encoded); cut++ {
-		if decoded, err := ParseEntries(encoded[:cut]); err == nil {
-			assert.Less(t, len(decoded), len(entries))
-		}
-	}
-}
-
-// Decoding and encoding again gives the same entries.
-func FuzzEntries(f *testing.F) {
-	f.Add(AppendEntries(nil, []Entry{{"a", "b", "c"}}))
-	f.Fuzz(func(t *testing.T, input []byte) {
-		entries, err := ParseEntries(input)
-		if err != nil {
-			return
-		}
-		again, err := ParseEntries(AppendEntries(nil, entries))
-		require.NoError(t, err)
-		require.Equal(t, entries, again)
 	})
 }
 

@@ -7,25 +7,43 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 )
 
 // maxRequest bounds a request line. MPICH sends less than 1024 bytes; spawn arguments may be longer.
 const maxRequest = 64 << 10
 
-var (
-	errTooLong = errors.New("line too long")
-	errPMI2    = errors.New("PMI-2 message")
-)
+// maxBlock bounds all lines of a spawn request.
+const maxBlock = 1 << 20
 
-// A lineReader cuts a byte stream into lines of bounded length.
+// lengthDigits is how many characters of length stand before a PMI-2 message.
+const lengthDigits = 6
+
+var errTooLong = errors.New("line too long")
+
+// A lineReader cuts a byte stream into messages of bounded length: lines, and PMI-2's messages of a stated length.
 type lineReader struct {
 	in     *bufio.Reader
-	unread *string // a line given back by skipBlock
+	unread *string // a line given back by block
 }
 
 func newLineReader(in io.Reader) *lineReader {
 	return &lineReader{in: bufio.NewReaderSize(in, 4096)}
+}
+
+// message returns the next message and whether it is one of PMI-2. Its first bytes tell.
+func (r *lineReader) message() (text string, isPMI2 bool, err error) {
+	length, isPMI2 := r.startsPMI2()
+	if !isPMI2 {
+		text, err = r.next()
+		return text, false, err
+	}
+	body := make([]byte, lengthDigits+length)
+	if _, err := io.ReadFull(r.in, body); err != nil {
+		return "", true, io.ErrUnexpectedEOF
+	}
+	return string(body[lengthDigits:]), true, nil
 }
 
 // next returns the next line without its newline. After errTooLong the line is consumed and reading can go on;
@@ -35,9 +53,6 @@ func (r *lineReader) next() (string, error) {
 		line := *r.unread
 		r.unread = nil
 		return line, nil
-	}
-	if r.startsPMI2() {
-		return "", errPMI2
 	}
 	var line []byte
 	tooLong := false
@@ -62,52 +77,52 @@ func (r *lineReader) next() (string, error) {
 	}
 }
 
-// startsPMI2 tells a PMI-2 message by its first six characters, a decimal length padded with blanks on either side.
-func (r *lineReader) startsPMI2() bool {
-	first, err := r.in.Peek(1)
-	if err != nil || !isLengthByte(first[0]) {
-		return false
+// startsPMI2 tells a PMI-2 message by its first six characters, a decimal length padded with blanks on either side
+// (Hydra's clients pad on the left, Slurm's on the right).
+func (r *lineReader) startsPMI2() (length int, isPMI2 bool) {
+	if r.unread != nil {
+		return 0, false
 	}
-	prefix, err := r.in.Peek(6)
+	if first, err := r.in.Peek(1); err != nil || first[0] != ' ' && (first[0] < '0' || first[0] > '9') {
+		return 0, false
+	}
+	prefix, err := r.in.Peek(lengthDigits)
 	if err != nil {
-		return false
+		return 0, false
 	}
-	digits := 0
-	for _, c := range prefix {
-		if !isLengthByte(c) {
-			return false
-		}
-		if c != ' ' {
-			digits++
-		}
-	}
-	return digits > 0
+	n, err := strconv.ParseUint(strings.Trim(string(prefix), " "), 10, 32)
+	return int(n), err == nil
 }
 
-func isLengthByte(c byte) bool { return c == ' ' || '0' <= c && c <= '9' }
-
-// skipBlock consumes the lines of a multi-line message up to the endcmd of its last block: spawn sends totspawns
-// blocks, each with its own mcmd= line. A new cmd= line ends an unfinished block and is given back.
-func (r *lineReader) skipBlock() error {
-	total, current := "", ""
+// block returns the lines of a multi-line message after its first, up to the endcmd of its last block: spawn sends
+// totspawns blocks, each with its own mcmd= line. A new cmd= line ends an unfinished block and is given back.
+func (r *lineReader) block() (lines []string, complete bool, err error) {
+	total, current, size := "", "", 0
 	for {
 		line, err := r.next()
 		if err != nil && !errors.Is(err, errTooLong) {
-			return err
+			return nil, false, err
+		}
+		if size += len(line); err != nil || size > maxBlock {
+			lines = nil // it will not be complete
+			size = maxBlock
 		}
 		key, value, _ := strings.Cut(line, "=")
 		switch key {
 		case "cmd":
 			r.unread = &line
-			return nil
+			return nil, false, nil
 		case "totspawns":
 			total = value
 		case "spawnssofar":
 			current = value
 		case "endcmd":
 			if current == total {
-				return nil
+				return lines, size < maxBlock, nil
 			}
+		}
+		if size < maxBlock {
+			lines = append(lines, line)
 		}
 	}
 }

@@ -6,7 +6,7 @@ package pmi
 import (
 	"fmt"
 	"io"
-	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -26,7 +26,7 @@ type Root struct {
 }
 
 // NewRoot returns the root for a world of size ranks.
-func NewRoot(size int) Root { return Root{NewGather(size, nil), new(Names)} }
+func NewRoot(size int) Root { return Root{NewGather(size, AllRanks(size), nil), new(Names)} }
 
 // Events is told what happens in sessions. Its methods are called from the session's goroutine and must not block.
 type Events interface {
@@ -40,44 +40,67 @@ type Events interface {
 	Warned(rank int, text string)
 }
 
-// World is what every session of a job has in common.
+// World is what every session of a world has in common.
 type World struct {
-	Size    int
-	KVSName string // at most 255 bytes; short, as clients subtract it from their line buffer
-	Mapping string // PMI_process_mapping
+	Size       int
+	KVSName    string // at most 255 bytes; short, as clients subtract it from their line buffer
+	Mapping    string // PMI_process_mapping
+	Universe   int    // how many ranks there could be; 0 is not known
+	AllocKinds string // PMI_mpi_memory_alloc_kinds, "" is none
+}
+
+func (w World) universe() int {
+	if w.Universe == 0 {
+		return -1
+	}
+	return w.Universe
 }
 
 // A Server serves the ranks of one host.
 type Server struct {
-	world  World
-	kvs    *kvs
-	up     Upstream
-	gather *Gather
-	events Events
-	log    *slog.Logger
-	mu     sync.Mutex
-	spaces int // made by create_kvs, for their names
+	world      World
+	kvs        *kvs
+	attributes *attributes
+	up         Upstream
+	gather     *Gather
+	events     Events
+	trace      Tracer
+	mu         sync.Mutex
+	spaces     int    // made by create_kvs, for their names
+	dead       string // PMI_dead_processes
 }
 
-// NewServer returns a server for local ranks of a world. log takes the wire trace at level debug.
-func NewServer(world World, local int, up Upstream, events Events, log *slog.Logger) *Server {
-	s := &Server{world: world, kvs: newKVS(world.KVSName), up: up, events: events, log: log}
-	s.gather = NewGather(local, merger{s})
+// NewServer returns a server for the local ranks of a world. trace may be nil.
+func NewServer(world World, local Ranks, up Upstream, events Events, trace Tracer) *Server {
+	s := &Server{world: world, kvs: newKVS(world.KVSName), attributes: newAttributes(), up: up, events: events, trace: trace}
+	s.gather = NewGather(world.Size, local, merger{s})
 	return s
 }
 
 // Close fails open barriers, so that no session waits for ever.
-func (s *Server) Close() { s.gather.Close() }
+func (s *Server) Close() {
+	s.gather.Close()
+	s.attributes.close()
+}
+
+// SetDead names the ranks that get PMI_dead_processes answers with: those that ended while the job goes on.
+func (s *Server) SetDead(ranks []int) {
+	sorted := slices.Sorted(slices.Values(ranks))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dead = strings.ReplaceAll(strings.Trim(fmt.Sprint(sorted), "[]"), " ", ",")
+}
 
 // A merger stores the union of a barrier before the first rank leaves it.
 type merger struct{ *Server }
 
-func (m merger) Exchange(count int, puts []Entry) ([]Entry, error) {
-	union, err := m.up.Exchange(count, puts)
-	if err == nil {
-		m.kvs.merge(union)
-	}
-	return union, err
+func (m merger) Enter(a Arrival, leave Leave) {
+	m.up.Enter(a, func(union []Entry, err error) {
+		if err == nil {
+			m.kvs.merge(union)
+		}
+		leave(union, err)
+	})
 }
 
 // Serve runs the session of one rank until its peer finalizes or goes, and closes conn. appnum is the index of the
@@ -86,15 +109,30 @@ func (s *Server) Serve(rank, appnum int, conn io.ReadWriteCloser) {
 	(&session{server: s, rank: rank, appnum: appnum, conn: conn}).run()
 }
 
-// builtin answers the keys that the server itself provides. An unknown PMI_ key is a miss without a search.
-func (s *Server) builtin(key string) (value string, found, reserved bool) {
+// find returns the value of a key, one of the server's own or of a key-value space.
+func (s *Server) find(space, key string) (value string, found bool) {
+	if strings.HasPrefix(key, reservedPrefix) {
+		return s.builtin(key)
+	}
+	return s.kvs.get(space, key)
+}
+
+// reservedPrefix begins the keys that the server itself provides.
+const reservedPrefix = "PMI_"
+
+// builtin answers the reserved keys. One it does not know is a miss without a search.
+func (s *Server) builtin(key string) (value string, found bool) {
 	switch key {
 	case "PMI_process_mapping":
-		return s.world.Mapping, fitsReply(s.world.Mapping), true
+		return s.world.Mapping, fitsReply(s.world.Mapping)
+	case "PMI_mpi_memory_alloc_kinds":
+		return s.world.AllocKinds, s.world.AllocKinds != "" && fitsReply(s.world.AllocKinds)
 	case "PMI_dead_processes":
-		return "", true, true
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.dead, fitsReply(s.dead)
 	}
-	return "", false, strings.HasPrefix(key, "PMI_")
+	return "", false
 }
 
 const (

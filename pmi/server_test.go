@@ -6,7 +6,6 @@ package pmi
 import (
 	"bufio"
 	"fmt"
-	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -64,24 +63,48 @@ const testKVS = "kvs_1"
 func serve(t *testing.T, ranks int) (*record, []net.Conn) {
 	t.Helper()
 	events := newRecord()
-	world := World{Size: ranks, KVSName: testKVS, Mapping: Mapping(BlocksOf([]int{ranks}))}
-	server := NewServer(world, ranks, NewRoot(ranks), events, slog.New(slog.DiscardHandler))
+	return events, serveFor(t, events, AllRanks(ranks))
+}
+
+// serveHosts does the same on several hosts.
+func serveHosts(t *testing.T, hosts ...Ranks) []net.Conn {
+	t.Helper()
+	return serveFor(t, newRecord(), hosts...)
+}
+
+func serveFor(t *testing.T, events Events, hosts ...Ranks) []net.Conn {
+	t.Helper()
+	var counts []int
+	size := 0
+	for _, ranks := range hosts {
+		counts = append(counts, len(ranks))
+		size += len(ranks)
+	}
+	world := World{Size: size, KVSName: testKVS, Mapping: Mapping(BlocksOf(counts))}
+	root := NewRoot(size)
 	var sessions sync.WaitGroup
-	var clients []net.Conn
-	for rank := range ranks {
-		ours, theirs := net.Pipe()
-		require.NoError(t, ours.SetDeadline(time.Now().Add(20*time.Second)))
-		clients = append(clients, ours)
-		sessions.Go(func() { server.Serve(rank, rank%2, theirs) })
+	clients := make([]net.Conn, size)
+	var servers []*Server
+	for _, ranks := range hosts {
+		server := NewServer(world, ranks, root, events, nil)
+		servers = append(servers, server)
+		for _, rank := range ranks {
+			ours, theirs := net.Pipe()
+			require.NoError(t, ours.SetDeadline(time.Now().Add(20*time.Second)))
+			clients[rank] = ours
+			sessions.Go(func() { server.Serve(rank, rank%2, theirs) })
+		}
 	}
 	t.Cleanup(func() {
 		for _, c := range clients {
 			c.Close()
 		}
-		server.Close()
+		for _, server := range servers {
+			server.Close()
+		}
 		sessions.Wait()
 	})
-	return events, clients
+	return clients
 }
 
 // ask sends a request and returns the reply.
@@ -98,7 +121,7 @@ func TestReplies(t *testing.T) {
 	events, conns := serve(t, 1)
 	conn := conns[0]
 	for _, row := range []struct{ request, reply string }{
-		{"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"},
+		{"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=0"}, // as Hydra 5
 		{"cmd=get_maxes", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"},
 		{"cmd=get_appnum", "cmd=appnum appnum=0"},
 		{"cmd=get_universe_size", "cmd=universe_size size=-1"},
@@ -133,7 +156,7 @@ func TestReplies(t *testing.T) {
 		{"cmd=get_id_length_max", "cmd=get_id_length_max_result rc=-1 msg=unknown_cmd"},
 		{"garbage text", "cmd=error rc=-1 msg=no_command"},
 		{"cmd=" + strings.Repeat("x", 2000), "cmd=" + strings.Repeat("x", 64) + "_result rc=-1 msg=unknown_cmd"},
-		{"cmd=init pmi_version=2 pmi_subversion=0", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1"},
+		{"cmd=init pmi_version=3 pmi_subversion=0", "cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=-1"},
 		{"cmd=barrier_in", "cmd=barrier_out"},
 		{"cmd=finalize", "cmd=finalize_ack"},
 	} {
@@ -160,11 +183,22 @@ func TestReplyLength(t *testing.T) {
 	assert.True(t, fitsReply(strings.Repeat("v", 990)))
 }
 
-func TestLongMappingIsNotFound(t *testing.T) {
-	server := NewServer(World{Mapping: Mapping(make([]Block, 200))}, 1, NewRoot(1), newRecord(), slog.New(slog.DiscardHandler))
-	_, found, reserved := server.builtin("PMI_process_mapping")
-	assert.False(t, found)
-	assert.True(t, reserved)
+func TestBuiltinKeys(t *testing.T) {
+	root := NewRoot(1)
+	long := NewServer(World{Mapping: Mapping(make([]Block, 200))}, Ranks{0}, root, newRecord(), nil)
+	_, found := long.find("", "PMI_process_mapping")
+	assert.False(t, found, "MPICH then exchanges host names")
+	server := NewServer(World{AllocKinds: "mpi,system", Universe: 7}, Ranks{0}, root, newRecord(), nil)
+	kinds, found := server.find("", "PMI_mpi_memory_alloc_kinds")
+	assert.True(t, found)
+	assert.Equal(t, "mpi,system", kinds)
+	server.SetDead([]int{12, 3})
+	dead, found := server.find("", "PMI_dead_processes")
+	assert.True(t, found)
+	assert.Equal(t, "3,12", dead)
+	s := &session{server: server}
+	assert.Equal(t, "cmd=universe_size size=7", s.getUniverseSize(Message{}))
+	assert.Equal(t, "found=TRUE;value=7;rc=0;", s.getJobAttribute(Message{args: map[string]string{"key": "universeSize"}}))
 }
 
 func TestSpawnIsRefusedWhole(t *testing.T) {
@@ -173,7 +207,7 @@ func TestSpawnIsRefusedWhole(t *testing.T) {
 		"mcmd=spawn\nnprocs=1\nexecname=b\ntotspawns=2\nspawnssofar=2\npreput_num=0\nendcmd"
 	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported", ask(t, conns[0], request))
 	assert.Equal(t, "cmd=appnum appnum=0", ask(t, conns[0], "cmd=get_appnum"))
-	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported", ask(t, conns[0], "mcmd=spawn\nnprocs=2\ncmd=get_appnum"))
+	assert.Equal(t, "cmd=spawn_result rc=-1 msg=unfinished", ask(t, conns[0], "mcmd=spawn\nnprocs=2\ncmd=get_appnum"))
 	assert.Contains(t, events.all(), "MPI_Comm_spawn is not supported")
 }
 
@@ -198,16 +232,6 @@ func TestTooLongLine(t *testing.T) {
 	assert.Equal(t, "cmd=appnum appnum=1", ask(t, conns[1], "cmd=get_appnum"))
 	assert.Equal(t, "cmd=appnum appnum=0", ask(t, conns[0], "cmd=get_appnum"))
 	assert.Contains(t, events.all(), "warning 1 PMI request longer than")
-}
-
-func TestPMI2IsRefused(t *testing.T) {
-	events, conns := serve(t, 1)
-	go func() { _, _ = conns[0].Write([]byte("    51cmd=fullinit;pmijobid=4.0;pmirank=0;threaded=FALSE;")) }()
-	reply := make([]byte, 100)
-	n, err := conns[0].Read(reply)
-	require.NoError(t, err)
-	assert.Contains(t, string(reply[:n]), "PMI-2 is not served")
-	events.await(t, "warning 0 PMI-2")
 }
 
 func TestDisconnect(t *testing.T) {

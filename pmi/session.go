@@ -9,26 +9,29 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // maxPuts bounds what one rank may store, so that a runaway rank cannot exhaust the server.
 const maxPuts = 64 << 20
 
-// A session is the server's end of one rank's connection. It runs on one goroutine, and waits for barriers on
-// another.
+// maxWaits bounds how many of a rank's requests may wait for other ranks.
+const maxWaits = 1024
+
+// A session is the server's end of one rank's connection. It runs on one goroutine; replies to what waits for others
+// come from theirs.
 type session struct {
 	server *Server
 	rank   int
 	appnum int
 	conn   io.ReadWriteCloser
 
-	inBarrier atomic.Bool
-	writing   sync.Mutex
-	closed    bool // guarded by writing
+	writing sync.Mutex
+	closed  bool // guarded by writing
+
+	waits waits
 
 	initialized, finalized, aborted bool
-	pending                         []Entry // puts since the last barrier
+	pending                         []Entry // puts since the last barrier of the world
 	stored                          int     // bytes of all puts
 	warned                          map[string]bool
 }
@@ -37,9 +40,9 @@ func (s *session) run() {
 	defer s.close()
 	lines := newLineReader(s.conn)
 	for !s.finalized {
-		line, err := lines.next()
+		text, isPMI2, err := lines.message()
 		if err == nil {
-			err = s.serve(line, lines)
+			err = s.serve(text, isPMI2, lines)
 		} else if errors.Is(err, errTooLong) {
 			err = s.refuse("too long", fmt.Sprintf("PMI request longer than %d bytes", maxRequest), "error", "line_too_long")
 		}
@@ -53,12 +56,7 @@ func (s *session) run() {
 
 // end reports why the session stopped before finalize.
 func (s *session) end(err error) {
-	switch {
-	case errors.Is(err, errPMI2):
-		s.warn("PMI-2", "PMI-2 is not served; set PMI_VERSION=1 or link an MPI library that speaks PMI-1")
-		body := "cmd=error-response;rc=-1;errmsg=PMI-2 is not served;"
-		_, _ = fmt.Fprintf(s.conn, "%6d%s", len(body), body)
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		s.warn("half line", "PMI connection ended in the middle of a request")
 	}
 	if s.initialized && !s.aborted {
@@ -66,19 +64,27 @@ func (s *session) end(err error) {
 	}
 }
 
-// serve answers one line. An error is one of the connection: the session cannot go on.
-func (s *session) serve(line string, lines *lineReader) error {
-	s.server.log.Debug("pmi", "rank", s.rank, "from", line)
-	if strings.TrimSpace(line) == "" {
+// serve answers one message. An error is one of the connection: the session cannot go on.
+func (s *session) serve(text string, isPMI2 bool, lines *lineReader) error {
+	s.trace(false, text)
+	if isPMI2 {
+		return s.servePMI2(text)
+	}
+	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	msg, err := Parse(line)
+	msg, err := Parse(text)
 	if err != nil {
-		return s.refuse("no command", "PMI request without a command: "+quote(line), "error", "no_command")
+		return s.refuse("no command", "PMI request without a command: "+quote(text), "error", "no_command")
 	}
 	if msg.Multi {
-		if err := lines.skipBlock(); err != nil {
+		var complete bool
+		if msg.block, complete, err = lines.block(); err != nil {
 			return err
+		}
+		s.trace(false, strings.Join(msg.block, " "))
+		if !complete {
+			return s.refuse("block", "unfinished PMI request "+quote(msg.Command), replyName(msg.Command)+"_result", "unfinished")
 		}
 	}
 	handle, found := commands[msg.Command]
@@ -87,6 +93,21 @@ func (s *session) serve(line string, lines *lineReader) error {
 		return s.refuse(text, text, replyName(msg.Command)+"_result", "unknown_cmd")
 	}
 	return s.reply(handle(s, msg))
+}
+
+func (s *session) servePMI2(text string) error {
+	msg, err := ParsePMI2(text)
+	if err != nil {
+		s.warn("no command", "PMI request without a command: "+quote(text))
+		return s.replyPMI2(Message{Command: "error"}, "rc=-1;errmsg=no command;")
+	}
+	handle, found := commandsPMI2[msg.Command]
+	if !found {
+		text := "unknown PMI-2 command " + quote(msg.Command)
+		s.warn(text, text)
+		return s.replyPMI2(msg, "rc=-1;errmsg=unknown command;")
+	}
+	return s.replyPMI2(msg, handle(s, msg))
 }
 
 // refuse answers rc=-1 and warns once per topic.
@@ -116,13 +137,41 @@ func (s *session) reply(line string) error {
 		name, _, _ := strings.Cut(line, " ")
 		line = name + " rc=-1 msg=reply_too_long"
 	}
-	s.server.log.Debug("pmi", "rank", s.rank, "to", line)
+	s.trace(true, line)
+	return s.write(line + "\n")
+}
+
+// replyPMI2 sends the fields after the name of the reply and the client's mark of the request; no fields mean no reply.
+func (s *session) replyPMI2(request Message, fields string) error {
+	if fields == "" {
+		return nil
+	}
+	body := "cmd=" + replyName(request.Command) + "-response;"
+	if mark, found := request.Lookup("thrid"); found {
+		body += "thrid=" + replyName(mark) + ";"
+	}
+	body += fields
+	s.trace(true, body)
+	return s.write(fmt.Sprintf("%*d%s", lengthDigits, len(body), body))
+}
+
+// answer replies to a request that had to wait.
+func (s *session) answer(request Message, text string) {
+	// A connection that is gone shows in the session's next read.
+	if request.isPMI2 {
+		_ = s.replyPMI2(request, text)
+	} else {
+		_ = s.reply(text)
+	}
+}
+
+func (s *session) write(text string) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.closed {
 		return io.ErrClosedPipe
 	}
-	_, err := io.WriteString(s.conn, line+"\n")
+	_, err := io.WriteString(s.conn, text)
 	return err
 }
 
@@ -141,5 +190,5 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// replyName returns a command name that is safe to send back.
+// replyName returns a name that is safe to send back.
 func replyName(name string) string { return name[:min(len(name), KeyLenMax)] }

@@ -19,7 +19,7 @@ const (
 	StdinEOF                   // rank 0's stdin ends
 	Signal                     // index: signal number for every rank's process group
 	Kill                       // end every rank now
-	BarrierOut                 // body: pmi entries
+	BarrierOut                 // body: pmi.Arrival, with everybody's puts
 	NameReply                  // body: Name
 )
 
@@ -29,13 +29,14 @@ const (
 	Stdout                       // index: first rank that it is from; body: output
 	Stderr                       // index: first rank that it is from; body: output
 	StdinClosed                  // nobody reads rank 0's stdin any more
-	BarrierIn                    // index: count of ranks; body: pmi entries
+	BarrierIn                    // body: pmi.Arrival
 	NameRequest                  // body: Name
 	Initialized                  // index: rank, the host's first to start a PMI session
 	Aborted                      // body: Abort
 	Exited                       // body: Exit
 	Failed                       // body: text; the host's ranks cannot run
 	Warned                       // body: text
+	Traced                       // body: a line of the PMI trace
 	Done                         // all ranks have ended and all output is sent
 )
 

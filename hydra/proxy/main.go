@@ -95,6 +95,6 @@ func serve(conn *channel.Conn) error {
 		p.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("host", p.plan.Host)
 	}
 	p.up = newUpstream(conn)
-	p.server = pmi.NewServer(p.plan.World, p.plan.Ranks, p.up, p, p.log)
+	p.server = pmi.NewServer(p.plan.World, p.plan.LocalRanks(), p.up, p, p.tracer())
 	return p.run(signals)
 }

@@ -15,44 +15,43 @@ import (
 type upstream struct {
 	conn *channel.Conn
 
-	mu      sync.Mutex
-	barrier chan []pmi.Entry // the one barrier under way, or nil
-	names   map[int]chan channel.Name
-	lastID  int
-	closed  bool
+	mu     sync.Mutex
+	leaves map[string]pmi.Leave // by barrier, those of the host's ranks that others have not reached
+	names  map[int]chan channel.Name
+	lastID int
+	closed bool
 }
 
 func newUpstream(conn *channel.Conn) *upstream {
-	return &upstream{conn: conn, names: map[int]chan channel.Name{}}
+	return &upstream{conn: conn, leaves: map[string]pmi.Leave{}, names: map[int]chan channel.Name{}}
 }
 
-// Exchange implements pmi.Exchanger. The local ranks enter a barrier together, so there is one at a time.
-func (u *upstream) Exchange(count int, puts []pmi.Entry) ([]pmi.Entry, error) {
-	reply := make(chan []pmi.Entry, 1)
+// Enter implements pmi.Exchanger. The ranks of a host enter a barrier together, so each is entered once at a time.
+func (u *upstream) Enter(a pmi.Arrival, leave pmi.Leave) {
 	u.mu.Lock()
 	if u.closed {
 		u.mu.Unlock()
-		return nil, pmi.ErrClosed
-	}
-	u.barrier = reply
-	u.mu.Unlock()
-	u.conn.Send(channel.BarrierIn, count, pmi.AppendEntries(nil, puts))
-	union, ok := <-reply
-	if !ok {
-		return nil, pmi.ErrClosed
-	}
-	return union, nil
-}
-
-func (u *upstream) barrierOut(body []byte) {
-	union, err := pmi.ParseEntries(body)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.barrier == nil || err != nil {
+		leave(nil, pmi.ErrClosed)
 		return
 	}
-	u.barrier <- union
-	u.barrier = nil
+	u.leaves[a.Barrier] = leave
+	u.mu.Unlock()
+	u.conn.Send(channel.BarrierIn, 0, a.Append(nil))
+}
+
+// barrierOut lets the ranks go on a goroutine: one that does not read must not hold up the channel.
+func (u *upstream) barrierOut(body []byte) {
+	done, err := pmi.ParseArrival(body)
+	if err != nil {
+		return // mpiexec notices when the job does not go on
+	}
+	u.mu.Lock()
+	leave := u.leaves[done.Barrier]
+	delete(u.leaves, done.Barrier)
+	u.mu.Unlock()
+	if leave != nil {
+		go leave(done.Puts, nil)
+	}
 }
 
 // Publish implements pmi.Upstream.
@@ -110,14 +109,14 @@ func (u *upstream) nameReply(frame channel.Frame) {
 // close fails what waits for an answer, and every later request.
 func (u *upstream) close() {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closed = true
-	if u.barrier != nil {
-		close(u.barrier)
-		u.barrier = nil
-	}
+	leaves := u.leaves
+	u.leaves, u.closed = nil, true
 	for id, reply := range u.names {
 		close(reply)
 		delete(u.names, id)
+	}
+	u.mu.Unlock()
+	for _, leave := range leaves {
+		leave(nil, pmi.ErrClosed)
 	}
 }

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pmi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What a put may be refused for.
+var (
+	errNoKey       = errors.New("no_key")
+	errReserved    = errors.New("reserved_key")
+	errValueLength = errors.New("value_too_long")
+	errFull        = errors.New("kvs_full")
+	errNoSpace     = errors.New("kvsname_not_found")
+)
+
+// store makes a value visible on this host at once, and to the others after the next barrier.
+func (s *session) store(e Entry, fits func(value string) bool) error {
+	if err := s.allow(e.Key, e.Value, fits); err != nil {
+		return err
+	}
+	if !s.server.kvs.put(e) {
+		return errNoSpace
+	}
+	s.pending = append(s.pending, e)
+	return nil
+}
+
+// allow checks what a rank wants to store, and counts it.
+func (s *session) allow(key, value string, fits func(value string) bool) error {
+	switch {
+	case key == "":
+		return errNoKey
+	case strings.HasPrefix(key, reservedPrefix):
+		return errReserved
+	case len(key) >= maxRequest/2 || !fits(value):
+		s.warn("long value", fmt.Sprintf("PMI value of key %s, %d bytes, does not fit a reply", quote(key), len(value)))
+		return errValueLength
+	case s.stored+len(key)+len(value) > maxPuts:
+		s.warn("space", fmt.Sprintf("PMI puts exceed %d bytes", maxPuts))
+		return errFull
+	}
+	s.stored += len(key) + len(value)
+	return nil
+}
+
+// takePuts returns the puts that a barrier of the group passes on. Only that of the whole world brings them to every host;
+// after another one they are still to come.
+func (s *session) takePuts(g Group) []Entry {
+	if g.Node {
+		return nil
+	}
+	puts := s.pending
+	if g.World {
+		s.pending = nil
+		return puts
+	}
+	return slices.Clone(puts)
+}
