@@ -173,6 +173,6 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     start_ranks(argv[1], argc - 2, argv + 2);
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */
-    tpsl_close_outputs();
+    tpsl_close_streams();
     _exit(wait_for_ranks()); /* streams left over are those of ranks that died */
 }

@@ -14,7 +14,7 @@
 /* One rank. Written by the host process before the rank is started. */
 struct tpsl_rank {
     int slot, rank;
-    int stdout_fd, stderr_fd; /* what become its 1 and 2 */
+    int stdin_fd, stdout_fd, stderr_fd; /* what become its 0, 1 and 2; stdin -1: /dev/null */
     const char *cpus; /* CPU list; NULL: not pinned */
     char **envp;
     int argc;
@@ -44,7 +44,7 @@ bool tpsl_rank_start(struct tpsl_rank *);
 /* ---- setup.c: what a rank's process does before its program runs ---- */
 _Noreturn void tpsl_rank_run(struct tpsl_rank *);
 /* Closes the descriptors that were given for ranks' output. */
-void tpsl_close_outputs(void);
+void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
 

@@ -72,9 +72,13 @@ func describe(set *rankset.Set) {
 	for slot := range n {
 		r := &unsafe.Slice(ranks, n)[slot]
 		r.slot, r.rank = C.int(slot), C.int(set.Ranks[slot])
-		r.stdout_fd, r.stderr_fd = 1, 2
+		r.stdin_fd, r.stdout_fd, r.stderr_fd = -1, 1, 2
+		if slot == 0 {
+			r.stdin_fd = 0
+		}
 		if len(set.Stdio) > 0 {
-			r.stdout_fd, r.stderr_fd = C.int(set.Stdio[slot].Stdout), C.int(set.Stdio[slot].Stderr)
+			own := set.Stdio[slot]
+			r.stdin_fd, r.stdout_fd, r.stderr_fd = C.int(own.Stdin), C.int(own.Stdout), C.int(own.Stderr)
 		}
 		if len(set.CPUs) > 0 {
 			r.cpus = C.CString(set.CPUs[slot])

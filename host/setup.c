@@ -34,10 +34,12 @@ static void reset_signals(void)
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-void tpsl_close_outputs(void)
+void tpsl_close_streams(void)
 {
     for (int i = 0; i < tpsl_job.nranks; i++) {
         const struct tpsl_rank *r = &tpsl_job.ranks[i];
+        if (r->stdin_fd > STDERR_FILENO)
+            close(r->stdin_fd);
         if (r->stdout_fd > STDERR_FILENO)
             close(r->stdout_fd);
         if (r->stderr_fd > STDERR_FILENO)
@@ -46,22 +48,20 @@ void tpsl_close_outputs(void)
 }
 
 /* The descriptors of siblings are none of the rank's business: they would keep
- * connections open. Standard input belongs to rank 0. */
+ * connections open. */
 static void own_descriptors(const struct tpsl_rank *r)
 {
+    int empty = r->stdin_fd < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    dup2(empty < 0 ? r->stdin_fd : empty, STDIN_FILENO);
+    close(empty);
     dup2(r->stdout_fd, STDOUT_FILENO);
     dup2(r->stderr_fd, STDERR_FILENO);
-    tpsl_close_outputs();
+    tpsl_close_streams();
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         if (i != r->slot)
             close(tpsl_job.pmi[i]);
     if (tpsl_job.control >= 0)
         close(tpsl_job.control);
-    if (r->rank == 0)
-        return;
-    int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(empty, STDIN_FILENO);
-    close(empty);
 }
 
 static void set_name(const char *program)

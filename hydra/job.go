@@ -81,6 +81,7 @@ func (j *Job) Run() Outcome {
 			break
 		}
 	}
+	go feedStdin(j.stdinReaders())
 	j.loop(signals)
 	j.finish()
 	return j.outcome
@@ -209,6 +210,9 @@ func (j *Job) lost(link *proxyLink, err error) {
 	link.done = true
 	j.open--
 	j.lostProxy = true
+	if link.stdin != nil {
+		link.stdin.Close()
+	}
 	why := link.stop()
 	if why == nil {
 		why = err

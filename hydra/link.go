@@ -17,7 +17,7 @@ type proxyLink struct {
 	conn   *channel.Conn
 	remote Remote
 	done   bool            // nothing more will come from it
-	stdin  *channel.Window // nil unless rank 0 is there
+	stdin  *channel.Window // nil unless a rank there reads it
 	stop   func() error    // closes the channel and waits for the proxy's end
 }
 
@@ -31,11 +31,8 @@ func (j *Job) startProxy(host HostPlan) error {
 	link.stop = sync.OnceValue(link.close)
 	j.trace(host)
 	link.conn.Send(channel.Launch, 0, host.Encode())
-	for _, set := range host.Sets {
-		if set.Holds(0) {
-			link.stdin = channel.NewWindow(stdinWindow)
-			go feedStdin(link.conn, link.stdin)
-		}
+	if host.ReadsStdin() {
+		link.stdin = channel.NewWindow(stdinWindow)
 	}
 	j.proxies = append(j.proxies, link)
 	j.open++

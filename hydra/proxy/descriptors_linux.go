@@ -6,6 +6,7 @@ package proxy
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 // descriptors are the two ends of a process's connections: child in the order of descriptors, from 0.
 type descriptors struct {
 	child    []int
-	stdin    *os.File
-	outputs  []output // one, or one per rank
+	stdins   []*os.File // of the ranks that read mpiexec's
+	outputs  []output   // one, or one per rank
 	control  *os.File
 	sessions []*os.File
 }
@@ -33,7 +34,7 @@ func (d *descriptors) closeChild() {
 }
 
 func (d *descriptors) closeOurs() {
-	files := append([]*os.File{d.stdin, d.control}, d.sessions...)
+	files := slices.Concat(d.stdins, []*os.File{d.control}, d.sessions)
 	for _, o := range d.outputs {
 		files = append(files, o.stdout, o.stderr)
 	}
@@ -45,23 +46,38 @@ func (d *descriptors) closeOurs() {
 }
 
 // firstSessionFD is the first descriptor that a process inherits after the standard ones. Behind the sessions come the
-// control pipe and the output pipes of all ranks but the first.
+// control pipe, the output pipes of all ranks but the first and the stdin pipes of these.
 const firstSessionFD = 3
 
 func controlFD(set hydra.RankSet) int { return firstSessionFD + len(set.Ranks) }
 
-// outputFDs lists the descriptors of each rank's output: "stdout,stderr;...".
-func outputFDs(set hydra.RankSet) string {
-	list := []string{"1,2"}
-	for fd := controlFD(set) + 1; len(list) < len(set.Ranks); fd += 2 {
-		list = append(list, fmt.Sprintf("%d,%d", fd, fd+1))
+// streamFDs lists the descriptors of each rank's output and, if it has one, stdin: "stdout,stderr,stdin;stdout,stderr".
+func streamFDs(set hydra.RankSet, readers hydra.Ranks) string {
+	next := controlFD(set) + 1
+	stdin := next + 2*(len(set.Ranks)-1)
+	var list []string
+	for i, rank := range set.Ranks {
+		fds := []int{1, 2}
+		if i > 0 {
+			fds = []int{next, next + 1}
+			next += 2
+		}
+		switch {
+		case !readers.Hold(rank):
+		case i == 0:
+			fds = append(fds, 0)
+		default:
+			fds = append(fds, stdin)
+			stdin++
+		}
+		list = append(list, commaList(fds))
 	}
 	return strings.Join(list, ";")
 }
 
-// openDescriptors makes the connections of a process. Rank 0 gets a pipe as stdin, everybody else an empty one. Each rank
-// has its own output if perRank says so.
-func openDescriptors(set hydra.RankSet, perRank bool) (d *descriptors, err error) {
+// openDescriptors makes the connections of a process. The readers get a pipe as stdin, everybody else an empty one. Each
+// rank has its own streams if perRank says so.
+func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank bool) (d *descriptors, err error) {
 	d = new(descriptors)
 	defer func() {
 		if err != nil {
@@ -69,8 +85,12 @@ func openDescriptors(set hydra.RankSet, perRank bool) (d *descriptors, err error
 			d.closeOurs()
 		}
 	}()
-	if set.Holds(0) {
-		d.stdin, err = d.pipe(true)
+	sharers := set.Ranks // of descriptor 0
+	if perRank {
+		sharers = set.Ranks[:1]
+	}
+	if readers.HoldAny(sharers) {
+		err = d.stdin()
 	} else {
 		err = d.null()
 	}
@@ -88,7 +108,18 @@ func openDescriptors(set hydra.RankSet, perRank bool) (d *descriptors, err error
 	for perRank && err == nil && len(d.outputs) < len(set.Ranks) {
 		err = d.output()
 	}
+	for _, rank := range set.Ranks[len(sharers):] {
+		if err == nil && readers.Hold(rank) {
+			err = d.stdin()
+		}
+	}
 	return d, err
+}
+
+func (d *descriptors) stdin() error {
+	pipe, err := d.pipe(true)
+	d.stdins = append(d.stdins, pipe)
+	return err
 }
 
 func (d *descriptors) output() (err error) {

@@ -43,7 +43,7 @@ func (p *proxy) identity(set hydra.RankSet, w way, cpus [][]int, allowed []hydra
 	if len(set.Ranks) > 1 {
 		own = append(own, "TPSL_CONTROL_FD="+strconv.Itoa(controlFD(set)))
 		if w.host != "" {
-			own = append(own, "TPSL_STDIO="+outputFDs(set))
+			own = append(own, "TPSL_STDIO="+streamFDs(set, p.plan.Stdio.Stdin))
 		}
 		if list := p.slotCPUs(set, cpus, allowed); list != "" {
 			own = append(own, "TPSL_CPUS="+list)

@@ -83,6 +83,7 @@ func serve(conn *channel.Conn) error {
 	p := &proxy{
 		conn:      conn,
 		began:     procs.Now(),
+		stdin:     newStdinFan(conn),
 		windows:   map[channel.Kind]*channel.Window{},
 		byPID:     map[int]*process{},
 		collected: procs.Makers{},

@@ -31,9 +31,6 @@ func (p *proxy) prepare() ([]start, error) {
 	var starts []start
 	for _, set := range p.plan.Sets {
 		program := p.plan.Programs[set.Program]
-		if set.Holds(0) {
-			p.stdin = newStdinPump(p.conn)
-		}
 		way := ways[set.Program]
 		own := append(p.identity(set, way, cpus, allowed), way.settings...)
 		path, args := paths[set.Program], program.Args

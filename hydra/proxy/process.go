@@ -73,7 +73,7 @@ func (p *proxy) startAll(starts []start) error {
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set, s.way.host != "")
+	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "")
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (p *proxy) fork(proc *process, s start, d *descriptors) (err error) {
 
 // connect serves the connections of a process that runs.
 func (p *proxy) connect(proc *process, d *descriptors) {
-	if d.stdin != nil {
-		p.stdin.attach(d.stdin)
+	for _, pipe := range d.stdins {
+		p.stdin.attach(pipe)
 	}
 	for i, o := range d.outputs {
 		from := proc.set

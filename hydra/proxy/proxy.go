@@ -34,7 +34,7 @@ type proxy struct {
 	up      *upstream
 	log     *slog.Logger
 	windows map[channel.Kind]*channel.Window // of the output streams
-	stdin   *stdinPump                       // nil unless rank 0 runs here
+	stdin   *stdinFan
 	files   map[string]*outFile
 	output  sync.WaitGroup // goroutines that read the sets' output
 	began   time.Time
@@ -66,6 +66,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err != nil {
 		p.end()
 	} else {
+		p.stdin.seal()
 		p.conn.Send(channel.Started, 0, nil)
 	}
 	p.running.Wait()
@@ -85,9 +86,7 @@ func (p *proxy) finish() {
 	}
 	p.server.Close()
 	p.up.close()
-	if p.stdin != nil {
-		p.stdin.close()
-	}
+	p.stdin.close()
 	if !procs.Sweep(p.reap, sweepLimit) {
 		p.Warned(-1, "some processes of the job could not be killed")
 		return
@@ -119,9 +118,7 @@ func (p *proxy) receive() {
 func (p *proxy) handle(frame channel.Frame) {
 	switch frame.Kind {
 	case channel.Stdin, channel.StdinEOF:
-		if p.stdin != nil {
-			p.stdin.feed(frame)
-		}
+		p.stdin.feed(frame)
 	case channel.Credit:
 		if stream, n := frame.CreditOf(); p.windows[stream] != nil {
 			p.windows[stream].Release(n)

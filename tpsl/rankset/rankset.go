@@ -17,14 +17,14 @@ type Set struct {
 	PMI        []string // fd of each rank's PMI session; empty: started without a launcher
 	LocalRanks int      // ranks of the job on this host
 	LocalIDs   []string
-	CPUs       []string // CPU list of each rank; empty: not pinned
-	Stdio      []Output // of each rank; empty: all write to the process's
-	ControlFD  int      // -1: none
-	Peers      bool     // the host may have other processes of the job
+	CPUs       []string  // CPU list of each rank; empty: not pinned
+	Stdio      []Streams // of each rank; empty: all have the process's
+	ControlFD  int       // -1: none
+	Peers      bool      // the host may have other processes of the job
 }
 
-// Output names the descriptors that a rank writes to.
-type Output struct{ Stdout, Stderr int }
+// Streams names the descriptors of a rank's standard streams. Stdin is -1 for an empty one.
+type Streams struct{ Stdin, Stdout, Stderr int }
 
 // Parse reads the environment through getenv. Without PMI variables the
 // process is a job of one rank, as with every MPI library.
@@ -64,12 +64,12 @@ func Parse(getenv func(string) string) (*Set, error) {
 		s.CPUs = strings.Split(v, ";")
 	}
 	if v := getenv("TPSL_STDIO"); v != "" {
-		for _, pair := range strings.Split(v, ";") {
-			fds, err := numbers("TPSL_STDIO", pair)
-			if err != nil || len(fds) != 2 {
-				return nil, fmt.Errorf("environment: TPSL_STDIO=%q: want \"stdout,stderr\" of each rank with ; between", v)
+		for _, entry := range strings.Split(v, ";") {
+			fds, err := numbers("TPSL_STDIO", entry)
+			if err != nil || len(fds) < 2 || len(fds) > 3 {
+				return nil, fmt.Errorf("environment: TPSL_STDIO=%q: want \"stdout,stderr\" or \"stdout,stderr,stdin\" of each rank with ; between", v)
 			}
-			s.Stdio = append(s.Stdio, Output{fds[0], fds[1]})
+			s.Stdio = append(s.Stdio, Streams{append(fds, -1)[2], fds[0], fds[1]})
 		}
 	}
 	if v := getenv("TPSL_CONTROL_FD"); v != "" {
