@@ -13,6 +13,7 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -262,6 +263,10 @@ bool tpsl_static_tls_prepare(struct tpsl_instance *); /* false: no memory */
 void tpsl_static_tls_add(struct tpsl_instance *, struct tpsl_object *const *, size_t n);
 void tpsl_static_tls_end_instance(struct tpsl_instance *);
 void tpsl_static_tls_leave(void); /* at the end of the thread */
+
+/* ---- lock.c: for the end of a thread and for signal handlers; errno stays ---- */
+void tpsl_lock(atomic_int *word, sigset_t *before); /* no signal comes until tpsl_unlock */
+void tpsl_unlock(atomic_int *word, const sigset_t *before);
 
 /* ---- keys.c: keys of thread-specific data ---- */
 int tpsl_key_create(pthread_key_t *, void (*)(void *));

@@ -19,17 +19,17 @@
  *   s.size, s.image  tpsl_static_tls_add; they only grow
  *   block, holds     its thread, or tpsl_static_tls_add, with the thread's lock
  *
+ * The locks keep signals out: a handler may act for another instance (signals.c), so none
+ * may come while a block is exchanged.
+ *
  * A thread stores tpsl_current, then loads the size; tpsl_static_tls_add stores the
  * size, then loads tpsl_current. Both orders are sequentially consistent, so one of
  * the two sees the other and fills the block; the lock makes the other one find it so.
  */
 #include "loader.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
 
@@ -89,31 +89,13 @@ size_t tpsl_static_tls_size(void)
     return block_size;
 }
 
-/* A signal's handler may act for another instance (signals.c), so none may come while
- * a block is exchanged. By system calls: a thread comes here so late in its end that a
- * sanitizer, which stands in front of libc's locks and masks, has forgotten it. */
-static void lock(atomic_int *word, sigset_t *before)
-{
-    sigset_t all;
-    sigfillset(&all);
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, before, _NSIG / 8);
-    while (atomic_exchange_explicit(word, 1, memory_order_acquire))
-        syscall(SYS_sched_yield);
-}
-
-static void unlock(atomic_int *word, const sigset_t *before)
-{
-    atomic_store_explicit(word, 0, memory_order_release);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, _NSIG / 8);
-}
-
 static void join(void)
 {
     sigset_t before;
     tpsl_tls_watch_thread();
     mine.current = &tpsl_current;
     mine.end = tpsl_static_tls_end();
-    lock(&threads_lock, &before);
+    tpsl_lock(&threads_lock, &before);
     if (!mine.listed) {
         mine.listed = true;
         mine.next = threads;
@@ -121,18 +103,17 @@ static void join(void)
             threads->previous = &mine;
         threads = &mine;
     }
-    unlock(&threads_lock, &before);
+    tpsl_unlock(&threads_lock, &before);
 }
 
-/* A thread near its end is not listed again: nothing would take it off the list. One that
- * never was takes no lock: a sanitizer's mutexes may not be used that late. */
+/* A thread near its end is not listed again: nothing would take it off the list. */
 void tpsl_static_tls_leave(void)
 {
     sigset_t before;
     mine.ended = true;
     if (!mine.listed)
         return;
-    lock(&threads_lock, &before);
+    tpsl_lock(&threads_lock, &before);
     if (mine.previous)
         mine.previous->next = mine.next;
     else
@@ -141,7 +122,7 @@ void tpsl_static_tls_leave(void)
         mine.next->previous = mine.previous;
     mine.listed = false;
     mine.holds = 0;
-    unlock(&threads_lock, &before);
+    tpsl_unlock(&threads_lock, &before);
 }
 
 static struct kept *kept_of(uintptr_t id)
@@ -179,7 +160,7 @@ static void fill(struct thread *t, const struct tpsl_static_tls *s)
 static __attribute__((noinline)) void exchange(const struct tpsl_static_tls *s)
 {
     sigset_t before;
-    lock(&mine.lock, &before);
+    tpsl_lock(&mine.lock, &before);
     uintptr_t id = atomic_load(&s->size) ? s->kept : 0;
     if (mine.holds != id) {
         keep(&mine);
@@ -189,7 +170,7 @@ static __attribute__((noinline)) void exchange(const struct tpsl_static_tls *s)
     }
     if (id)
         fill(&mine, s);
-    unlock(&mine.lock, &before);
+    tpsl_unlock(&mine.lock, &before);
 }
 
 struct tpsl_instance *tpsl_become(struct tpsl_instance *in)
@@ -225,12 +206,12 @@ static size_t extend_image(struct tpsl_static_tls *s, struct tpsl_object *const 
 static void fill_other(struct thread *t, const struct tpsl_instance *in)
 {
     sigset_t before;
-    lock(&t->lock, &before);
+    tpsl_lock(&t->lock, &before);
     if (__atomic_load_n(t->current, __ATOMIC_SEQ_CST) == in && (!t->holds || t->holds == in->static_tls.kept)) {
         t->holds = in->static_tls.kept;
         fill(t, &in->static_tls);
     }
-    unlock(&t->lock, &before);
+    tpsl_unlock(&t->lock, &before);
 }
 
 bool tpsl_static_tls_prepare(struct tpsl_instance *in)
@@ -252,11 +233,11 @@ void tpsl_static_tls_add(struct tpsl_instance *in, struct tpsl_object *const *ob
     if (size == atomic_load(&s->size))
         return;
     sigset_t before;
-    lock(&threads_lock, &before);
+    tpsl_lock(&threads_lock, &before);
     atomic_store(&s->size, size);
     for (struct thread *t = threads; t; t = t->next)
         fill_other(t, in);
-    unlock(&threads_lock, &before);
+    tpsl_unlock(&threads_lock, &before);
 }
 
 void tpsl_static_tls_end_instance(struct tpsl_instance *in)
