@@ -35,8 +35,7 @@ void tpsl_refuse(const char *text)
 
 void tpsl_dlerror_leave(void)
 {
-    if (message) /* a sanitizer's free may not be called that late, not even for nothing */
-        free(message);
+    free(message);
     message = NULL;
     pending = false;
 }

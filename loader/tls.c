@@ -62,14 +62,17 @@ static pthread_key_t key;
 static void release_thread(void);
 
 /* Destructors of other keys, in any order, may still use the blocks: they go in the
- * last round. The value counts rounds. */
+ * last round. A sanitizer's free may not be called that late: what comes from malloc goes
+ * in the rounds before. The value counts rounds. */
 static void thread_ends(void *round)
 {
     uintptr_t n = (uintptr_t)round;
-    if (n < PTHREAD_DESTRUCTOR_ITERATIONS)
-        pthread_setspecific(key, (void *)(n + 1));
-    else
+    if (n == PTHREAD_DESTRUCTOR_ITERATIONS) {
         release_thread();
+        return;
+    }
+    tpsl_dlerror_leave();
+    pthread_setspecific(key, (void *)(n + 1));
 }
 
 __attribute__((constructor(101))) static void make_key(void)
@@ -220,7 +223,6 @@ void *tpsl_tls_block(uintptr_t id)
 static void release_thread(void)
 {
     tpsl_static_tls_leave();
-    tpsl_dlerror_leave();
     struct arena *a = mine.arena;
     mine = (struct tpsl_thread_tls){0};
     while (a) {

@@ -46,6 +46,8 @@ static void *rank_main(void *slot)
         race(rank);
         usleep(1000);
     }
+    if (TPSL_Dlopen("/no/such/library")) /* what went wrong is the thread's to its end */
+        abort();
     printf("rank %d heard from rank %d\n", rank, in[WORDS - 1]);
     free(out);
     free(in);

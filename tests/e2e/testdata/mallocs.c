@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* A malloc in front of libc's, without symbol versions as such libraries are. It knows
- * its own memory, and ends the process when it is given any other. */
+ * its own memory, and ends the process when it is given any other. As a sanitizer does, it
+ * forgets a thread in the last round of its destructors: libtpsl is not to call it then. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,20 +21,58 @@ struct header {
     size_t size, offset, magic;
 };
 
+static void end(const char *line)
+{
+    (void)!write(STDERR_FILENO, line, strlen(line));
+    _exit(99);
+}
+
+static pthread_key_t key;
+static int have_key;
+static __thread int known, forgotten __attribute__((tls_model("initial-exec")));
+
+static void thread_ends(void *round)
+{
+    if ((long)round < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(key, (void *)((long)round + 1));
+    else
+        forgotten = 1;
+}
+
+/* It is older than libtpsl's keys, as the library is linked to be initialised first: libc
+ * calls destructors by the age of their keys. */
+__attribute__((constructor)) static void make_key(void)
+{
+    have_key = pthread_key_create(&key, thread_ends) == 0;
+}
+
+static void know_thread(void)
+{
+    if (known || !have_key)
+        return;
+    known = 1;
+    pthread_setspecific(key, (void *)1);
+}
+
+static void refuse_late(const void *caller)
+{
+    Dl_info info;
+    if (forgotten && dladdr(caller, &info) && strstr(info.dli_fname, "libtpsl"))
+        end("mallocs: libtpsl calls free too late in a thread's end\n");
+}
+
 static struct header *header_of(void *p)
 {
-    static const char line[] = "mallocs: this is not mine\n";
     struct header *h = (struct header *)p - 1;
-    if (h->magic != MAGIC) {
-        (void)!write(STDERR_FILENO, line, sizeof line - 1);
-        _exit(99);
-    }
+    if (h->magic != MAGIC)
+        end("mallocs: this is not mine\n");
     return h;
 }
 
 void *memalign(size_t align, size_t size)
 {
     size_t offset = align > 64 ? align : 64;
+    know_thread();
     char *p = __libc_memalign(offset, offset + size);
     if (!p)
         return NULL;
@@ -55,6 +97,7 @@ void *calloc(size_t n, size_t size)
 
 void free(void *p)
 {
+    refuse_late(__builtin_return_address(0));
     if (!p)
         return;
     struct header *h = header_of(p);
