@@ -32,13 +32,17 @@ struct tpsl_copies {
     struct tpsl_object *objects[];
 };
 
-/* Makes room for one more; not returned on failure. */
+static void *must_have(void *memory)
+{
+    if (!memory)
+        tpsl_die(1, "no memory for the program's private libraries");
+    return memory;
+}
+
+/* Makes room for one more. */
 static void *grow(void *list, int n, size_t size)
 {
-    list = realloc(list, (size_t)(n + 1) * size);
-    if (!list)
-        tpsl_die(1, "no memory for the program's private libraries");
-    return list;
+    return must_have(realloc(list, (size_t)(n + 1) * size));
 }
 
 void tpsl_add_private_library(char *file, char *prepare)
@@ -69,11 +73,11 @@ struct tpsl_copies *tpsl_open_private(char **error)
 {
     if (nlibraries == 0)
         return NULL;
-    struct tpsl_copies *c = calloc(1, sizeof *c + (size_t)nlibraries * sizeof *c->objects);
-    for (int i = 0; c && i < nlibraries; i++) {
+    struct tpsl_copies *c = must_have(calloc(1, sizeof *c + (size_t)nlibraries * sizeof *c->objects));
+    for (int i = 0; i < nlibraries; i++) {
         c->objects[i] = tpsl_dlopen(libraries[i].file, RTLD_NOW | RTLD_GLOBAL);
         if (!c->objects[i])
-            *error = strdup(tpsl_dlerror());
+            *error = must_have(strdup(tpsl_dlerror()));
         else if (*libraries[i].prepare && !in_copy(c, i, libraries[i].prepare))
             (void)!asprintf(error, "%s has no function %s to prepare it", libraries[i].file, libraries[i].prepare);
         if (*error)

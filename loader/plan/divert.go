@@ -75,6 +75,9 @@ func Divert(objects []Loaded, policy Policy) (*Diversion, error) {
 			return nil, err
 		}
 		d.images = append(d.images, m)
+		if err := sameBySoname(m, policy); err != nil {
+			return nil, err
+		}
 	}
 	for _, o := range others {
 		if err := d.scan(o); err != nil {
@@ -82,6 +85,18 @@ func Divert(objects []Loaded, policy Policy) (*Diversion, error) {
 		}
 	}
 	return &d.Diversion, nil
+}
+
+// sameBySoname tells of a private library that is another one by its SONAME, which
+// decides when a rank opens it. Known by the file's name only, it would be ld.so's copy.
+func sameBySoname(m *image.Image, policy Policy) error {
+	file, at := filepath.Base(m.Path), policy.Place(soname(m))
+	if at == Private {
+		return nil
+	}
+	r := policy.Rule(file)
+	return fmt.Errorf("%s: %s makes it private by its file's name %s, but its SONAME is %s, which is %s; let the pattern match both",
+		m.Path, r.Where, file, soname(m), at)
 }
 
 type diverter struct {

@@ -158,10 +158,12 @@ func TestPrivateLibraryRefused(t *testing.T) {
 	hostile := testsupport.CC(t, "mpicc.mpich", source, "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,hostile")
 	flags := []string{"-fopenmp", hostile, "-Wl,-rpath," + filepath.Dir(hostile)}
 	program, local := testsupport.CC(t, "tpslcc", source, flags...), testsupport.CC(t, "tpslcc", source, append(flags, "-DLOCAL")...)
+	starved := "LD_PRELOAD=" + testsupport.CC(t, "gcc", "testdata/starve.c", "-shared", "-fPIC", "-fno-builtin")
 	for _, c := range []struct {
 		name, variable, program string
 		says                    []string
 	}{
+		{"no memory", starved, program, []string{"no memory for the program's private libraries"}},
 		{"too large initial-exec TLS", "TPSL_PRIVATE=hostile", hostileWithStaticTLS(t, "600"), []string{"rank ", "load a private library of the program", "hostile", "initial-exec", "620 bytes, 512 of the 512"}},
 		{"pattern", "TPSL_PRIVATE=[", program, []string{"TPSL_PRIVATE=[", `pattern "["`, "with commas between them"}},
 		{"policy", "TPSL_POLICY=" + policy(t, "libm.so.6 everywhere\n"), program, []string{"TPSL_POLICY: ", `policy:1: placement "everywhere" is none of private, once, shared`}},
@@ -171,7 +173,7 @@ func TestPrivateLibraryRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			job := mpiexec(t, []string{c.variable}, "-n 2 -rpp 2", c.program)
+			job := mpiexec(t, []string{"TPSL_PRIVATE=hostile", c.variable}, "-n 2 -rpp 2", c.program)
 			assert.Equal(t, 1, job.code)
 			line, _, _ := strings.Cut(job.stderr, "\n")
 			for _, says := range append(c.says, "tpsl: ") {
