@@ -51,9 +51,6 @@ void tpsl_rank_finish(void);
 /* ---- service.c: the host process runs steps for ranks ---- */
 bool tpsl_service_start(void);
 
-/* ---- affinity.c ---- */
-void tpsl_pin_to(const char *cpus);
-
 /* ---- host.c ---- */
 int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size);
 _Noreturn void tpsl_host_die(const char *format, ...);

@@ -96,12 +96,13 @@ static _Noreturn void enter(const struct tpsl_rank *r, uintptr_t entry)
 _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
 {
     struct tpsl_instance *in = r->instance;
+    cpu_set_t cpus;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid(); /* as a flat rank: kill(0, ...) is its own, and so is its share of a CPU (sched(7), autogroup) */
     set_name(r->argv[0]);
     own_descriptors(r);
-    if (r->cpus)
-        tpsl_pin_to(r->cpus);
+    if (r->cpus && tpsl_parse_cpus(r->cpus, &cpus))
+        sched_setaffinity(0, sizeof cpus, &cpus); /* a CPU that is gone: run anywhere */
     reset_signals();
     tpsl_become(in);
     in->argc = r->argc;

@@ -13,6 +13,7 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -267,6 +268,9 @@ void tpsl_static_tls_leave(void); /* at the end of the thread */
 /* ---- lock.c: for the end of a thread and for signal handlers; errno stays ---- */
 void tpsl_lock(atomic_int *word, sigset_t *before); /* no signal comes until tpsl_unlock */
 void tpsl_unlock(atomic_int *word, const sigset_t *before);
+
+/* ---- cpus.c ---- */
+bool tpsl_parse_cpus(const char *list, cpu_set_t *); /* false: it names none */
 
 /* ---- keys.c: keys of thread-specific data ---- */
 int tpsl_key_create(pthread_key_t *, void (*)(void *));

@@ -6,8 +6,6 @@
 
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,33 +28,6 @@ __attribute__((constructor(101))) static void at_load(void)
     }
 }
 
-/* Adds "a" or "a-b" at *p to the set; false: neither. */
-static bool add_range(const char **p, cpu_set_t *set)
-{
-    char *end;
-    unsigned long first = strtoul(*p, &end, 10), last = first;
-    if (end == *p)
-        return false;
-    if (*end == '-') {
-        const char *second = end + 1;
-        last = strtoul(second, &end, 10);
-        if (end == second)
-            return false;
-    }
-    for (unsigned long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
-        CPU_SET(cpu, set);
-    *p = end;
-    return true;
-}
-
-static bool parse_list(const char *cpus, cpu_set_t *set)
-{
-    CPU_ZERO(set);
-    for (const char *p = cpus; add_range(&p, set) && *p == ',';)
-        p++;
-    return CPU_COUNT(set) > 0;
-}
-
 /* Whether a mask is nobody's choice: the one that the program started with, or one that
  * the thread took over from a thread that we pinned. */
 static bool is_ours(const cpu_set_t *mask)
@@ -66,7 +37,7 @@ static bool is_ours(const cpu_set_t *mask)
         return true;
     for (int i = 0; i < tpsl_endpoints_count(); i++) {
         const char *cpus = tpsl_endpoint_at(i)->cpus;
-        if (cpus && parse_list(cpus, &pinned) && CPU_EQUAL(mask, &pinned))
+        if (cpus && tpsl_parse_cpus(cpus, &pinned) && CPU_EQUAL(mask, &pinned))
             return true;
     }
     return false;
@@ -75,6 +46,6 @@ static bool is_ours(const cpu_set_t *mask)
 void tpsl_pin(const struct tpsl_endpoint *ep)
 {
     cpu_set_t now, want;
-    if (ep->cpus && parse_list(ep->cpus, &want) && sched_getaffinity(0, sizeof now, &now) == 0 && is_ours(&now))
+    if (ep->cpus && tpsl_parse_cpus(ep->cpus, &want) && sched_getaffinity(0, sizeof now, &now) == 0 && is_ours(&now))
         sched_setaffinity(0, sizeof want, &want); /* a CPU that is gone: run anywhere */
 }
