@@ -33,7 +33,7 @@ func share(path string, program hydra.Program) (w way, err error) {
 		return w, nil
 	}
 	libraryPath, _ := hydra.Getenv(program.Env, "LD_LIBRARY_PATH")
-	libraries := search.New(libraryPath)
+	libraries := search.New(libraryPath).In(program.Wdir)
 	closure, err := libraries.Closure(path)
 	if errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated) {
 		if shared {

@@ -55,7 +55,7 @@ func (l *looker) look(name string) (err error) {
 	if _, err := os.Stat(name); err == nil {
 		name, _ = filepath.Abs(name) // a file of the working directory
 	}
-	path, err := l.find(name)
+	path, err := l.search.Find(name, nil)
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,6 @@ func (l *looker) look(name string) (err error) {
 	}
 	l.judge(plan.Make(path, l.options()))
 	return nil
-}
-
-func (l *looker) find(name string) (string, error) {
-	path, err := l.search.Find(name, nil)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
 }
 
 // options are those that libtpsl plans with.

@@ -33,11 +33,7 @@ type finder struct {
 }
 
 func (f *finder) find(name string) (string, error) {
-	path, err := library.Finder(f.search, nil)(name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
+	return library.Finder(f.search, nil)(name)
 }
 
 func (f *finder) chosen(asked string) (c Chosen) {

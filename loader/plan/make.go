@@ -141,11 +141,7 @@ func (m *maker) find(library string, from *Object) (string, error) {
 			return "", err
 		}
 	}
-	path, err := m.search.Find(library, by)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
+	return m.search.Find(library, by)
 }
 
 func set(names []string) map[string]bool {

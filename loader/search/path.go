@@ -37,6 +37,22 @@ type Path struct {
 	cache  func() cache
 	hwcaps func() []string
 	pass   func(*image.Image) bool // nil: nothing is passed over
+	dir    string                  // that relative paths start at; "" the working directory
+}
+
+// In returns the search path of a process whose working directory is dir.
+func (p *Path) In(dir string) *Path {
+	other := *p
+	other.dir = dir
+	return &other
+}
+
+// at is a relative path, as it stands in an object or in the environment, for this process.
+func (p *Path) at(path string) string {
+	if p.dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.dir, path)
 }
 
 // PassingOver returns a path that goes on searching at files for which pass is true.
@@ -80,7 +96,7 @@ func split(list, separators string) []string {
 	}
 }
 
-// Find returns the file that a library name leads to. from is the object that
+// Find returns the file that a library name leads to, as an absolute path. from is the object that
 // needs it; nil stands for a program without DT_RPATH and DT_RUNPATH. Files for
 // another machine or class are passed over; a file that is no library at all ends
 // the search, as in ld.so. An error that wraps ErrNotFound names the library and
@@ -94,7 +110,8 @@ func (p *Path) Find(name string, from *image.Image) (string, error) {
 	if f != nil {
 		return "", f
 	}
-	return m.Path, m.Close()
+	path, err := filepath.Abs(m.Path)
+	return path, errors.Join(err, m.Close())
 }
 
 // wish is a library that is looked for.
@@ -146,7 +163,7 @@ func (p *Path) search(w wish) (*image.Image, error) {
 		from = w.loaders[0]
 	}
 	if strings.Contains(w.name, "/") {
-		return openNamed(expand(w.name, from))
+		return openNamed(p.at(expand(w.name, from)))
 	}
 	if m, err := p.inDirs(w.name, p.before(w)); m != nil || err != nil {
 		return m, err
@@ -224,7 +241,7 @@ func inDefault(path string) bool {
 
 // attempt opens a file; nil without an error where the search goes on.
 func (p *Path) attempt(path string) (*image.Image, error) {
-	m, err := image.Open(path)
+	m, err := image.Open(p.at(path))
 	switch {
 	case err == nil && p.pass != nil && p.pass(m):
 		return nil, m.Close()

@@ -99,24 +99,26 @@ func TestFindSlash(t *testing.T) {
 	tr := newTree(t)
 	from := open(t, tr.lib("sub/from.so", nil))
 	tr.lib("libx.so", nil)
-	t.Chdir(tr.dir)
-	for name, want := range map[string]string{
-		"./libx.so":            "./libx.so",
-		tr.path("libx.so"):     tr.path("libx.so"),
-		"$ORIGIN/../libx.so":   tr.path("sub") + "/../libx.so",
-		"${ORIGIN}/../libx.so": tr.path("sub") + "/../libx.so",
-	} {
-		path, err := New("").Find(name, from)
-		require.NoError(t, err)
+	want := tr.path("libx.so")
+	find := func(t *testing.T, env, name, dir string) {
+		path, err := New(env).In(dir).Find(name, from)
+		require.NoError(t, err, "%s, LD_LIBRARY_PATH=%s", name, env)
 		assert.Equal(t, want, path)
+	}
+	relative := func(t *testing.T, dir string) {
+		find(t, "", "./libx.so", dir)
+		for _, env := range []string{":/nowhere", "/nowhere;", "/nowhere::/x", "."} {
+			find(t, env, "libx.so", dir)
+		}
+	}
+	t.Run("folder named", func(t *testing.T) { relative(t, tr.dir) })
+	t.Chdir(tr.dir)
+	relative(t, "")
+	for _, name := range []string{want, "$ORIGIN/../libx.so", "${ORIGIN}/../libx.so"} {
+		find(t, "", name, "/nowhere")
 	}
 	_, err := New("").Find("libx.so", nil)
 	assert.ErrorIs(t, err, ErrNotFound, "the working directory is not searched")
-	for _, env := range []string{":/nowhere", "/nowhere;", "/nowhere::/x", "."} {
-		path, err := New(env).Find("libx.so", nil)
-		require.NoError(t, err, env)
-		assert.Equal(t, "./libx.so", path)
-	}
 }
 
 func TestFindSkipsOtherMachines(t *testing.T) {

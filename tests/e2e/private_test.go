@@ -111,11 +111,16 @@ func TestPrivateLibrary(t *testing.T) {
 			assert.Equal(t, c.want, mpiexec(t, c.env, "-n 2 -rpp 2", program).succeeded(t).lines())
 		})
 	}
-	t.Run("found by a relative path", func(t *testing.T) {
-		testsupport.NothingLeft(t)
-		job := run(t, []string{own}, "env", "-C", filepath.Dir(hostile), built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", here)
-		assert.Equal(t, counts(10, 42), job.succeeded(t).lines())
-	})
+	for name, from := range map[string][]string{
+		"relative path":                  {"env", "-C", filepath.Dir(hostile), built(t, "bin/mpiexec")},
+		"relative path and other folder": {built(t, "bin/mpiexec"), "-wdir", filepath.Dir(hostile)},
+	} {
+		t.Run("found by a "+name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := run(t, []string{own}, append(from, "-n", "2", "-rpp", "2", here)...)
+			assert.Equal(t, counts(10, 42), job.succeeded(t).lines())
+		})
+	}
 	t.Run("one rank has the process to itself", func(t *testing.T) {
 		testsupport.NothingLeft(t)
 		job := mpiexec(t, []string{own, "OMP_NUM_THREADS=1"}, "-n 1", program)
