@@ -39,7 +39,7 @@ func rankEnviron(inherited []string, opts Options, segment Segment) []string {
 	var env []string
 	for _, setting := range inherited {
 		name, _, _ := strings.Cut(setting, "=")
-		if isIdentity(name) || opts.Inherit != nil && !slices.Contains(opts.Inherit, name) && !slices.Contains(loginVariables, name) {
+		if isIdentity(name) || segment.Inherit != nil && !slices.Contains(segment.Inherit, name) && !slices.Contains(loginVariables, name) {
 			continue
 		}
 		env = append(env, setting)

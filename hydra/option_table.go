@@ -4,108 +4,84 @@
 package hydra
 
 import (
-	"fmt"
-	"strconv"
+	"iter"
 	"strings"
-	"time"
 )
 
-// An option is one row of the command line's table; parsing and help both follow it.
+// An option is one row of the command line's tables; parsing and help both follow it.
 type option struct {
-	names []string // the first one is used in messages
-	args  string   // its arguments as help shows them; "" for a flag
-	local bool     // belongs to its segment
-	many  bool     // may be given again with another value
-	short string   // one line of -help
-	long  string   // the rest of -OPTION -h
-	set   func(*parser, string) error
+	names   []string // the first one is used in messages
+	args    string   // its values as help shows them; "" for a flag
+	values  int      // how many values it takes, when not one
+	subject string   // what it sets, where several options set the same; only one of them may be given
+	many    bool     // may be given again with another value
+	ignored bool     // has a meaning for Hydra, but none here
+	short   string   // one line of -help
+	long    string   // the rest of -OPTION -h
+	set     setter
+}
+
+// A setter puts an option's value where it belongs. Several values come with spaces between them.
+type setter func(*parser, string) error
+
+// An optionGroup is a part of the help.
+type optionGroup struct {
+	title   string
+	local   bool // its options belong to their segment
+	options []option
 }
 
 // optionTable lists every option. Names compare without regard to case and to the number of dashes.
-var optionTable []option
+var optionTable []optionGroup
 
 // The table's functions refer to the table, which Go allows only from init.
 func init() {
-	optionTable = []option{
-		{names: []string{"n", "np"}, args: "N", local: true, short: "number of ranks (default 1)",
-			long: "Counts ranks, not processes. 0 and -1 count as not given.",
-			set:  setRanks},
-		{names: []string{"rpp", "ranks-per-process"}, args: "K", local: true, short: "ranks in one process (default 1)",
-			long: "The ranks of a segment on one host are cut, in rank order, into sets of K; the last set takes the rest.\n" +
-				"K > 1 needs a program linked with libtpsl (tpslcc), whose threads become the ranks, or one linked\n" +
-				"with MPICH, which then runs once per rank in one address space.",
-			set: setPerProcess},
-		{names: []string{"tpsl"}, args: "shared|private|auto", local: true, short: "how the ranks of one process share it",
-			long: "auto decides by the libraries the program needs; shared is for a program linked with MPICH whose\n" +
-				"threads call MPI_Init, for a script that starts one, and for a program that opens the MPI library\n" +
-				"later: no RPATH behind these two may lead to another MPI library;\n" +
-				"private makes a copy of the program for each rank.",
-			set: setMode},
-		{names: []string{"env"}, args: "NAME VALUE | NAME=VALUE", local: true, many: true, short: "set a variable for this segment",
-			long: "Wins over -genv and over the inherited environment.",
-			set:  func(p *parser, v string) error { p.segment.Env = append(p.segment.Env, v); return nil }},
-		{names: []string{"wdir"}, args: "DIR", local: true, short: "working directory of the ranks",
-			set: func(p *parser, v string) error { p.segment.Wdir = v; return nil }},
-		{names: []string{"genv"}, args: "NAME VALUE | NAME=VALUE", many: true, short: "set a variable for all segments",
-			set: func(p *parser, v string) error { p.opts.Env = append(p.opts.Env, v); return nil }},
-		{names: []string{"genvlist"}, args: "NAME,...", short: "pass on only these variables",
-			long: "The login variables " + strings.Join(loginVariables, " ") + " are passed on in any case.",
-			set:  func(p *parser, v string) error { p.opts.Inherit = strings.Split(v, ","); return nil }},
-		{names: []string{"l", "prepend-rank"}, short: "put [rank] before each line of output",
-			long: "Ranks of one process share a label: [4-7].",
-			set:  func(p *parser, _ string) error { p.opts.Stdio.Label = LabelPattern; return nil }},
-		{names: []string{"bind-to"}, args: "none|core[:N]|hwthread[:N]|user:LIST", short: "give each rank its own CPUs",
-			long: "core and hwthread deal out the allowed cores and hardware threads in turn, N to each rank.\n" +
-				"user:0+2,1+3 gives CPUs 0 and 2 to the host's first rank, 1 and 3 to its second, and starts over.",
-			set: func(p *parser, v string) (err error) { p.opts.Placement.Bind, err = ParseBinding(v); return err }},
-		{names: []string{"timeout"}, args: "SECONDS", short: "end the job after this time",
-			long: "The environment variable MPIEXEC_TIMEOUT does the same.",
-			set:  func(p *parser, v string) (err error) { p.opts.Timeout, err = parseTimeout(v); return err }},
-		{names: []string{"v", "verbose"}, short: "trace what is launched, and the PMI messages, on stderr",
-			set: func(p *parser, _ string) error { p.opts.Verbose = true; return nil }},
-		{names: []string{"h", "help"}, short: "show this help; after an option, the help of that option",
-			set: func(p *parser, _ string) error { p.opts.Action = ActionHelp; return nil }},
-		{names: []string{"version", "info"}, short: "show version and build details",
-			set: func(p *parser, _ string) error { p.opts.Action = ActionVersion; return nil }},
+	optionTable = []optionGroup{
+		{title: "Local options, for the program that follows:", local: true, options: segmentOptions()},
+		{title: "Hosts:", options: hostOptions()},
+		{title: "Environment:", options: environmentOptions()},
+		{title: "Input and output:", options: stdioOptions()},
+		{title: "The end of a job:", options: exitOptions()},
+		{title: "CPUs, memory, GPUs and NICs:", options: placementOptions()},
+		{title: "How proxies start:", options: launchOptions()},
+		{title: "How ranks find each other (PMI):", options: pmiOptions()},
+		{title: "About mpiexec:", options: actionOptions()},
+		{title: "Accepted and without effect:", options: ignoredOptions()},
 	}
 }
 
-func setRanks(p *parser, v string) error {
-	n, err := strconv.Atoi(v)
-	if err != nil || n < -1 || n > maxRanks {
-		return fmt.Errorf("%q is not a number of ranks from 1 to %d", v, maxRanks)
+// allOptions goes through the options of all groups.
+func allOptions() iter.Seq2[*optionGroup, *option] {
+	return func(yield func(*optionGroup, *option) bool) {
+		for g := range optionTable {
+			for o := range optionTable[g].options {
+				if !yield(&optionTable[g], &optionTable[g].options[o]) {
+					return
+				}
+			}
+		}
 	}
-	p.segment.Ranks = max(n, 0)
-	return nil
 }
 
-func setPerProcess(p *parser, v string) error {
-	switch strings.ToLower(v) {
-	case "node", "numa", "socket", "core":
-		return fmt.Errorf("%s is not supported yet; give a number", v)
+// findOption returns the option of a name and whether it belongs to its segment.
+func findOption(name string) (opt *option, local bool) {
+	for group, opt := range allOptions() {
+		for _, n := range opt.names {
+			if strings.EqualFold(n, name) {
+				return opt, group.local
+			}
+		}
 	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is not a positive number", v)
-	}
-	p.segment.PerProcess = n
-	return nil
+	return nil, false
 }
 
-func setMode(p *parser, v string) error {
-	switch mode := Mode(strings.ToLower(v)); mode {
-	case ModeAuto, ModeShared, ModePrivate:
-		p.segment.Mode = mode
-		return nil
+// key names what the option sets.
+func (o *option) key() string {
+	if o.subject != "" {
+		return o.subject
 	}
-	return fmt.Errorf("%q is not one of shared, private, auto", v)
+	return o.names[0]
 }
 
-func parseTimeout(v string) (time.Duration, error) {
-	seconds, err := strconv.ParseFloat(v, 64)
-	const most = 100 * 365 * 24 * 3600
-	if err != nil || !(seconds > 0 && seconds < most) {
-		return 0, fmt.Errorf("%q is not a positive number of seconds", v)
-	}
-	return time.Duration(seconds * float64(time.Second)), nil
-}
+// isAssignment tells the options that take NAME VALUE as well as NAME=VALUE.
+func (o *option) isAssignment() bool { return strings.HasPrefix(o.args, "NAME VALUE") }

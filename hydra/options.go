@@ -25,11 +25,11 @@ type Options struct {
 	Hosts     HostOptions
 	Launch    LaunchOptions
 	Env       []string // -genv
-	Inherit   []string // names to pass on from mpiexec's environment; nil passes all, an empty list none
 	PMI       PMIOptions
 	Stdio     StdioOptions
 	Exit      ExitOptions
 	Placement PlacementOptions
+	Tools     []Tool // -gtool
 
 	Segments []Segment
 }
@@ -55,6 +55,7 @@ type LaunchOptions struct {
 	Exec      string // the launcher's program, "" is its own name
 	ExtraArgs []string
 	Fanout    int    // proxies that one starts; 0 is the default
+	AutoFork  bool   // HYDRA_LAUNCHER_AUTOFORK: on this host a proxy starts without the launcher; the default
 	X         string // "", "enable" or "disable": X forwarding of ssh
 }
 
@@ -65,6 +66,9 @@ type PMIOptions struct {
 	Trace      bool     // every message, on stderr
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number
 	AllocKinds string   // -memory-alloc-kinds
+	ErrHandler string   // -initial-errhandler: "", mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
+	NameServer string   // -nameserver: host or host:port
+	PortRange  string   // MPIEXEC_PORT_RANGE and its like: "low:high", for -pmi-port
 	Singleton  []string // the values of -pmi_args
 }
 
@@ -93,6 +97,7 @@ type ExitOptions struct {
 	Code        ExitRule // -exit-code
 	PrintAll    bool     // -print-all-exitcodes
 	KeepRunning bool     // -disable-auto-cleanup: the death of a rank does not end the others
+	Silent      bool     // -silent-abort: no report of what failed on stderr
 	Report      string   // -report: a file that gets the outcome as JSON
 	GDB         Ranks    // -gdb: ranks that start under a debugger
 }
@@ -120,11 +125,14 @@ const (
 
 // A Segment is one program of an MPMD command line, between colons.
 type Segment struct {
-	Ranks      int
+	Ranks      int    // 0: as many as the hosts have slots, or 1 when no host is named
 	PerProcess int    // ranks in one process; without meaning where PerObject is set
 	PerObject  string // "node", "numa", "socket" or "core": a process for the ranks bound to one
 	Mode       Mode
-	Env        []string
+	Hosts      string   // a later segment's own -hosts; "" takes Options.Hosts
+	Inherit    []string // names to pass on from mpiexec's environment; nil passes all, an empty list none
+	Env        []string // -env; wins over Options.Env
 	Wdir       string
+	Path       string   // folders, with colons between them, where Args[0] is looked for before PATH
 	Args       []string // program and its arguments
 }

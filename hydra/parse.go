@@ -6,23 +6,43 @@ package hydra
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// maxRanks bounds a job, so that a slip of the keyboard does not exhaust the machine's memory.
-const maxRanks = 1 << 20
+// An origin is where a setting comes from. A lower one ranks above the others.
+type origin int
+
+const (
+	commandLine origin = iota
+	environment
+)
+
+// A setting is an option as it was given.
+type setting struct {
+	option, value string
+	origin        origin
+}
+
+func (s setting) String() string { return strings.TrimSpace("-" + s.option + " " + s.value) }
 
 // A parser reads a command line, segment by segment.
 type parser struct {
 	opts    Options
 	segment *Segment
-	global  map[string]string // values of global options seen, by first name
-	local   map[string]string // the same for the segment
+	origin  origin
+	inherit []string           // of segments that do not say it themselves
+	soft    softList           // of the segment
+	global  map[string]setting // global options seen, by what they set
+	local   map[string]setting // the same for the segment
 }
 
-// ParseOptions reads mpiexec's arguments, its own name excluded, and the environment's MPIEXEC_TIMEOUT.
+// ParseOptions reads mpiexec's arguments, its own name excluded, and then what the environment says about the rest.
 func ParseOptions(args []string, getenv func(string) string) (Options, error) {
-	p := &parser{global: map[string]string{}}
+	p := &parser{global: map[string]setting{}}
+	p.opts.Hosts.PropagateName, p.opts.Launch.AutoFork = true, true
+	p.opts.PMI.Mode = "auto"
+	own := []bool{}
 	for more := true; more; {
 		var err error
 		if args, more, err = p.parseSegment(args); err != nil {
@@ -31,24 +51,46 @@ func ParseOptions(args []string, getenv func(string) string) (Options, error) {
 		if p.opts.Action != ActionRun {
 			return p.opts, nil
 		}
+		_, inherits := p.local["envall"]
+		own = append(own, inherits)
 	}
-	if v := getenv("MPIEXEC_TIMEOUT"); v != "" && p.opts.Timeout == 0 {
-		var err error
-		if p.opts.Timeout, err = parseTimeout(v); err != nil {
-			return Options{}, fmt.Errorf("MPIEXEC_TIMEOUT: %w", err)
+	if err := p.readVariables(getenv); err != nil {
+		return Options{}, err
+	}
+	for i := range p.opts.Segments {
+		if !own[i] {
+			p.opts.Segments[i].Inherit = p.inherit
 		}
 	}
-	return p.opts, nil
+	return p.opts, p.finish()
+}
+
+// finish sets what follows from several options together.
+func (p *parser) finish() error {
+	if p.opts.Hosts.Iface != "" {
+		if s := p.global["hostname-propagation"]; s.option != "" && p.opts.Hosts.PropagateName {
+			return fmt.Errorf("-iface %s and %s exclude each other", p.opts.Hosts.Iface, s)
+		}
+		p.opts.Hosts.PropagateName = false
+	}
+	byObject := func(s Segment) bool { return s.PerObject != "" && s.PerObject != "node" }
+	if p.opts.Placement.Bind.Object == "" && slices.ContainsFunc(p.opts.Segments, byObject) {
+		p.opts.Placement.Bind = Binding{Object: "core", Count: 1}
+	}
+	return nil
 }
 
 // parseSegment reads options, then the program up to a lone colon. more tells whether another segment follows.
 func (p *parser) parseSegment(args []string) (rest []string, more bool, err error) {
 	p.opts.Segments = append(p.opts.Segments, Segment{PerProcess: 1, Mode: ModeAuto})
 	p.segment = &p.opts.Segments[len(p.opts.Segments)-1]
-	p.local = map[string]string{}
+	p.local, p.soft = map[string]setting{}, nil
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		if args, err = p.parseOption(args); err != nil || p.opts.Action != ActionRun {
+		if args, err = p.parseOption(args); err != nil {
 			return nil, false, err
+		}
+		if p.opts.Action == ActionHelp || p.opts.Action == ActionVersion {
+			return nil, false, nil
 		}
 	}
 	end := len(args)
@@ -62,8 +104,10 @@ func (p *parser) parseSegment(args []string) (rest []string, more bool, err erro
 		return nil, false, errors.New("no program given; try mpiexec -h")
 	}
 	p.segment.Args = args[:end]
-	if p.segment.Ranks == 0 {
-		p.segment.Ranks = 1
+	if p.soft != nil {
+		if p.segment.Ranks, err = p.soft.most(p.segment.Ranks); err != nil {
+			return nil, false, err
+		}
 	}
 	return args[min(end+1, len(args)):], more, nil
 }
@@ -71,7 +115,7 @@ func (p *parser) parseSegment(args []string) (rest []string, more bool, err erro
 // parseOption reads the option at args[0] with its values and returns what follows.
 func (p *parser) parseOption(args []string) ([]string, error) {
 	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
-	opt := findOption(name)
+	opt, _ := findOption(name)
 	if opt == nil {
 		return nil, unknownOption(args[0], name)
 	}
@@ -80,99 +124,78 @@ func (p *parser) parseOption(args []string) ([]string, error) {
 		p.opts.Action, p.opts.Topic = ActionHelp, opt
 		return nil, nil
 	}
-	switch {
-	case opt.args == "" && joined:
+	if opt.args == "" && joined {
 		return nil, fmt.Errorf("option -%s takes no value", opt.names[0])
-	case opt.args != "" && !joined:
+	}
+	var values []string
+	if joined {
+		values = []string{value}
+	}
+	for len(values) < opt.count(values) {
 		if len(args) == 0 {
 			return nil, fmt.Errorf("option -%s needs a value: %s", opt.names[0], opt.args)
 		}
-		value, args = args[0], args[1:]
+		values, args = append(values, args[0]), args[1:]
 	}
-	if opt.isAssignment() && !strings.Contains(value, "=") {
-		if len(args) == 0 {
-			return nil, fmt.Errorf("option -%s needs a value: %s", opt.names[0], opt.args)
-		}
-		value, args = value+"="+args[0], args[1:]
+	separator := " "
+	if opt.isAssignment() {
+		separator = "="
 	}
-	return args, p.apply(opt, value)
+	if err := p.apply(opt, strings.Join(values, separator)); err != nil {
+		return nil, err
+	}
+	return args, nil
 }
 
+// count is how many values an option takes that begin with these.
+func (o *option) count(values []string) int {
+	switch {
+	case o.args == "":
+		return 0
+	case o.isAssignment() && len(values) > 0 && !strings.Contains(values[0], "="):
+		return 2
+	}
+	return max(o.values, 1)
+}
+
+// apply sets an option unless what ranks above the current origin has done so.
 func (p *parser) apply(opt *option, value string) error {
-	name := opt.names[0]
+	now := setting{option: opt.names[0], value: value, origin: p.origin}
+	key, many := opt.key(), opt.many
+	if opt.isAssignment() {
+		name, _, _ := strings.Cut(value, "=")
+		if name == "" {
+			return fmt.Errorf("option -%s: variable without a name", now.option)
+		}
+		key += " " + name
+	}
 	seen := p.global
-	if opt.local {
+	if _, local := findOption(now.option); local {
 		seen = p.local
 	}
-	if before, found := seen[name]; found && before != value && !opt.many {
-		return fmt.Errorf("duplicate setting: -%s %s and -%s %s", name, before, name, value)
+	if before, found := seen[key]; found {
+		switch {
+		case before.origin < now.origin, now.origin == environment: // of several variables the first in the table counts
+			return nil
+		case before == now && !many:
+			return nil
+		case !many && !p.ownHosts(opt):
+			return fmt.Errorf("duplicate setting: %s and %s", before, now)
+		}
 	}
-	seen[name] = value
-	if opt.isAssignment() && strings.HasPrefix(value, "=") {
-		return fmt.Errorf("option -%s: variable without a name", name)
-	}
+	seen[key] = now
 	if err := opt.set(p, value); err != nil {
-		return fmt.Errorf("option -%s: %w", name, err)
+		return fmt.Errorf("option -%s: %w", now.option, err)
 	}
 	return nil
 }
 
-// isAssignment tells the options that take NAME VALUE as well as NAME=VALUE.
-func (o *option) isAssignment() bool { return strings.HasPrefix(o.args, "NAME VALUE") }
-
-func findOption(name string) *option {
-	for i := range optionTable {
-		for _, n := range optionTable[i].names {
-			if strings.EqualFold(n, name) {
-				return &optionTable[i]
-			}
-		}
-	}
-	return nil
+// ownHosts tells the one global option that a later segment may give for itself.
+func (p *parser) ownHosts(opt *option) bool {
+	return opt.names[0] == "hosts" && len(p.opts.Segments) > 1 && p.opts.Hosts.List != "" && p.segment.Hosts == ""
 }
 
 func isHelp(arg string) bool {
-	opt := findOption(strings.TrimLeft(arg, "-"))
+	opt, _ := findOption(strings.TrimLeft(arg, "-"))
 	return strings.HasPrefix(arg, "-") && opt != nil && opt.names[0] == "h"
-}
-
-func unknownOption(arg, name string) error {
-	if near := nearest(strings.ToLower(name)); near != "" {
-		return fmt.Errorf("unknown option %s; did you mean -%s?", arg, near)
-	}
-	return fmt.Errorf("unknown option %s; try mpiexec -h", arg)
-}
-
-// nearest returns the option name at edit distance 1 or 2 from name, or "".
-func nearest(name string) string {
-	best, least := "", min(3, len(name))
-	for _, opt := range optionTable {
-		for _, candidate := range opt.names {
-			if d := editDistance(name, candidate); d < least {
-				best, least = candidate, d
-			}
-		}
-	}
-	return best
-}
-
-// editDistance counts the insertions, deletions and replacements that turn a into b (Levenshtein, one row at a time).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

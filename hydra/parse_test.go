@@ -29,16 +29,26 @@ func TestParseOptions(t *testing.T) {
 		{"-n 4 a", Segment{Ranks: 4}},
 		{"--np=4 a", Segment{Ranks: 4}},
 		{"---NP 4 a", Segment{Ranks: 4}},
-		{"a", Segment{Ranks: 1}},
-		{"-n 0 a", Segment{Ranks: 1}},
-		{"-n -1 a", Segment{Ranks: 1}},
+		{"a", Segment{}},
+		{"-n 0 a", Segment{}},
+		{"-n -1 a", Segment{}},
 		{"-n 2 -n 2 a", Segment{Ranks: 2}},
 		{"-n 8 -rpp 4 a", Segment{Ranks: 8, PerProcess: 4}},
 		{"-n 8 -ranks-per-process=4 a", Segment{Ranks: 8, PerProcess: 4}},
-		{"-tpsl shared a", Segment{Ranks: 1, Mode: ModeShared}},
-		{"-tpsl private a", Segment{Ranks: 1, Mode: ModePrivate}},
-		{"-env A b -env C=d a", Segment{Ranks: 1, Env: []string{"A=b", "C=d"}}},
-		{"-env=A=b -wdir /tmp a", Segment{Ranks: 1, Env: []string{"A=b"}, Wdir: "/tmp"}},
+		{"-tpsl shared a", Segment{Mode: ModeShared}},
+		{"-tpsl private a", Segment{Mode: ModePrivate}},
+		{"-env A b -env C=d a", Segment{Env: []string{"A=b", "C=d"}}},
+		{"-env=A=b -wdir /tmp a", Segment{Env: []string{"A=b"}, Wdir: "/tmp"}},
+		{"-rpp NUMA a", Segment{PerObject: "numa"}},
+		{"-path /a:/b a", Segment{Path: "/a:/b"}},
+		{"-n 7 -soft 1,2:12:3 a", Segment{Ranks: 5}},
+		{"-soft 2:12:3,6 a", Segment{Ranks: 11}},
+		{"-n 8 -soft 8 a", Segment{Ranks: 8}},
+		{"-envnone a", Segment{Inherit: []string{}}},
+		{"-envlist A,B a", Segment{Inherit: []string{"A", "B"}}},
+		{"-genvnone -envall a", Segment{}},
+		{"-genvlist A a", Segment{Inherit: []string{"A"}}},
+		{"-genvnone a", Segment{Inherit: []string{}}},
 		{"-n 2 a -n 3 --help", Segment{Ranks: 2, Args: []string{"a", "-n", "3", "--help"}}},
 	} {
 		if tt.want.PerProcess == 0 {
@@ -57,25 +67,13 @@ func TestParseOptions(t *testing.T) {
 func TestParseGlobalOptions(t *testing.T) {
 	opts := parse(t, "-l -genv A=b -genv C d -genvlist X,Y -timeout 1.5 -bind-to core:2 -v a : -L -n 2 b")
 	assert.Equal(t, []string{"A=b", "C=d"}, opts.Env)
-	assert.Equal(t, []string{"X", "Y"}, opts.Inherit)
+	assert.Equal(t, []string{"X", "Y"}, opts.Segments[1].Inherit)
 	assert.Equal(t, 1500*time.Millisecond, opts.Timeout)
 	assert.Equal(t, Binding{Object: "core", Count: 2}, opts.Placement.Bind)
 	assert.Equal(t, LabelPattern, opts.Stdio.Label)
 	assert.True(t, opts.Verbose)
 	assert.Len(t, opts.Segments, 2)
 	assert.Equal(t, []string{"b"}, opts.Segments[1].Args)
-}
-
-func TestParseTimeoutVariable(t *testing.T) {
-	env := func(string) string { return "3" }
-	opts, err := ParseOptions([]string{"a"}, env)
-	require.NoError(t, err)
-	assert.Equal(t, 3*time.Second, opts.Timeout)
-	opts, err = ParseOptions([]string{"-timeout", "1", "a"}, env)
-	require.NoError(t, err)
-	assert.Equal(t, time.Second, opts.Timeout, "the option wins")
-	_, err = ParseOptions([]string{"a"}, func(string) string { return "soon" })
-	assert.ErrorContains(t, err, "MPIEXEC_TIMEOUT")
 }
 
 // Every error is one line that names the option.
@@ -93,7 +91,7 @@ func TestParseErrors(t *testing.T) {
 		"-np 2 -n 3 a":                "duplicate setting",
 		"-timeout 1 a : -timeout 2 b": "duplicate setting: -timeout",
 		"-rpp 0 a":                    `option -rpp: "0" is not a positive number`,
-		"-rpp numa a":                 "option -rpp: numa is not supported yet",
+		"-rpp l2 a":                   `option -rpp: "l2" is not a positive number, node,`,
 		"-tpsl x a":                   "option -tpsl:",
 		"-bind-to user a":             "option -bind-to:",
 		"-bind-to user:1+x a":         `option -bind-to: "x" is not a CPU number`,
@@ -107,7 +105,25 @@ func TestParseErrors(t *testing.T) {
 		"-rppp 2 a":                   "unknown option -rppp; did you mean -rpp?",
 		"--tmeout 2 a":                "unknown option --tmeout; did you mean -timeout?",
 		"-quite-unlike a":             "unknown option -quite-unlike; try mpiexec -h",
-		"- a":                         "unknown option -",
+		"-genvall -genvnone a":        "duplicate setting: -genvall and -genvnone",
+		"-envlist A -envnone a":       "duplicate setting: -envlist A and -envnone",
+		"-hosts a -f b a":             "duplicate setting: -hosts a and -f b",
+		"-hosts a -host b a":          "duplicate setting: -hosts a and -hosts b",
+		"-rr -ppn 2 a":                "duplicate setting: -rr and -ppn 2",
+		"-enable-x -disable-x a":      "duplicate setting: -enable-x and -disable-x",
+		"-l -prepend-pattern x a":     "duplicate setting: -l and -prepend-pattern x",
+		"-stdin 1- a":                 `option -stdin: "1-" is not all, none or a list of ranks`,
+		"-output-from 3-1 a":          `option -output-from: "3-1" is not all,`,
+		"-launcher persist a":         `option -launcher: "persist" is not one of ssh, rsh,`,
+		"-usize 0 a":                  `option -usize: "0" is not SYSTEM, INFINITE or`,
+		"-pmi_args 1 2 3":             "option -pmi_args needs a value: PORT IFACE KEY PID",
+		"-pmi_args x a b c a":         `option -pmi_args: "x" is not a port`,
+		"-soft 4:6 -n 3 a":            "option -soft: no number of the list is from 1 to 3",
+		"-soft 1:2:0 a":               `option -soft: "1:2:0" is not a number or a range`,
+		"-gtool gdb a":                `option -gtool: "gdb" is not COMMAND:RANKS`,
+		"-wdir= a":                    "option -wdir: its value is empty",
+		"-iface e -enable-hostname-propagation a": "-iface e and -enable-hostname-propagation exclude each other",
+		"- a": "unknown option -",
 	} {
 		_, err := ParseOptions(strings.Fields(line), noEnv)
 		if assert.ErrorContains(t, err, want, line) {
@@ -118,7 +134,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	usage := Usage(parse(t, "--HELP"))
-	for _, opt := range optionTable {
+	for _, opt := range allOptions() {
 		for _, name := range opt.names {
 			assert.Contains(t, usage, "-"+name)
 			topic := parse(t, "-"+name+" -h")
@@ -142,7 +158,7 @@ func FuzzParseOptions(f *testing.F) {
 			return
 		}
 		for _, segment := range opts.Segments {
-			if len(segment.Args) == 0 || segment.Ranks < 1 || segment.PerProcess < 1 {
+			if len(segment.Args) == 0 || segment.Ranks < 0 || segment.PerProcess < 1 {
 				t.Fatalf("bad segment %+v", segment)
 			}
 		}

@@ -107,6 +107,7 @@ func NewPlan(opts Options, s Setting) Plan {
 	}
 	host.PMI.Trace = opts.PMI.Trace || opts.Verbose
 	for i, segment := range opts.Segments {
+		segment.Ranks = max(segment.Ranks, 1)
 		wdir := segment.Wdir
 		if !filepath.IsAbs(wdir) {
 			wdir = filepath.Join(s.Dir, wdir)

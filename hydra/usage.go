@@ -18,8 +18,9 @@ func Usage(opts Options) string {
 	}
 	var b strings.Builder
 	b.WriteString("Usage: mpiexec [global options] [local options] PROGRAM [ARGS] [: [local options] PROGRAM [ARGS]]...\n")
-	writeOptions(&b, "Local options, for the program that follows:", true)
-	writeOptions(&b, "Global options, wherever they stand:", false)
+	for _, group := range optionTable {
+		writeOptions(&b, group)
+	}
 	b.WriteString("\nOptions take any number of dashes, any case, and -opt=value as well as -opt value.\n" +
 		"mpiexec -OPTION -h says more about an option.\n\n" +
 		"The exit code is that of the ranks, all or-ed together, or the number of the signal that ended the first of them;\n" +
@@ -31,12 +32,10 @@ func Usage(opts Options) string {
 	return b.String()
 }
 
-func writeOptions(b *strings.Builder, title string, local bool) {
-	fmt.Fprintf(b, "\n%s\n", title)
-	for _, opt := range optionTable {
-		if opt.local == local {
-			fmt.Fprintf(b, "  %-45s  %s\n", opt.synopsis(), opt.short)
-		}
+func writeOptions(b *strings.Builder, group optionGroup) {
+	fmt.Fprintf(b, "\n%s\n", group.title)
+	for _, opt := range group.options {
+		fmt.Fprintf(b, "  %-45s  %s\n", opt.synopsis(), opt.short)
 	}
 }
 

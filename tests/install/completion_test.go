@@ -35,7 +35,7 @@ func TestEveryOptionIsOffered(t *testing.T) {
 	bin := testsupport.Build(t) + "/bin/"
 	for _, command := range []string{"mpiexec", "tpslcc", "tpslcxx", "tpslfort"} {
 		help := run(t, nil, bin+command, "-help")
-		listed := found(`(-[a-z][a-z-]*)`, strings.Join(found(`^  (-.*?)  `, help), "\n"))
+		listed := found(`(-[a-z][a-z_-]*)`, strings.Join(found(`^  (-.*?)  `, help), "\n"))
 		assert.Greater(t, len(listed), 4, help)
 		for _, shell := range []string{"bash", "zsh"} {
 			words := offered(t, shell, command+" -")
@@ -53,7 +53,11 @@ func TestCompletion(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"mpiexec -n 4 -ran", []string{"-ranks-per-process"}},
+		{"mpiexec -n 4 -ranks", []string{"-ranks-per-process"}},
+		{"mpiexec -rpp n", []string{"node", "numa"}},
+		{"mpiexec -launcher s", []string{"sge", "slurm", "ssh"}},
+		{"mpiexec -hosts a:2 -silent", []string{"-silent-abort"}},
+		{"mpiexec -f testdata/cm", []string{"cmake"}},
 		{"mpiexec -tpsl ", []string{"auto", "private", "shared"}},
 		{"mpiexec -n 2 -bind-to c", []string{"core"}},
 		{"mpiexec -env TPSL_TEST_ONE", []string{"TPSL_TEST_ONE"}},
@@ -81,5 +85,5 @@ func TestCompletion(t *testing.T) {
 func TestProgramsArgumentsAreNotOurs(t *testing.T) {
 	assert.Empty(t, offered(t, "bash", "mpiexec -n 2 ./prog -"))
 	assert.NotContains(t, offered(t, "zsh", "mpiexec -n 2 ls -"), "-rpp")
-	assert.Equal(t, []string{"-ranks-per-process", "-rpp"}, offered(t, "bash", "mpiexec -n 2 ./prog -x : -r"))
+	assert.Equal(t, []string{"-rpp"}, offered(t, "bash", "mpiexec -n 2 ./prog -x : -rp"))
 }

@@ -85,9 +85,9 @@ func TestCommandsHavePages(t *testing.T) {
 // Options and their names in other words, as mpiexec -h lists them.
 func TestMpiexecPageHasEveryOption(t *testing.T) {
 	help := run(t, nil, testsupport.Build(t)+"/bin/mpiexec", "-h")
-	listed := found(`(-[a-z][a-z-]*)`, strings.Join(found(`^  (-.{0,42}) `, help), "\n"))
+	listed := found(`(-[a-z][a-z_-]*)`, strings.Join(found(`^  (-.*?)  `, help), "\n"))
 	require.Greater(t, len(listed), 15, help)
-	inPage := words(readFile(t, "share/man/man1/mpiexec.1"), `It`, `Fl [a-z-]+`)
+	inPage := words(readFile(t, "share/man/man1/mpiexec.1"), `It`, `Fl [a-z_-]+`)
 	for i := range inPage {
 		inPage[i] = strings.Replace(inPage[i], "Fl ", "-", 1)
 	}

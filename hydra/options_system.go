@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+func placementOptions() []option {
+	place := func(field func(*PlacementOptions) *string) func(*parser) *string {
+		return func(p *parser) *string { return field(&p.opts.Placement) }
+	}
+	return []option{
+		{names: []string{"bind-to", "binding"}, args: "none|core[:N]|hwthread[:N]|user:LIST", short: "give each rank its own CPUs",
+			long: "core and hwthread deal out the allowed cores and hardware threads in turn, N to each rank.\n" +
+				"user:0+2,1+3 gives CPUs 0 and 2 to the host's first rank, 1 and 3 to its second, and starts over.",
+			set: toParsed(ParseBinding, func(p *parser) *Binding { return &p.opts.Placement.Bind })},
+		{names: []string{"map-by"}, args: "OBJECT", short: "the order in which ranks take CPUs",
+			set: toParsed(ParseBinding, func(p *parser) *Binding { return &p.opts.Placement.MapBy })},
+		{names: []string{"membind"}, args: "POLICY", short: "where the ranks' memory comes from",
+			set: toText(place(func(o *PlacementOptions) *string { return &o.MemBind }))},
+		{names: []string{"report-bindings"}, short: "show each rank's CPUs, on stderr",
+			set: toFlag(true, func(p *parser) *bool { return &p.opts.Placement.Report })},
+		{names: []string{"gpus-per-proc", "g"}, args: "auto|N", short: "GPUs for each rank",
+			set: toCount(place(func(o *PlacementOptions) *string { return &o.GPUs }))},
+		{names: []string{"gpu-subdevs-per-proc"}, args: "auto|N", short: "parts of GPUs for each rank",
+			set: toCount(place(func(o *PlacementOptions) *string { return &o.SubGPUs }))},
+		{names: []string{"nics"}, args: "none|near", short: "network cards for each rank",
+			set: toWord(place(func(o *PlacementOptions) *string { return &o.NICs }), "none", "near")},
+	}
+}
+
+// launchers lists what -launcher takes.
+var launchers = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge", "pbs", "ll", "manual"}
+
+func launchOptions() []option {
+	return []option{
+		{names: []string{"launcher", "bootstrap"}, args: strings.Join(launchers, "|"), short: "what starts the proxies on other hosts",
+			set: toWord(func(p *parser) *string { return &p.opts.Launch.Launcher }, launchers...)},
+		{names: []string{"launcher-exec", "bootstrap-exec"}, args: "FILE", short: "the launcher's program, when it has another name",
+			set: toText(func(p *parser) *string { return &p.opts.Launch.Exec })},
+		{names: []string{"launcher-extra-args", "bootstrap-exec-extra-args"}, args: "ARGS", short: "more arguments for the launcher",
+			long: "Spaces part them; quotes and backslashes keep spaces, as in a shell.",
+			set:  toParsed(splitWords, func(p *parser) *[]string { return &p.opts.Launch.ExtraArgs })},
+		{names: []string{"fanout"}, args: "N", short: "how many proxies one of them starts",
+			set: toParsed(positive, func(p *parser) *int { return &p.opts.Launch.Fanout })},
+		{names: []string{"enable-x"}, subject: "x", short: "forward X11, with ssh",
+			set: func(p *parser, _ string) error { p.opts.Launch.X = "enable"; return nil }},
+		{names: []string{"disable-x"}, subject: "x", short: "do not forward X11, with ssh",
+			set: func(p *parser, _ string) error { p.opts.Launch.X = "disable"; return nil }},
+	}
+}
+
+func pmiOptions() []option {
+	pmi := func(field func(*PMIOptions) *string) func(*parser) *string {
+		return func(p *parser) *string { return field(&p.opts.PMI) }
+	}
+	return []option{
+		{names: []string{"pmi"}, args: "auto|1|2|x|flux", short: "the protocol that ranks speak (default auto)",
+			set: toWord(pmi(func(o *PMIOptions) *string { return &o.Mode }), "auto", "1", "2", "x", "flux")},
+		{names: []string{"pmi-port"}, short: "have ranks connect by TCP",
+			set: toFlag(true, func(p *parser) *bool { return &p.opts.PMI.Port })},
+		{names: []string{"pmi-trace"}, short: "show every PMI message, on stderr",
+			set: toFlag(true, func(p *parser) *bool { return &p.opts.PMI.Trace })},
+		{names: []string{"usize"}, args: "SYSTEM|INFINITE|N", short: "the universe size that ranks are told",
+			set: setUniverse},
+		{names: []string{"nameserver"}, args: "HOST[:PORT]", short: "where names are published, for several jobs",
+			set: toText(pmi(func(o *PMIOptions) *string { return &o.NameServer }))},
+		{names: []string{"memory-alloc-kinds"}, args: "KINDS", short: "mpi_memory_alloc_kinds of the job",
+			set: toText(pmi(func(o *PMIOptions) *string { return &o.AllocKinds }))},
+		{names: []string{"initial-errhandler"}, args: "NAME", short: "the error handler that ranks start with",
+			long: "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.",
+			set: toWord(pmi(func(o *PMIOptions) *string { return &o.ErrHandler }),
+				"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return")},
+		{names: []string{"pmi_args"}, args: "PORT IFACE KEY PID", values: 4, short: "serve a program that started alone; programs give it",
+			set: setSingleton},
+	}
+}
+
+func setUniverse(p *parser, v string) error {
+	switch word := strings.ToUpper(v); word {
+	case "SYSTEM", "INFINITE":
+		p.opts.PMI.Universe = word
+		return nil
+	}
+	p.opts.PMI.Universe = v
+	if _, err := positive(v); err != nil {
+		return fmt.Errorf("%q is not SYSTEM, INFINITE or a positive number", v)
+	}
+	return nil
+}
+
+func setSingleton(p *parser, v string) error {
+	p.opts.PMI.Singleton = strings.Fields(v)
+	if len(p.opts.PMI.Singleton) != 4 {
+		return fmt.Errorf("%q is not a port, interface, key and process", v)
+	}
+	port, err := strconv.Atoi(p.opts.PMI.Singleton[0])
+	if err != nil || port < 1 || port > 65535 {
+		return fmt.Errorf("%q is not a port", p.opts.PMI.Singleton[0])
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Every name of every option sets its field and no other.
+func TestEveryOption(t *testing.T) {
+	tested := map[string]bool{}
+	for _, tt := range []struct {
+		lines string // options with | between them that do the same
+		want  func(*Options)
+	}{
+		{"-n 3|-np 3", func(o *Options) { o.Segments[0].Ranks = 3 }},
+		{"-rpp 2|-ranks-per-process 2", func(o *Options) { o.Segments[0].PerProcess = 2 }},
+		{"-tpsl private", func(o *Options) { o.Segments[0].Mode = ModePrivate }},
+		{"-wdir /tmp", func(o *Options) { o.Segments[0].Wdir = "/tmp" }},
+		{"-path /a:/b", func(o *Options) { o.Segments[0].Path = "/a:/b" }},
+		{"-soft 2", func(o *Options) { o.Segments[0].Ranks = 2 }},
+		{"-env A 1|-env A=1", func(o *Options) { o.Segments[0].Env = []string{"A=1"} }},
+		{"-envlist A,B|-genvlist A,B", func(o *Options) { o.Segments[0].Inherit = []string{"A", "B"} }},
+		{"-envnone|-genvnone", func(o *Options) { o.Segments[0].Inherit = []string{} }},
+		{"-hosts a:2,b|-host a:2,b|-hostlist a:2,b|-hosts-group a:2,b|-machine a:2,b|-machines a:2,b|-machinelist a:2,b",
+			func(o *Options) { o.Hosts.List = "a:2,b" }},
+		{"-f x|-hostfile x|-machinefile x", func(o *Options) { o.Hosts.File = "x" }},
+		{"-ppn 4|-perhost 4|-grr 4", func(o *Options) { o.Hosts.PPN = 4 }},
+		{"-rr", func(o *Options) { o.Hosts.PPN = 1 }},
+		{"-rankmap 0,1,1", func(o *Options) { o.Hosts.RankMap = "0,1,1" }},
+		{"-print-rank-map", func(o *Options) { o.Hosts.PrintRankMap = true }},
+		{"-order-nodes UP|-order-nodes ascending", func(o *Options) { o.Hosts.Order = "up" }},
+		{"-order-nodes down|-order-nodes DESCENDING", func(o *Options) { o.Hosts.Order = "down" }},
+		{"-skip-launch-node|-nolocal", func(o *Options) { o.Hosts.SkipLaunchNode = true }},
+		{"-rmk slurm", func(o *Options) { o.Hosts.RMK = "slurm" }},
+		{"-iface eth0", func(o *Options) { o.Hosts.Iface, o.Hosts.PropagateName = "eth0", false }},
+		{"-localhost me", func(o *Options) { o.Hosts.LocalName = "me" }},
+		{"-disable-hostname-propagation", func(o *Options) { o.Hosts.PropagateName = false }},
+		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-demux poll|-topolib hwloc|-profile|-hybrid-hosts",
+			func(*Options) {}},
+		{"-genv A 1|-genv A=1", func(o *Options) { o.Env = []string{"A=1"} }},
+		{"-l|-prepend-rank", func(o *Options) { o.Stdio.Label = LabelPattern }},
+		{"-prepend-pattern %r:", func(o *Options) { o.Stdio.Label = "%r:" }},
+		{"-outfile-pattern o.%r|-outfile o.%r", func(o *Options) { o.Stdio.OutFile = "o.%r" }},
+		{"-errfile-pattern e.%r|-errfile e.%r", func(o *Options) { o.Stdio.ErrFile = "e.%r" }},
+		{"-output-from 0,3-5", func(o *Options) { o.Stdio.From = Ranks{{0, 0}, {3, 5}} }},
+		{"-stdin all|-s ALL", func(o *Options) { o.Stdio.Stdin = allRanks }},
+		{"-stdin 1-2|-s 1-2", func(o *Options) { o.Stdio.Stdin = Ranks{{1, 2}} }},
+		{"-timeout 1.5", func(o *Options) { o.Timeout = 1500 * time.Millisecond }},
+		{"-exit-code MAX", func(o *Options) { o.Exit.Code = ExitMax }},
+		{"-exit-code 128+sig", func(o *Options) { o.Exit.Code = ExitSignal }},
+		{"-print-all-exitcodes", func(o *Options) { o.Exit.PrintAll = true }},
+		{"-report r.json", func(o *Options) { o.Exit.Report = "r.json" }},
+		{"-silent-abort", func(o *Options) { o.Exit.Silent = true }},
+		{"-disable-auto-cleanup", func(o *Options) { o.Exit.KeepRunning = true }},
+		{"-gdb 0,2", func(o *Options) { o.Exit.GDB = Ranks{{0, 0}, {2, 2}} }},
+		{"-gtool strace:0,2-3", func(o *Options) { o.Tools = []Tool{{[]string{"strace"}, Ranks{{0, 0}, {2, 3}}}} }},
+		{"-gtool a:b:all", func(o *Options) { o.Tools = []Tool{{[]string{"a:b"}, allRanks}} }},
+		{"-bind-to core:2|-binding core:2", func(o *Options) { o.Placement.Bind = Binding{Object: "core", Count: 2} }},
+		{"-map-by core", func(o *Options) { o.Placement.MapBy = Binding{Object: "core", Count: 1} }},
+		{"-membind bind:numa", func(o *Options) { o.Placement.MemBind = "bind:numa" }},
+		{"-report-bindings", func(o *Options) { o.Placement.Report = true }},
+		{"-gpus-per-proc AUTO|-g auto", func(o *Options) { o.Placement.GPUs = "auto" }},
+		{"-gpu-subdevs-per-proc 2", func(o *Options) { o.Placement.SubGPUs = "2" }},
+		{"-nics near", func(o *Options) { o.Placement.NICs = "near" }},
+		{"-launcher SSH|-bootstrap ssh", func(o *Options) { o.Launch.Launcher = "ssh" }},
+		{"-launcher-exec /k|-bootstrap-exec /k", func(o *Options) { o.Launch.Exec = "/k" }},
+		{"-launcher-extra-args=-p|-bootstrap-exec-extra-args -p", func(o *Options) { o.Launch.ExtraArgs = []string{"-p"} }},
+		{"-fanout 8", func(o *Options) { o.Launch.Fanout = 8 }},
+		{"-enable-x", func(o *Options) { o.Launch.X = "enable" }},
+		{"-disable-x", func(o *Options) { o.Launch.X = "disable" }},
+		{"-pmi 2", func(o *Options) { o.PMI.Mode = "2" }},
+		{"-pmi-port", func(o *Options) { o.PMI.Port = true }},
+		{"-pmi-trace", func(o *Options) { o.PMI.Trace = true }},
+		{"-usize system", func(o *Options) { o.PMI.Universe = "SYSTEM" }},
+		{"-usize 12", func(o *Options) { o.PMI.Universe = "12" }},
+		{"-nameserver h:1", func(o *Options) { o.PMI.NameServer = "h:1" }},
+		{"-memory-alloc-kinds mpi,system", func(o *Options) { o.PMI.AllocKinds = "mpi,system" }},
+		{"-initial-errhandler mpi_errors_return", func(o *Options) { o.PMI.ErrHandler = "mpi_errors_return" }},
+		{"-pmi_args 99 i k 7", func(o *Options) { o.PMI.Singleton = []string{"99", "i", "k", "7"} }},
+		{"-v|-verbose|-debug", func(o *Options) { o.Verbose = true }},
+	} {
+		for line := range strings.SplitSeq(tt.lines, "|") {
+			want := parse(t, "a")
+			tt.want(&want)
+			assert.Equal(t, want, parse(t, line+" a"), line)
+			name, _, _ := strings.Cut(strings.TrimLeft(strings.Fields(line)[0], "-"), "=")
+			tested[name] = true
+		}
+	}
+	for _, opt := range allOptions() {
+		for _, name := range opt.names {
+			assert.True(t, tested[name] || opt.names[0] == "h" || opt.names[0] == "version", name)
+		}
+	}
+}
+
+// Each name of Hydra's variables, as that of the option.
+func TestEveryVariable(t *testing.T) {
+	for variable, line := range map[string]string{
+		"HYDRA_HOST_FILE=x":                        "-f x",
+		"I_MPI_HYDRA_HOST_FILE=x":                  "-f x",
+		"I_MPI_HYDRA_HOSTS_GROUP=a[1-2]":           "-hosts a[1-2]",
+		"I_MPI_PERHOST=3":                          "-ppn 3",
+		"HYDRA_RMK=pbs":                            "-rmk pbs",
+		"HYDRA_IFACE=eth0":                         "-iface eth0",
+		"HYDRA_HOSTNAME_PROPAGATION=off":           "-disable-hostname-propagation",
+		"HYDRA_HOSTNAME_PROPAGATION=1":             "-enable-hostname-propagation",
+		"HYDRA_ENV=none":                           "-genvnone",
+		"HYDRA_ENV=all":                            "-genvall",
+		"HYDRA_LAUNCHER=rsh":                       "-launcher rsh",
+		"HYDRA_BOOTSTRAP=fork":                     "-launcher fork",
+		"HYDRA_LAUNCHER_EXEC=/k":                   "-launcher-exec /k",
+		"HYDRA_BOOTSTRAP_EXEC=/k":                  "-launcher-exec /k",
+		"HYDRA_LAUNCHER_EXTRA_ARGS=-v":             "-launcher-extra-args=-v",
+		"HYDRA_LAUNCH_EXTRA_ARGS=-v":               "-launcher-extra-args=-v",
+		"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS=-v": "-launcher-extra-args=-v",
+		"HYDRA_BINDING=core":                       "-bind-to core",
+		"HYDRA_MAPPING=core":                       "-map-by core",
+		"HYDRA_MEMBIND=bind:numa":                  "-membind bind:numa",
+		"HYDRA_TOPO_DEBUG=yes":                     "-report-bindings",
+		"HYDRA_DEBUG=TRUE":                         "-verbose",
+		"HYDRA_DEBUG=0":                            "",
+		"MPIEXEC_TIMEOUT=3":                        "-timeout 3",
+		"I_MPI_JOB_TIMEOUT=3":                      "-timeout 3",
+	} {
+		assert.Equal(t, parse(t, line+" a"), parseIn(t, "a", variable), variable)
+	}
+	assert.Equal(t, "20:30", parseIn(t, "a", "MPICH_PORT_RANGE=20,30", "MPIEXEC_PORT_RANGE=1:2").PMI.PortRange, "the first of Hydra's order")
+	assert.False(t, parseIn(t, "a", "HYDRA_LAUNCHER_AUTOFORK=no").Launch.AutoFork)
+	assert.Equal(t, []string{"-o", "A b"}, parseIn(t, "a", `HYDRA_LAUNCH_EXTRA_ARGS=-o 'A b'`).Launch.ExtraArgs)
+
+	// The command line wins, and Hydra's name over Intel's.
+	assert.Equal(t, time.Second, parseIn(t, "-timeout 1 a", "MPIEXEC_TIMEOUT=3").Timeout)
+	assert.Equal(t, parse(t, "-hosts b a"), parseIn(t, "-hosts b a", "HYDRA_HOST_FILE=x"))
+	assert.Equal(t, parse(t, "-genvall a"), parseIn(t, "-genvall a", "HYDRA_ENV=none"))
+	assert.Equal(t, parse(t, "-f x a"), parseIn(t, "a", "HYDRA_HOST_FILE=x", "I_MPI_HYDRA_HOST_FILE=y", "I_MPI_HYDRA_HOSTS_GROUP=z"))
+}
+
+func TestBadVariables(t *testing.T) {
+	for variable, want := range map[string]string{
+		"MPIEXEC_TIMEOUT=soon":            `MPIEXEC_TIMEOUT=soon: option -timeout: "soon" is not a positive number of seconds`,
+		"HYDRA_DEBUG=2":                   "HYDRA_DEBUG=2: it is not one of 0, 1, false, no, off, on, true, yes",
+		"HYDRA_ENV=some":                  "HYDRA_ENV=some: it is not one of all, none",
+		"HYDRA_LAUNCHER=persist":          "HYDRA_LAUNCHER=persist: option -launcher:",
+		"HYDRA_LAUNCH_EXTRA_ARGS='":       "HYDRA_LAUNCH_EXTRA_ARGS=': option -launcher-extra-args: a quote is not closed",
+		"MPIEXEC_PORT_RANGE=9":            "MPIEXEC_PORT_RANGE=9: it is not LOW:HIGH",
+		"MPIEXEC_PORT_RANGE=9:70000":      "MPIEXEC_PORT_RANGE=9:70000: it is not LOW:HIGH",
+		"HYDRA_LAUNCHER_AUTOFORK=perhaps": "HYDRA_LAUNCHER_AUTOFORK=perhaps:",
+		"I_MPI_PERHOST=allcores":          "I_MPI_PERHOST=allcores: option -ppn:",
+	} {
+		_, err := ParseOptions([]string{"a"}, inEnv(variable))
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func inEnv(settings ...string) func(string) string {
+	return func(name string) string {
+		value, _ := Getenv(settings, name)
+		return value
+	}
+}
+
+func parseIn(t *testing.T, line string, settings ...string) Options {
+	t.Helper()
+	opts, err := ParseOptions(strings.Fields(line), inEnv(settings...))
+	require.NoError(t, err, line)
+	return opts
+}
+
+// A later segment may have hosts of its own; the first list holds for the others, as it does in Hydra.
+func TestHostsOfSegments(t *testing.T) {
+	opts := parse(t, "-n 1 a : -host x b : c : -hosts y d")
+	assert.Equal(t, "x", opts.Hosts.List)
+	var own []string
+	for _, segment := range opts.Segments {
+		own = append(own, segment.Hosts)
+	}
+	assert.Equal(t, []string{"", "", "", "y"}, own)
+	_, err := ParseOptions(strings.Fields("-host x a : -host y -host z b"), noEnv)
+	assert.ErrorContains(t, err, "duplicate setting: -hosts y and -hosts z")
+}
+
+func TestRanksByObjectAreBound(t *testing.T) {
+	core := Binding{Object: "core", Count: 1}
+	assert.Equal(t, core, parse(t, "-rpp numa a").Placement.Bind)
+	assert.Equal(t, Binding{Object: "hwthread", Count: 1}, parse(t, "-rpp numa -bind-to hwthread a").Placement.Bind)
+	assert.Zero(t, parse(t, "-rpp node a").Placement.Bind)
+}
+
+func TestSplitWords(t *testing.T) {
+	for line, want := range map[string][]string{
+		"":                      nil,
+		" a  b\t":               {"a", "b"},
+		`a\ b 'c "d' "e 'f\"g"`: {"a b", `c "d`, `e 'f"g`},
+		`'' "" x''y`:            {"", "", "xy"},
+		`"a\b" 'a\b' a\\b`:      {`a\b`, `a\b`, `a\b`},
+		"\xff\xfe ü":            {"\xff\xfe", "ü"},
+	} {
+		words, err := splitWords(line)
+		require.NoError(t, err, line)
+		assert.Equal(t, want, words, line)
+	}
+	for _, bad := range []string{"'a", `"a`, `a\`} {
+		_, err := splitWords(bad)
+		assert.Error(t, err, bad)
+	}
+}
