@@ -123,17 +123,3 @@ func FuzzReader(f *testing.F) {
 		t.Fatal("reader does not end")
 	})
 }
-
-func TestMapping(t *testing.T) {
-	for _, tt := range []struct {
-		perNode []int
-		want    string
-	}{
-		{[]int{4}, "(vector,(0,1,4))"},
-		{[]int{2, 1, 3}, "(vector,(0,1,2),(1,1,1),(2,1,3))"},
-		{[]int{2, 2, 2}, "(vector,(0,3,2))"},
-		{[]int{3, 3, 1}, "(vector,(0,2,3),(2,1,1))"},
-	} {
-		assert.Equal(t, tt.want, Mapping(BlocksOf(tt.perNode)))
-	}
-}

@@ -44,7 +44,7 @@ type Events interface {
 type World struct {
 	Size       int
 	KVSName    string // at most 255 bytes; short, as clients subtract it from their line buffer
-	Mapping    string // PMI_process_mapping
+	Mapping    string // PMI_process_mapping; "" is not found, as an empty value would abort MPICH
 	Universe   int    // how many ranks there could be; 0 is not known
 	AllocKinds string // PMI_mpi_memory_alloc_kinds, "" is none
 }
@@ -124,7 +124,7 @@ const reservedPrefix = "PMI_"
 func (s *Server) builtin(key string) (value string, found bool) {
 	switch key {
 	case "PMI_process_mapping":
-		return s.world.Mapping, fitsReply(s.world.Mapping)
+		return s.world.Mapping, s.world.Mapping != ""
 	case "PMI_mpi_memory_alloc_kinds":
 		return s.world.AllocKinds, s.world.AllocKinds != "" && fitsReply(s.world.AllocKinds)
 	case "PMI_dead_processes":
@@ -140,8 +140,7 @@ const (
 	getReplyShort = "cmd=get_result rc=0 value="
 )
 
-// fitsReply reports whether a get of the value can be answered in a line that old clients can hold. A mapping that does
-// not fit is answered "not found": MPICH then exchanges host names, while an empty value would abort it.
+// fitsReply reports whether a get of the value can be answered in a line that old clients can hold.
 func fitsReply(value string) bool { return len(getReplyShort)+len(value)+1 <= maxReply }
 
 // maxSpaces bounds create_kvs.

@@ -74,13 +74,17 @@ func serveHosts(t *testing.T, hosts ...Ranks) []net.Conn {
 
 func serveFor(t *testing.T, events Events, hosts ...Ranks) []net.Conn {
 	t.Helper()
-	var counts []int
 	size := 0
 	for _, ranks := range hosts {
-		counts = append(counts, len(ranks))
 		size += len(ranks)
 	}
-	world := World{Size: size, KVSName: testKVS, Mapping: Mapping(BlocksOf(counts))}
+	nodes := make([]int, size)
+	for node, ranks := range hosts {
+		for _, rank := range ranks {
+			nodes[rank] = node
+		}
+	}
+	world := World{Size: size, KVSName: testKVS, Mapping: Mapping(nodes)}
 	root := NewRoot(size)
 	var sessions sync.WaitGroup
 	clients := make([]net.Conn, size)
@@ -185,7 +189,11 @@ func TestReplyLength(t *testing.T) {
 
 func TestBuiltinKeys(t *testing.T) {
 	root := NewRoot(1)
-	long := NewServer(World{Mapping: Mapping(make([]Block, 200))}, Ranks{0}, root, newRecord(), nil)
+	scattered := make([]int, 500)
+	for rank := range scattered {
+		scattered[rank] = rank * rank % 499
+	}
+	long := NewServer(World{Mapping: Mapping(scattered)}, Ranks{0}, root, newRecord(), nil)
 	_, found := long.find("", "PMI_process_mapping")
 	assert.False(t, found, "MPICH then exchanges host names")
 	server := NewServer(World{AllocKinds: "mpi,system", Universe: 7}, Ranks{0}, root, newRecord(), nil)

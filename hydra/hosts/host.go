@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hosts
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+const (
+	// MaxHosts is how many hosts a list may name, repeated ones counted.
+	MaxHosts = 1 << 17
+	// MaxSlots is how many ranks a host takes in one turn.
+	MaxSlots = 1 << 20
+	// maxName is the longest host name, as in DNS.
+	maxName = 253
+)
+
+var errLongName = fmt.Errorf("host name longer than %d characters", maxName)
+
+// A Host is a machine that ranks may run on.
+type Host struct {
+	Name    string
+	Slots   int    // ranks it takes before the next host's turn
+	Binding string // how its ranks are bound, if not as -bind-to says
+	User    string // whom to log in as, if not as the launcher does by itself
+}
+
+// merge puts repeated hosts together: slots add, the first mention sets the place, the last one binding and user.
+func merge(list []Host) []Host {
+	index := make(map[string]int, len(list))
+	var merged []Host
+	for _, h := range list {
+		at, found := index[h.Name]
+		if !found {
+			index[h.Name] = len(merged)
+			merged = append(merged, h)
+			continue
+		}
+		first := &merged[at]
+		first.Slots = min(first.Slots+h.Slots, MaxSlots)
+		if h.Binding != "" {
+			first.Binding = h.Binding
+		}
+		if h.User != "" {
+			first.User = h.User
+		}
+	}
+	return merged
+}
+
+// IsLocal reports whether name surely means the machine that calls itself self. Other names of it are not found out:
+// that would take a resolver.
+func IsLocal(name, self string) bool {
+	if addr, err := netip.ParseAddr(name); err == nil {
+		return addr.IsLoopback()
+	}
+	short, _, _ := strings.Cut(self, ".")
+	return strings.EqualFold(name, "localhost") || strings.EqualFold(name, self) || strings.EqualFold(name, short)
+}
+
+// checkName refuses what is no host name or address. A dash in front would make it an option of ssh.
+func checkName(name string) error {
+	if addr, err := netip.ParseAddr(name); err == nil && addr.Zone() == "" {
+		return nil
+	}
+	switch {
+	case name == "":
+		return errors.New("no host name")
+	case len(name) > maxName:
+		return errLongName
+	case name[0] == '-':
+		return fmt.Errorf("host name %q begins with a dash", name)
+	}
+	for _, c := range name {
+		if !isNameChar(c) {
+			return fmt.Errorf("host name %q has %q in it", name, c)
+		}
+	}
+	return nil
+}
+
+func isNameChar(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '_'
+}
+
+func parseSlots(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > MaxSlots {
+		return 0, fmt.Errorf("%q is not a number of slots from 1 to %d", text, MaxSlots)
+	}
+	return n, nil
+}

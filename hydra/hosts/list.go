@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hosts
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ParseList reads hosts with commas between them, each maybe with ranges and slots: a:2,n[01-03,7]:4,r[1-2]c[0-3].
+func ParseList(text string) ([]Host, error) {
+	list, err := parseItems(text)
+	if err != nil {
+		return nil, err
+	}
+	return merge(list), nil
+}
+
+// parseItems reads a list as it stands, repeated hosts not merged.
+func parseItems(text string) ([]Host, error) {
+	items, err := splitItems(text)
+	if err != nil {
+		return nil, err
+	}
+	var list []Host
+	for _, item := range items {
+		expanded, err := parseItem(item)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w; expected NAME[:SLOTS] or ranges, as in n[01-03,7]:4", shorten(item), err)
+		}
+		if len(list)+len(expanded) > MaxHosts {
+			return nil, fmt.Errorf("%q: more than %d hosts", shorten(item), MaxHosts)
+		}
+		list = append(list, expanded...)
+	}
+	return list, nil
+}
+
+// splitItems cuts a list at the commas that are not inside brackets.
+func splitItems(text string) ([]string, error) {
+	var items []string
+	start, inside := 0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '[' && inside:
+			return nil, fmt.Errorf("%q: [ inside [", shorten(text))
+		case c == ']' && !inside:
+			return nil, fmt.Errorf("%q: ] without [", shorten(text))
+		case c == '[', c == ']':
+			inside = c == '['
+		case c == ',' && !inside:
+			items = append(items, strings.TrimSpace(text[start:i]))
+			start = i + 1
+		}
+	}
+	if inside {
+		return nil, fmt.Errorf("%q: [ without ]", shorten(text))
+	}
+	return append(items, strings.TrimSpace(text[start:])), nil
+}
+
+// parseItem reads one NAME[:SLOTS] and writes out its ranges.
+func parseItem(item string) ([]Host, error) {
+	pattern, slots := item, 1
+	if _, err := netip.ParseAddr(item); err != nil {
+		if colon := strings.LastIndexByte(item, ':'); colon > strings.LastIndexByte(item, ']') {
+			if slots, err = parseSlots(item[colon+1:]); err != nil {
+				return nil, err
+			}
+			pattern = item[:colon]
+		}
+	}
+	names, err := expand(pattern)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Host, len(names))
+	for i, name := range names {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+		list[i] = Host{Name: name, Slots: slots}
+	}
+	return list, nil
+}
+
+// expand writes out the ranges of a pattern, the last one running fastest. An address of IPv6 may stand in brackets.
+func expand(pattern string) ([]string, error) {
+	if inner := strings.Trim(pattern, "[]"); "["+inner+"]" == pattern {
+		if addr, err := netip.ParseAddr(inner); err == nil && addr.Is6() {
+			return []string{inner}, nil
+		}
+	}
+	names := []string{""}
+	for {
+		literal, rest, found := strings.Cut(pattern, "[")
+		if len(names[0])+len(literal) > maxName {
+			return nil, errLongName
+		}
+		for i := range names {
+			names[i] += literal
+		}
+		if !found {
+			return names, nil
+		}
+		var ranges string
+		ranges, pattern, _ = strings.Cut(rest, "]")
+		numbers, err := parseRanges(ranges, MaxHosts/len(names))
+		if err != nil {
+			return nil, err
+		}
+		next := make([]string, 0, len(names)*len(numbers))
+		for _, name := range names {
+			for _, number := range numbers {
+				next = append(next, name+number)
+			}
+		}
+		names = next
+	}
+}
+
+// parseRanges reads 01-03,7 as at most most numbers. They have as many digits as the first one of their range.
+func parseRanges(text string, most int) ([]string, error) {
+	var numbers []string
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, found := strings.Cut(part, "-")
+		if !found {
+			last = first
+		}
+		from, err := strconv.ParseUint(first, 10, 31)
+		to, lastErr := strconv.ParseUint(last, 10, 31)
+		if err != nil || lastErr != nil || to < from || len(first) > maxName {
+			return nil, fmt.Errorf("%q is not a range of numbers", shorten(part))
+		}
+		if to-from >= uint64(most-len(numbers)) {
+			return nil, fmt.Errorf("[%s] is more than %d hosts", shorten(text), MaxHosts)
+		}
+		numbers = slices.Grow(numbers, int(to-from+1))
+		for n := from; n <= to; n++ {
+			numbers = append(numbers, fmt.Sprintf("%0*d", len(first), n))
+		}
+	}
+	return numbers, nil
+}
+
+// shorten keeps messages on one line.
+func shorten(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}
