@@ -17,7 +17,11 @@ func ExampleNewPlan() {
 		fmt.Println(err)
 		return
 	}
-	plan := hydra.NewPlan(opts, hydra.Setting{Host: "node1", Dir: "/home/user"})
+	plan, err := hydra.NewPlan(opts, hydra.Setting{Host: "node1", Dir: "/home/user"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, set := range plan.Hosts[0].Sets {
 		fmt.Println(plan.Hosts[0].Programs[set.Program].Args[0], set.Label())
 	}

@@ -43,7 +43,7 @@ type HostOptions struct {
 	Order          string // -order-nodes: "", "up" or "down"
 	SkipLaunchNode bool   // no rank on the host of mpiexec (Intel: -nolocal)
 	RankMap        string // -rankmap: "0,1,1,0" or "(vector,...)"
-	Iface          string // -iface
+	Iface          string // -iface: ranks are given the address of this interface as their host's name
 	LocalName      string // -localhost: how this host is called
 	PropagateName  bool   // PMI_HOSTNAME and its like are set; the default
 	PrintRankMap   bool

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tpsl/tpsl/hydra/hosts"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -25,12 +26,15 @@ type Plan struct {
 type HostPlan struct {
 	ID        int // index of the proxy
 	Host      string
+	User      string // whom to log in as; "" is the launcher's choice
 	World     pmi.World
 	PMI       PMIOptions
 	Programs  []Program
 	Sets      []RankSet
 	Ranks     int // on this host
 	Placement PlacementOptions
+	Iface     string // the interface whose address ranks get as their host's name
+	TellName  bool   // ranks get the name of their host
 	Stdio     StdioOptions
 	Dir       string // mpiexec's, in which relative names of output files are
 	Prompt    bool   // send unfinished lines after a pause: someone reads along at a terminal
@@ -83,8 +87,9 @@ func (s RankSet) Label() string { return rankList(s.Ranks) }
 
 // A Setting is what a plan depends on besides the options.
 type Setting struct {
-	Host    string
-	Dir     string // current directory
+	Host    string       // how this host is called
+	Hosts   []hosts.Host // where ranks may run; none is this host alone
+	Dir     string       // current directory
 	Environ []string
 	KVSName string
 	Prompt  bool
@@ -92,12 +97,19 @@ type Setting struct {
 	ColourOut, ColourErr bool
 }
 
-// NewPlan places the ranks of all segments on the one host of s.
-func NewPlan(opts Options, s Setting) Plan {
-	host := HostPlan{
-		Host:      s.Host,
+// NewPlan places the ranks of all segments on the hosts of s. A host without ranks is not in the plan.
+func NewPlan(opts Options, s Setting) (Plan, error) {
+	placed, err := place(opts, s)
+	if err != nil {
+		return Plan{}, err
+	}
+	common := HostPlan{
+		World:     pmi.World{Size: len(placed.ranks), KVSName: s.KVSName, Mapping: pmi.Mapping(placed.ranks)},
 		PMI:       opts.PMI,
+		Programs:  programs(opts, s),
 		Placement: opts.Placement,
+		Iface:     opts.Hosts.Iface,
+		TellName:  opts.Hosts.PropagateName,
 		Stdio:     opts.Stdio.defaults(),
 		Dir:       s.Dir,
 		Prompt:    s.Prompt,
@@ -105,40 +117,59 @@ func NewPlan(opts Options, s Setting) Plan {
 		ColourErr: s.ColourErr,
 		Trace:     opts.Verbose,
 	}
-	host.PMI.Trace = opts.PMI.Trace || opts.Verbose
-	for i, segment := range opts.Segments {
-		segment.Ranks = max(segment.Ranks, 1)
+	common.PMI.Trace = opts.PMI.Trace || opts.Verbose
+	plan := Plan{Size: len(placed.ranks)}
+	for id, perSegment := range placed.perHost() {
+		host, err := common.on(placed.hosts[id])
+		if err != nil {
+			return Plan{}, err
+		}
+		host.ID = id
+		for program, ranks := range perSegment {
+			host.Sets = append(host.Sets, cutSets(program, ranks, opts.Segments[program].PerProcess, host.Ranks)...)
+			host.Ranks += len(ranks)
+		}
+		plan.Hosts = append(plan.Hosts, host)
+	}
+	return plan, nil
+}
+
+func programs(opts Options, s Setting) []Program {
+	var list []Program
+	for _, segment := range opts.Segments {
 		wdir := segment.Wdir
 		if !filepath.IsAbs(wdir) {
 			wdir = filepath.Join(s.Dir, wdir)
 		}
-		host.Programs = append(host.Programs, Program{
+		list = append(list, Program{
 			Args:       segment.Args,
 			Env:        rankEnviron(s.Environ, opts, segment),
 			Wdir:       wdir,
 			Mode:       segment.Mode,
 			PerProcess: segment.PerProcess,
 		})
-		host.Sets = append(host.Sets, cutSets(i, segment, host.Ranks)...)
-		host.Ranks += segment.Ranks
 	}
-	host.World = pmi.World{
-		Size:    host.Ranks,
-		KVSName: s.KVSName,
-		Mapping: pmi.Mapping(pmi.BlocksOf([]int{host.Ranks})),
-	}
-	return Plan{Size: host.Ranks, Hosts: []HostPlan{host}}
+	return list
 }
 
-// cutSets cuts the ranks of a segment, in rank order, into sets of PerProcess; the last one takes the rest.
-func cutSets(program int, segment Segment, first int) []RankSet {
-	var sets []RankSet
-	for start := 0; start < segment.Ranks; start += segment.PerProcess {
-		set := RankSet{Program: program, Local: first + start}
-		for i := start; i < min(start+segment.PerProcess, segment.Ranks); i++ {
-			set.Ranks = append(set.Ranks, first+i)
+// on returns the plan for a host, without its ranks.
+func (h HostPlan) on(host hosts.Host) (HostPlan, error) {
+	h.Host, h.User = host.Name, host.User
+	if host.Binding != "" {
+		var err error
+		if h.Placement.Bind, err = ParseBinding(host.Binding); err != nil {
+			return HostPlan{}, fmt.Errorf("binding of host %s: %w", host.Name, err)
 		}
-		sets = append(sets, set)
+	}
+	return h, nil
+}
+
+// cutSets cuts a host's ranks of a segment, in rank order, into sets of size; the last one takes the rest.
+func cutSets(program int, ranks []int, size, local int) []RankSet {
+	var sets []RankSet
+	for set := range slices.Chunk(ranks, size) {
+		sets = append(sets, RankSet{Program: program, Ranks: set, Local: local})
+		local += len(set)
 	}
 	return sets
 }

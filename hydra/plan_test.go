@@ -16,6 +16,14 @@ var testSetting = Setting{Host: "h", Dir: "/d", KVSName: "k", Environ: []string{
 	"MPI_LOCALRANKID=0",
 }}
 
+// planOf plans a command line.
+func planOf(t *testing.T, line string, s Setting) Plan {
+	t.Helper()
+	plan, err := NewPlan(parse(t, line), s)
+	require.NoError(t, err)
+	return plan
+}
+
 func TestPlanCutsSets(t *testing.T) {
 	for _, tt := range []struct {
 		line, mapping string
@@ -27,24 +35,24 @@ func TestPlanCutsSets(t *testing.T) {
 		{"-n 3 -rpp 2 a : -n 3 -rpp 2 b", "(vector,(0,1,6))",
 			[]RankSet{{0, []int{0, 1}, 0}, {0, []int{2}, 2}, {1, []int{3, 4}, 3}, {1, []int{5}, 5}}},
 	} {
-		plan := NewPlan(parse(t, tt.line), testSetting)
+		plan := planOf(t, tt.line, testSetting)
 		require.Len(t, plan.Hosts, 1)
 		assert.Equal(t, tt.sets, plan.Hosts[0].Sets, tt.line)
 		assert.Equal(t, tt.mapping, plan.Hosts[0].World.Mapping)
 		assert.Equal(t, plan.Size, plan.Hosts[0].World.Size)
-		assert.Equal(t, plan, NewPlan(parse(t, tt.line), testSetting), "deterministic")
+		assert.Equal(t, plan, planOf(t, tt.line, testSetting), "deterministic")
 	}
 }
 
 func TestPlanEnvironment(t *testing.T) {
-	plan := NewPlan(parse(t, "-genv A 2 -genv B 2 -env B=3 -wdir sub a : b"), testSetting)
+	plan := planOf(t, "-genv A 2 -genv B 2 -env B=3 -wdir sub a : b", testSetting)
 	programs := plan.Hosts[0].Programs
 	assert.Equal(t, []string{"A=2", "HOME=/home/u", "PMI_DEBUG=1", "OMPI_MCA_btl=tcp", "TPSL_VERIFY=1", "B=3"}, programs[0].Env)
 	assert.Equal(t, "/d/sub", programs[0].Wdir)
 	assert.Contains(t, programs[1].Env, "B=2")
 	assert.Equal(t, "/d", programs[1].Wdir)
 
-	plan = NewPlan(parse(t, "-genvlist TPSL_VERIFY -genv B 2 a"), testSetting)
+	plan = planOf(t, "-genvlist TPSL_VERIFY -genv B 2 a", testSetting)
 	assert.Equal(t, []string{"HOME=/home/u", "TPSL_VERIFY=1", "B=2"}, plan.Hosts[0].Programs[0].Env)
 }
 

@@ -40,11 +40,18 @@ func run() int {
 	if err != nil {
 		return fail(err)
 	}
+	if err := setting.FindHosts(opts.Hosts); err != nil {
+		return fail(err)
+	}
+	plan, err := hydra.NewPlan(opts, setting)
+	if err != nil {
+		return fail(err)
+	}
 	log := slog.New(slog.DiscardHandler)
 	if opts.Verbose {
 		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	outcome := hydra.NewJob(hydra.NewPlan(opts, setting), hydra.Fork{}, opts.Timeout, log).Run()
+	outcome := hydra.NewJob(plan, hydra.Fork{}, opts.Timeout, log).Run()
 	if len(outcome.Lines) > 0 {
 		fmt.Fprintln(os.Stderr, strings.Join(outcome.Lines, "\n"))
 	}

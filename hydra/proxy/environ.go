@@ -23,13 +23,14 @@ func (p *proxy) identity(set hydra.RankSet, w way, cpus [][]int, allowed []hydra
 	}
 	own := []string{
 		"GFORTRAN_UNBUFFERED_PRECONNECTED=y",
-		"MPIR_CVAR_CH3_INTERFACE_HOSTNAME=" + p.plan.Host,
-		"PMI_HOSTNAME=" + p.plan.Host,
 		"MPI_LOCALNRANKS=" + strconv.Itoa(p.plan.Ranks),
 		"MPI_LOCALRANKID=" + commaList(local),
 		"PMI_FD=" + commaList(fds),
 		"PMI_RANK=" + commaList(set.Ranks),
 		"PMI_SIZE=" + strconv.Itoa(p.plan.World.Size),
+	}
+	if p.hostName != "" {
+		own = append(own, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME="+p.hostName, "PMI_HOSTNAME="+p.hostName)
 	}
 	if cpus != nil {
 		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")

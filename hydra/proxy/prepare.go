@@ -22,6 +22,9 @@ func (p *proxy) prepare() ([]start, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.hostName, err = hostName(p.plan); err != nil {
+		return nil, err
+	}
 	paths, ways := make([]string, len(p.plan.Programs)), make([]way, len(p.plan.Programs))
 	for i, program := range p.plan.Programs {
 		if paths[i], ways[i], err = p.resolve(program); err != nil {

@@ -40,6 +40,8 @@ type proxy struct {
 	began   time.Time
 	running sync.WaitGroup // processes whose end is not reported yet
 
+	hostName string // as ranks are told; "" tells them none
+
 	mu        sync.Mutex
 	processes []*process
 	byPID     map[int]*process

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tpsl/tpsl/hydra/hosts"
+)
+
+// A placement says on which host each rank is, and how many ranks each segment has.
+type placement struct {
+	hosts []hosts.Host
+	ranks []int // the host of each rank, as an index in hosts
+	sizes []int // ranks of each segment
+}
+
+// place deals the ranks of all segments out to the hosts.
+func place(opts Options, s Setting) (placement, error) {
+	list := s.Hosts
+	if len(list) == 0 && slices.ContainsFunc(opts.Segments, func(segment Segment) bool { return segment.Hosts == "" }) {
+		list = []hosts.Host{{Name: s.Host, Slots: 1}}
+	}
+	list, err := orderHosts(list, opts.Hosts, s.Host)
+	if err != nil {
+		return placement{}, err
+	}
+	p := placement{hosts: list}
+	common := &dealer{}
+	for i, h := range list {
+		common.turns = append(common.turns, turn{i, h.Slots})
+	}
+	for _, segment := range opts.Segments {
+		dealer := common
+		if segment.Hosts != "" {
+			if dealer, err = p.ownHosts(segment, opts.Hosts, s.Host); err != nil {
+				return placement{}, err
+			}
+		}
+		size := segment.Ranks
+		if size == 0 {
+			size = dealer.slots()
+		}
+		if len(p.ranks)+size > maxRanks {
+			return placement{}, fmt.Errorf("the job has more than %d ranks; give -n", maxRanks)
+		}
+		for range size {
+			p.ranks = append(p.ranks, dealer.next())
+		}
+		p.sizes = append(p.sizes, size)
+	}
+	if opts.Hosts.RankMap != "" {
+		if err := p.mapRanks(opts.Hosts.RankMap); err != nil {
+			return placement{}, err
+		}
+	}
+	p.dropIdle()
+	return p, nil
+}
+
+// orderHosts applies the options that change the host list.
+func orderHosts(list []hosts.Host, opts HostOptions, self string) ([]hosts.Host, error) {
+	list = slices.Clone(list)
+	if opts.SkipLaunchNode && len(list) > 0 {
+		list = slices.DeleteFunc(list, func(h hosts.Host) bool { return hosts.IsLocal(h.Name, self) })
+		if len(list) == 0 {
+			return nil, fmt.Errorf("-skip-launch-node leaves no host: %s is the only one", self)
+		}
+	}
+	if opts.PPN > 0 {
+		for i := range list {
+			list[i].Slots = opts.PPN
+		}
+	}
+	bySlots := func(a, b hosts.Host) int { return cmp.Compare(a.Slots, b.Slots) }
+	switch opts.Order {
+	case "up":
+		slices.SortStableFunc(list, bySlots)
+	case "down":
+		slices.SortStableFunc(list, func(a, b hosts.Host) int { return bySlots(b, a) })
+	}
+	return list, nil
+}
+
+// ownHosts returns a dealer for the hosts that a segment names itself. Those that are new join the list.
+func (p *placement) ownHosts(segment Segment, opts HostOptions, self string) (*dealer, error) {
+	list, err := hosts.ParseList(segment.Hosts)
+	if err == nil {
+		list, err = orderHosts(list, opts, self)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hosts of %s: %w", segment.Args[0], err)
+	}
+	own := &dealer{}
+	for _, h := range list {
+		at := slices.IndexFunc(p.hosts, func(known hosts.Host) bool { return known.Name == h.Name })
+		if at < 0 {
+			at = len(p.hosts)
+			p.hosts = append(p.hosts, h)
+		}
+		own.turns = append(own.turns, turn{at, h.Slots})
+	}
+	return own, nil
+}
+
+// mapRanks places the ranks by a list of host numbers, or by a vector that starts over until all have a host.
+func (p *placement) mapRanks(text string) error {
+	list, err := parseRankMap(text, len(p.ranks))
+	if err == nil && len(list) != len(p.ranks) {
+		err = fmt.Errorf("it places %d ranks, the job has %d", len(list), len(p.ranks))
+	}
+	if err == nil && slices.Max(list) >= len(p.hosts) {
+		err = fmt.Errorf("there is no host %d: hosts are 0 to %d, in the order of the host list", slices.Max(list), len(p.hosts)-1)
+	}
+	if err != nil {
+		return fmt.Errorf("option -rankmap: %w", err)
+	}
+	p.ranks = list
+	return nil
+}
+
+// parseRankMap reads 0,1,1,0 or, as often as ranks ranks take, (vector,(FIRST,HOSTS,RANKS),...).
+func parseRankMap(text string, ranks int) ([]int, error) {
+	compact := strings.ReplaceAll(text, " ", "")
+	body, isVector := strings.CutPrefix(compact, "(vector,")
+	if !isVector {
+		return parseNumbers(compact)
+	}
+	body, closed := strings.CutSuffix(body, "))")
+	if !closed || !strings.HasPrefix(body, "(") {
+		return nil, errRankMap
+	}
+	var list []int
+	for len(list) < ranks {
+		for triplet := range strings.SplitSeq(body[1:], "),(") {
+			n, err := parseNumbers(triplet)
+			if err != nil || len(n) != 3 || n[1] == 0 || n[2] == 0 {
+				return nil, errRankMap
+			}
+			for i := range min(n[1]*n[2], ranks-len(list)) {
+				list = append(list, n[0]+i/n[2])
+			}
+		}
+	}
+	return list, nil
+}
+
+var errRankMap = errors.New("expected host numbers such as 0,1,1,0, or (vector,(FIRST,HOSTS,RANKS),...)")
+
+func parseNumbers(text string) ([]int, error) {
+	var numbers []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || n > maxRanks {
+			return nil, errRankMap
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
+// A dealer deals ranks out: each host takes as many as it has slots, then it is the next one's turn; after the last host
+// it starts over.
+type dealer struct {
+	turns []turn
+	at    int
+	taken int // of the host whose turn it is
+}
+
+type turn struct{ host, slots int }
+
+// next returns the host of the next rank.
+func (d *dealer) next() int {
+	if d.taken == d.turns[d.at].slots {
+		d.at, d.taken = (d.at+1)%len(d.turns), 0
+	}
+	d.taken++
+	return d.turns[d.at].host
+}
+
+func (d *dealer) slots() int {
+	sum := 0
+	for _, t := range d.turns {
+		sum = min(sum+t.slots, maxRanks+1)
+	}
+	return sum
+}
+
+// dropIdle takes hosts without ranks out, and numbers the others anew in the order of the list.
+func (p *placement) dropIdle() {
+	busy := make([]bool, len(p.hosts))
+	for _, host := range p.ranks {
+		busy[host] = true
+	}
+	number := make([]int, len(p.hosts))
+	var kept []hosts.Host
+	for i, h := range p.hosts {
+		if number[i] = len(kept); busy[i] {
+			kept = append(kept, h)
+		}
+	}
+	for rank, host := range p.ranks {
+		p.ranks[rank] = number[host]
+	}
+	p.hosts = kept
+}
+
+// perHost returns the ranks of each host and segment.
+func (p placement) perHost() [][][]int {
+	all := make([][][]int, len(p.hosts))
+	for i := range all {
+		all[i] = make([][]int, len(p.sizes))
+	}
+	rank := 0
+	for segment, size := range p.sizes {
+		for range size {
+			host := all[p.ranks[rank]]
+			host[segment] = append(host[segment], rank)
+			rank++
+		}
+	}
+	return all
+}
