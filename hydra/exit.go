@@ -78,7 +78,7 @@ func (e exitInfo) who() string {
 func (j *Job) aborted(e event) {
 	var abort channel.Abort
 	if err := e.frame.Value(&abort); err != nil {
-		j.lost(e.link, err)
+		j.garbled(e.link, err)
 		return
 	}
 	j.log.Debug("abort", "rank", abort.Rank, "code", abort.Code, "text", abort.Text)
@@ -90,7 +90,7 @@ func (j *Job) aborted(e event) {
 func (j *Job) exited(e event) {
 	info := exitInfo{host: e.link.plan.Host}
 	if err := e.frame.Value(&info.Exit); err != nil {
-		j.lost(e.link, err)
+		j.garbled(e.link, err)
 		return
 	}
 	info.set = e.link.plan.Sets[info.Set]

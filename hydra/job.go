@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/pmi"
 )
@@ -22,8 +23,6 @@ const (
 	endLimit = 10 * time.Second
 	// forcedLimit is the same when the user does not want to wait, output included.
 	forcedLimit = 3 * time.Second
-	// proxyLimit is how long a proxy may take to go after its channel was closed.
-	proxyLimit = 5 * time.Second
 	// sweepLimit bounds the wait for processes that outlived their proxy.
 	sweepLimit = 3 * time.Second
 )
@@ -31,7 +30,7 @@ const (
 // A Job is a plan that runs.
 type Job struct {
 	plan    Plan
-	boot    Bootstrap
+	launch  LaunchOptions
 	log     *slog.Logger
 	stderr  *merger
 	stdout  *merger
@@ -39,8 +38,9 @@ type Job struct {
 	timeout time.Duration
 
 	events      chan event
-	proxies     []*proxyLink
-	open        int // proxies that are not done
+	children    *launch.Children
+	proxies     []*proxyLink // by ID
+	open        int          // proxies that are not done
 	outcome     Outcome
 	began       time.Time
 	lostProxy   bool // a proxy could not clean up
@@ -56,12 +56,12 @@ type Job struct {
 type event struct {
 	link  *proxyLink
 	frame channel.Frame
-	err   error // the channel ended
+	loss  *channel.Loss // the proxy is gone
 }
 
-// NewJob returns a job that boot will start. log takes the trace.
-func NewJob(plan Plan, boot Bootstrap, timeout time.Duration, log *slog.Logger) *Job {
-	j := &Job{plan: plan, boot: boot, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
+// NewJob returns a job that starts proxies as opts say. log takes the trace.
+func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logger) *Job {
+	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
 	j.began = procs.Now()
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
@@ -74,12 +74,8 @@ func (j *Job) Run() Outcome {
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec()); err != nil {
 		return Outcome{Code: ExitLauncher, Lines: []string{err.Error()}}
 	}
-	for _, host := range j.plan.Hosts {
-		if err := j.startProxy(host); err != nil {
-			j.outcome.fail(err.Error())
-			j.end()
-			break
-		}
+	if err := j.startProxies(); err != nil {
+		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
 	go feedStdin(j.stdinReaders())
 	j.loop(signals)
@@ -139,9 +135,7 @@ func (j *Job) flush(done chan<- struct{}) {
 // finish closes the channels, waits for the proxies and ends what is left of those that were killed.
 func (j *Job) finish() {
 	j.root.Close()
-	for _, link := range j.proxies {
-		_ = link.stop() // how it ended was told when its channel closed
-	}
+	j.children.Stop()
 	collected := procs.Makers{}
 	reap := func() bool { return procs.Reap(func(pid int, _ unix.WaitStatus) { collected.Ended(pid) }) }
 	if !procs.Sweep(reap, sweepLimit) {
@@ -175,8 +169,8 @@ func (j *Job) end() {
 }
 
 func (j *Job) handle(e event) {
-	if e.err != nil {
-		j.lost(e.link, e.err)
+	if e.loss != nil {
+		j.lost(e.link, *e.loss)
 		return
 	}
 	switch e.frame.Kind {
@@ -203,20 +197,19 @@ func (j *Job) handle(e event) {
 }
 
 // lost handles the end of a channel. Only a proxy that was done may close it.
-func (j *Job) lost(link *proxyLink, err error) {
+func (j *Job) lost(link *proxyLink, loss channel.Loss) {
 	if link.done {
 		return
 	}
 	link.done = true
 	j.open--
-	j.lostProxy = true
 	if link.stdin != nil {
 		link.stdin.Close()
 	}
-	why := link.stop()
-	if why == nil {
-		why = err
+	if loss.Began {
+		j.lostProxy = true
+		loss.Text = fmt.Sprintf("proxy on %s died (%s); ranks %s are lost", link.plan.Host, loss.Text, link.ranks())
 	}
-	j.outcome.fail(fmt.Sprintf("proxy on %s died (%v); ranks %s are lost", link.plan.Host, why, link.ranks()))
+	j.outcome.fail(loss.Text)
 	j.end()
 }

@@ -3,7 +3,11 @@
 
 package hydra
 
-import "time"
+import (
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/launch"
+)
 
 // Mode tells how a program's ranks share processes.
 type Mode string
@@ -50,14 +54,7 @@ type HostOptions struct {
 }
 
 // LaunchOptions say how proxies start.
-type LaunchOptions struct {
-	Launcher  string // ssh, rsh, fork, slurm, lsf, sge, pbs, ll, manual; "" chooses by resource manager and hosts
-	Exec      string // the launcher's program, "" is its own name
-	ExtraArgs []string
-	Fanout    int    // proxies that one starts; 0 is the default
-	AutoFork  bool   // HYDRA_LAUNCHER_AUTOFORK: on this host a proxy starts without the launcher; the default
-	X         string // "", "enable" or "disable": X forwarding of ssh
-}
+type LaunchOptions = launch.Options
 
 // PMIOptions say how ranks find each other.
 type PMIOptions struct {

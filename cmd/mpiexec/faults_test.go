@@ -48,7 +48,8 @@ func TestKillProxy(t *testing.T) {
 			require.NoError(t, unix.Kill(proxy, unix.SIGKILL))
 			assert.Equal(t, 255, j.end(t))
 			assert.Less(t, time.Since(killed), 5*time.Second)
-			assert.Contains(t, j.errOut.String(), "died (signal: killed); ranks 0-2 are lost")
+			// The first moment comes before the proxy has answered.
+			assert.Regexp(t, `died \(signal: killed\); ranks 0-2 are lost|mpiexec: host \S+: signal: killed`, j.errOut.String())
 		}
 	}
 }

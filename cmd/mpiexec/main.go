@@ -21,7 +21,7 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	if len(os.Args) == 2 && os.Args[1] == hydra.ProxyArg {
+	if proxy.Wanted(os.Args[1:]) {
 		return proxy.Main()
 	}
 	opts, err := hydra.ParseOptions(os.Args[1:], os.Getenv)
@@ -51,7 +51,8 @@ func run() int {
 	if opts.Verbose {
 		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	outcome := hydra.NewJob(plan, hydra.Fork{}, opts.Timeout, log).Run()
+	opts.Launch.LocalName = opts.Hosts.LocalName
+	outcome := hydra.NewJob(plan, opts.Launch, opts.Timeout, log).Run()
 	if len(outcome.Lines) > 0 {
 		fmt.Fprintln(os.Stderr, strings.Join(outcome.Lines, "\n"))
 	}

@@ -17,14 +17,15 @@ func TestConn(t *testing.T) {
 	r, w := io.Pipe()
 	sender, receiver := New(bytes.NewReader(nil), w), New(r, nopCloser{io.Discard})
 	defer receiver.Close()
-	sender.Send(Stdout, 7, []byte("text"))
-	sender.SendValue(Aborted, Abort{Rank: 3, Code: 5, Text: "a text"})
-	sender.SendCredit(Stdin, 1<<20)
+	conn := sender.Conn(9)
+	conn.Send(Stdout, 7, []byte("text"))
+	conn.SendValue(Aborted, Abort{Rank: 3, Code: 5, Text: "a text"})
+	conn.SendCredit(Stdin, 1<<20)
 	sender.Close()
 
 	frame, err := receiver.Receive()
 	require.NoError(t, err)
-	assert.Equal(t, Frame{Stdout, 7, []byte("text")}, frame)
+	assert.Equal(t, Frame{Stdout, 9, 7, []byte("text")}, frame)
 	frame, err = receiver.Receive()
 	require.NoError(t, err)
 	var abort Abort
@@ -38,7 +39,7 @@ func TestConn(t *testing.T) {
 	_, err = receiver.Receive()
 	assert.Equal(t, io.EOF, err)
 	<-sender.Sent()
-	sender.Send(Stdout, 0, nil) // dropped
+	conn.Send(Stdout, 0, nil) // dropped
 }
 
 type nopCloser struct{ io.Writer }
@@ -49,7 +50,7 @@ func TestConnWithoutPeer(t *testing.T) {
 	r, w := io.Pipe()
 	r.Close()
 	c := New(bytes.NewReader(nil), w)
-	c.Send(Done, 0, nil)
+	c.Conn(0).Send(Done, 0, nil)
 	select {
 	case <-c.Sent():
 	case <-time.After(5 * time.Second):
@@ -77,9 +78,9 @@ func TestWindow(t *testing.T) {
 // A frame is read if and only if it is whole, and writing it again gives the same bytes.
 func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
-	_ = Frame{Stdout, 1, []byte("x")}.write(&b)
+	_ = Frame{Stdout, 2, 1, []byte("x")}.write(&b)
 	f.Add(b.Bytes())
-	f.Add([]byte{1, 0, 0, 0, 0, 255, 255, 255, 255})
+	f.Add([]byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, input []byte) {
 		frame, err := read(bytes.NewReader(input))
 		if err != nil {

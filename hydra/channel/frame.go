@@ -46,12 +46,13 @@ const Credit Kind = 64
 // A Frame is one message.
 type Frame struct {
 	Kind  Kind
+	Proxy int // that it is for or from; relays go by it
 	Index int
 	Body  []byte
 }
 
 const (
-	headerSize = 9
+	headerSize = 13
 	// MaxBody bounds a frame's body. The launch frame of a big job is the longest.
 	MaxBody = 64 << 20
 )
@@ -60,8 +61,9 @@ const (
 func (f Frame) write(w io.Writer) error {
 	b := make([]byte, headerSize, headerSize+len(f.Body))
 	b[0] = byte(f.Kind)
-	binary.BigEndian.PutUint32(b[1:], uint32(f.Index))
-	binary.BigEndian.PutUint32(b[5:], uint32(len(f.Body)))
+	binary.BigEndian.PutUint32(b[1:], uint32(f.Proxy))
+	binary.BigEndian.PutUint32(b[5:], uint32(f.Index))
+	binary.BigEndian.PutUint32(b[9:], uint32(len(f.Body)))
 	_, err := w.Write(append(b, f.Body...))
 	return err
 }
@@ -72,8 +74,12 @@ func read(r io.Reader) (Frame, error) {
 	if _, err := io.ReadFull(r, header[:]); err != nil {
 		return Frame{}, err
 	}
-	f := Frame{Kind: Kind(header[0]), Index: int(binary.BigEndian.Uint32(header[1:]))}
-	size := binary.BigEndian.Uint32(header[5:])
+	f := Frame{
+		Kind:  Kind(header[0]),
+		Proxy: int(binary.BigEndian.Uint32(header[1:])),
+		Index: int(binary.BigEndian.Uint32(header[5:])),
+	}
+	size := binary.BigEndian.Uint32(header[9:])
 	if size > MaxBody {
 		return Frame{}, fmt.Errorf("read frame of kind %d: body of %d bytes exceeds %d", f.Kind, size, MaxBody)
 	}

@@ -29,3 +29,9 @@ type Name struct {
 	Service, Port []byte
 	Error         string
 }
+
+// A Loss tells that a proxy is gone, and with it all below it.
+type Loss struct {
+	Began bool // the proxy had answered; else it never ran
+	Text  string
+}

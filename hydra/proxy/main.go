@@ -16,12 +16,16 @@ import (
 
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/pmi"
 )
 
 // farewell bounds how long a proxy that has nothing left to do waits for mpiexec.
 const farewell = 10 * time.Second
+
+// Wanted reports whether mpiexec's arguments make it a proxy.
+func Wanted(args []string) bool { return len(args) == 1 && args[0] == launch.ProxyArg }
 
 // Main runs a proxy on the process's standard streams and returns its exit code.
 func Main() int {
@@ -30,14 +34,21 @@ func Main() int {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
 		return 1
 	}
-	conn := channel.New(in, out)
-	if err := serve(conn); err != nil {
+	buffered := channel.Buffered(in)
+	_, id, err := launch.Obey(buffered, out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
+		return 1
+	}
+	trunk := channel.New(buffered, out)
+	conn := trunk.Conn(id)
+	if err := serve(trunk, conn); err != nil {
 		conn.Send(channel.Failed, 0, []byte(err.Error()))
 	}
 	conn.Send(channel.Done, 0, nil)
-	conn.Close()
+	trunk.Close()
 	select {
-	case <-conn.Sent():
+	case <-trunk.Sent():
 	case <-time.After(farewell):
 	}
 	return 0
@@ -67,13 +78,13 @@ func takeStreams() (in, out *os.File, err error) {
 }
 
 // serve runs the ranks of the launch frame to their end.
-func serve(conn *channel.Conn) error {
+func serve(trunk *channel.Trunk, conn *channel.Conn) error {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
 	if err := procs.SetSubreaper(); err != nil {
 		return err
 	}
-	frame, err := conn.Receive()
+	frame, err := trunk.Receive()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -81,6 +92,7 @@ func serve(conn *channel.Conn) error {
 		return err
 	}
 	p := &proxy{
+		trunk:     trunk,
 		conn:      conn,
 		began:     procs.Now(),
 		stdin:     newStdinFan(conn),

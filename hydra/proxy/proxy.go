@@ -28,6 +28,7 @@ const (
 
 // A proxy is the live state of one host's part of the job.
 type proxy struct {
+	trunk   *channel.Trunk
 	conn    *channel.Conn
 	plan    hydra.HostPlan
 	server  *pmi.Server
@@ -103,7 +104,7 @@ func (p *proxy) finish() {
 // receive serves frames from mpiexec until the channel closes, which ends the job.
 func (p *proxy) receive() {
 	for {
-		frame, err := p.conn.Receive()
+		frame, err := p.trunk.Receive()
 		if err != nil {
 			break
 		}

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package channel
+
+import (
+	"bufio"
+	"io"
+	"sync"
+)
+
+// A Trunk is one end of the two byte streams between a process and a proxy that it started. It carries the frames of
+// that proxy and of all below it. A goroutine of its own writes, so Put never waits for the peer.
+type Trunk struct {
+	in  *bufio.Reader
+	out io.WriteCloser
+
+	mu     sync.Mutex
+	wake   *sync.Cond
+	queue  []Frame
+	closed bool
+	sent   chan struct{} // closed when the writer has ended
+}
+
+// Buffered returns a reader that New takes as it is: what was read ahead is not lost.
+func Buffered(in io.Reader) *bufio.Reader { return bufio.NewReaderSize(in, 64<<10) }
+
+// New returns a trunk that reads frames from in and writes them to out.
+func New(in io.Reader, out io.WriteCloser) *Trunk {
+	t := &Trunk{in: Buffered(in), out: out, sent: make(chan struct{})}
+	t.wake = sync.NewCond(&t.mu)
+	go t.write()
+	return t
+}
+
+// Conn returns the end of a proxy's conversation that goes over the trunk.
+func (t *Trunk) Conn(proxy int) *Conn { return &Conn{trunk: t, proxy: proxy} }
+
+// Put queues a frame as it is.
+func (t *Trunk) Put(f Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.queue = append(t.queue, f)
+		t.wake.Signal()
+	}
+}
+
+// Receive returns the next frame, or io.EOF when the peer has closed its end.
+func (t *Trunk) Receive() (Frame, error) { return read(t.in) }
+
+// Close sends what is queued, then closes the outgoing stream. It does not wait; Sent tells when that has happened.
+func (t *Trunk) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	t.wake.Signal()
+}
+
+// Sent is closed after the last queued frame was written or the peer was found gone.
+func (t *Trunk) Sent() <-chan struct{} { return t.sent }
+
+func (t *Trunk) write() {
+	defer close(t.sent)
+	defer t.out.Close()
+	for {
+		frames, open := t.take()
+		for _, f := range frames {
+			if f.write(t.out) != nil {
+				t.Close()
+				return
+			}
+		}
+		if !open {
+			return
+		}
+	}
+}
+
+// take waits for queued frames; open is false when none can follow.
+func (t *Trunk) take() (frames []Frame, open bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.queue) == 0 && !t.closed {
+		t.wake.Wait()
+	}
+	frames, t.queue = t.queue, nil
+	return frames, !t.closed || len(frames) > 0
+}

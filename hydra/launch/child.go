@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+// A Child is a proxy that this process has started.
+type Child struct {
+	Host  Host
+	Trunk *channel.Trunk
+
+	set   *Children
+	door  *door
+	ended chan struct{}
+
+	mu      sync.Mutex
+	kill    func() // nil while nothing runs
+	stopped bool
+}
+
+func newChild(set *Children, host Host) *Child {
+	c := &Child{Host: host, set: set, door: newDoor(), ended: make(chan struct{})}
+	c.Trunk = channel.New(c.door, c.door)
+	return c
+}
+
+// Start starts the proxy. It does not wait.
+func (c *Child) Start() { go c.run() }
+
+func (c *Child) run() {
+	defer close(c.ended)
+	loss := channel.Loss{}
+	remote, err := c.launch()
+	if err != nil {
+		loss.Text = err.Error()
+	} else {
+		loss = channel.Loss{Began: true, Text: c.serve(remote)}
+	}
+	c.Trunk.Close()
+	c.door.shut()
+	c.set.events.Lost(c, loss)
+}
+
+// serve passes on what the proxy says until its channel ends, and returns why it did.
+func (c *Child) serve(remote Remote) string {
+	for {
+		frame, err := c.Trunk.Receive()
+		if err == nil {
+			c.set.events.Frame(c, frame)
+			continue
+		}
+		c.Trunk.Close()
+		defer time.AfterFunc(stopLimit, remote.Kill).Stop()
+		if end := remote.Wait(); end != nil {
+			err = end
+		}
+		return withWords(remote.Words.String(), err.Error())
+	}
+}
+
+// launch starts the proxy and opens the door when it has answered.
+func (c *Child) launch() (Remote, error) {
+	c.set.slots <- struct{}{}
+	defer func() { <-c.set.slots }()
+	remote, err := c.begin()
+	if err != nil {
+		return remote, err
+	}
+	var late atomic.Bool
+	timer := time.AfterFunc(c.set.opts.Limit, func() { late.Store(true); remote.Kill() })
+	in := channel.Buffered(remote.Out)
+	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID)) // who does not read it does not answer
+	chatter, err := c.set.secret.greet(in, c.Host.ID)
+	timer.Stop()
+	if late.Load() {
+		err = fmt.Errorf("no answer within %v", c.set.opts.Limit)
+	}
+	if err != nil {
+		return remote, c.failed(remote, chatter, err)
+	}
+	remote.Words.live()
+	c.door.open(in, remote.In)
+	return remote, nil
+}
+
+// failed ends what was started and says why the host has no proxy.
+func (c *Child) failed(remote Remote, chatter []byte, err error) error {
+	gone := errors.Is(err, io.EOF)
+	if !gone {
+		remote.Kill()
+	}
+	defer time.AfterFunc(stopLimit, remote.Kill).Stop()
+	end := remote.Wait()
+	switch {
+	case gone && end != nil:
+		err = end
+	case gone:
+		err = errors.New("ended before a proxy answered")
+	}
+	said := remote.Words.String()
+	if said == "" && len(chatter) > 0 {
+		said = "printed " + strconv.Quote(oneLine(chatter[max(0, len(chatter)-maxWords):]))
+	}
+	return fmt.Errorf("host %s: %s", c.Host.Name, withWords(said, err.Error()))
+}
+
+// withWords puts a launcher's own words before ours.
+func withWords(said, ours string) string {
+	if said == "" {
+		return ours
+	}
+	return fmt.Sprintf("%s (%s)", said, ours)
+}
+
+var errStopped = errors.New("the job is ending")
+
+// begin runs the launcher, unless the child was stopped before.
+func (c *Child) begin() (remote Remote, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return remote, errStopped
+	}
+	if remote, err = c.set.launcher.Start(c.Host); err == nil {
+		c.kill = remote.Kill
+	}
+	return remote, err
+}
+
+// stop closes the channel and waits for the proxy's end. One that has not answered yet is killed at once.
+func (c *Child) stop() {
+	c.Trunk.Close()
+	c.mu.Lock()
+	c.stopped = true
+	kill := c.kill
+	c.mu.Unlock()
+	if kill != nil {
+		if !c.door.isOpen() {
+			kill()
+		}
+		defer time.AfterFunc(stopLimit, kill).Stop()
+	}
+	<-c.ended
+}

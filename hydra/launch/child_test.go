@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// The test binary is a proxy that sends its frames back when it is called as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == ProxyArg {
+		in := channel.Buffered(os.Stdin)
+		if _, _, err := Obey(in, os.Stdout); err == nil {
+			_, _ = io.Copy(os.Stdout, in)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// heard collects what children say.
+type heard struct {
+	mu     sync.Mutex
+	frames []channel.Frame
+	losses []channel.Loss
+	lost   chan struct{}
+}
+
+func (h *heard) Frame(_ *Child, frame channel.Frame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.frames = append(h.frames, frame)
+}
+
+func (h *heard) Lost(_ *Child, loss channel.Loss) {
+	h.mu.Lock()
+	h.losses = append(h.losses, loss)
+	h.mu.Unlock()
+	h.lost <- struct{}{}
+}
+
+// startChild starts a child by a script that stands for ssh: its last argument is the command.
+func startChild(t *testing.T, script string, limit time.Duration) (*heard, *Children) {
+	t.Helper()
+	testsupport.NothingLeft(t)
+	ssh := filepath.Join(t.TempDir(), "ssh")
+	require.NoError(t, os.WriteFile(ssh, []byte("#!/bin/bash\n"+script), 0o700))
+	opts := Options{Exec: ssh, Limit: limit}
+	launcher, err := New(opts)
+	require.NoError(t, err)
+	h := &heard{lost: make(chan struct{}, 9)}
+	children := NewChildren(launcher, NewSecret(), opts, h)
+	child := children.Add(Host{ID: 3, Name: "far"})
+	child.Trunk.Conn(3).Send(channel.Signal, 5, []byte("kept until it answers"))
+	child.Start()
+	return h, children
+}
+
+func (h *heard) awaitLoss(t *testing.T) channel.Loss {
+	t.Helper()
+	select {
+	case <-h.lost:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the child does not end")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.losses[0]
+}
+
+func TestChild(t *testing.T) {
+	h, children := startChild(t, `echo "from a start-up file"; echo banner >&2; printf "no newline"; eval "${@: -1}"`, 0)
+	require.Eventually(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.frames) == 1 }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, channel.Frame{Kind: channel.Signal, Proxy: 3, Index: 5, Body: []byte("kept until it answers")}, h.frames[0])
+	children.Stop()
+	assert.True(t, h.awaitLoss(t).Began)
+}
+
+func TestChildThatFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script, want string
+		limit        time.Duration
+	}{
+		"refused":  {"echo 'ssh: connect to host far port 22: Connection refused' >&2; exit 255", "host far: ssh: connect to host far port 22: Connection refused (ssh ended with 255)", 0},
+		"chatter":  {"echo welcome; exit 1", `host far: printed "welcome" (ssh ended with 1)`, 0},
+		"nothing":  {"exit 0", "host far: ended before a proxy answered", 0},
+		"no shell": {"read order; echo '+tpsl-proxy devel 00ff'; sleep 60", "host far: what answers does not know the job's secret", 0},
+		"hangs":    {"echo trying >&2; exec sleep 60", "host far: trying (no answer within 500ms)", 500 * time.Millisecond},
+		"killed":   {"kill -9 $$", "host far: ssh was killed by SIGKILL", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, children := startChild(t, tt.script, tt.limit)
+			assert.Equal(t, channel.Loss{Text: tt.want}, h.awaitLoss(t))
+			assert.Empty(t, h.frames)
+			children.Stop()
+		})
+	}
+}
+
+// Who does not know the secret gets nothing but the order.
+func TestNothingBeforeTheProof(t *testing.T) {
+	got := filepath.Join(t.TempDir(), "got")
+	h, children := startChild(t, "trap '' TERM; cat >"+got, 300*time.Millisecond)
+	h.awaitLoss(t)
+	children.Stop()
+	text, err := os.ReadFile(got)
+	require.NoError(t, err)
+	assert.Regexp(t, `^tpsl-job [0-9a-f]{64} 3\n$`, string(text))
+}
+
+func TestChildThatDies(t *testing.T) {
+	h, children := startChild(t, `(eval "${@: -1}"); echo "Connection to far closed by remote host." >&2; exit 255`, 0)
+	require.Eventually(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.frames) == 1 }, 10*time.Second, time.Millisecond)
+	children.Stop()
+	assert.Equal(t, channel.Loss{Began: true, Text: "Connection to far closed by remote host. (ssh ended with 255)"}, h.awaitLoss(t))
+}
+
+// A launch that is under way ends at once when the job does.
+func TestStopWhileLaunching(t *testing.T) {
+	h, children := startChild(t, "exec sleep 60", 0)
+	began := time.Now()
+	time.Sleep(50 * time.Millisecond)
+	children.Stop()
+	assert.Less(t, time.Since(began), 3*time.Second)
+	assert.False(t, h.awaitLoss(t).Began)
+}

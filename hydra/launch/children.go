@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+const (
+	// defaultLimit is how long a host may take to answer.
+	defaultLimit = 60 * time.Second
+	// stopLimit is how long a proxy may take to go after its channel was closed.
+	stopLimit = 5 * time.Second
+	// atOnce bounds the launches under way, each of which may be a process and a connection.
+	atOnce = 32
+)
+
+// Children are the proxies that this process has started.
+type Children struct {
+	launcher Launcher
+	secret   Secret
+	opts     Options
+	events   Events
+	slots    chan struct{}
+
+	mu  sync.Mutex
+	all []*Child
+}
+
+// Events is told what comes from children. Its methods are called from the child's goroutine.
+type Events interface {
+	// Frame came from the proxy that it names.
+	Frame(*Child, channel.Frame)
+	// Lost: the child's channel has ended, and so has what started it. Nothing more comes from it and all below it.
+	Lost(*Child, channel.Loss)
+}
+
+// NewChildren returns the set of children, none yet.
+func NewChildren(launcher Launcher, secret Secret, opts Options, events Events) *Children {
+	opts.Limit = cmp.Or(opts.Limit, defaultLimit)
+	return &Children{launcher: launcher, secret: secret, opts: opts, events: events, slots: make(chan struct{}, atOnce)}
+}
+
+// Add makes a child of the set, which Start starts. Frames for the child are kept until it has answered.
+func (set *Children) Add(host Host) *Child {
+	c := newChild(set, host)
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.all = append(set.all, c)
+	return c
+}
+
+// Stop closes all channels and waits until every child has ended. One that stays is killed.
+func (set *Children) Stop() {
+	set.mu.Lock()
+	all := set.all
+	set.mu.Unlock()
+	var stopping sync.WaitGroup
+	for _, c := range all {
+		stopping.Go(c.stop)
+	}
+	stopping.Wait()
+}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"bufio"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tpsl/tpsl/internal/version"
+)
+
+// A Secret is what mpiexec and its proxies know, and nobody else. It is made for one job and travels only on the standard
+// input of proxies.
+type Secret [32]byte
+
+// NewSecret makes a job's secret.
+func NewSecret() (s Secret) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
+}
+
+const (
+	order  = "tpsl-job "    // begins the line to a proxy: secret, ID
+	answer = "+tpsl-proxy " // begins its line back: version, proof
+	// maxChatter bounds what start-up files of a shell may print before the proxy's line.
+	maxChatter = 1 << 20
+)
+
+func (s Secret) order(id int) string { return fmt.Sprintf("%s%x %d\n", order, s, id) }
+
+// proof shows that a proxy knows the secret, without telling it to who reads the line.
+func (s Secret) proof(id int) string {
+	mac := hmac.New(sha256.New, s[:])
+	fmt.Fprintf(mac, "proxy %d", id)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Obey is the proxy's side of the greeting: it reads the order from in and answers on out. It returns the secret and the
+// proxy's ID. The answer is on a line of its own, whatever a shell has printed before.
+func Obey(in *bufio.Reader, out io.Writer) (secret Secret, id int, err error) {
+	line, err := readLine(in, 256)
+	if err != nil {
+		return secret, 0, fmt.Errorf("read mpiexec's order: %w", err)
+	}
+	var text string
+	if n, _ := fmt.Sscanf(strings.TrimPrefix(line, order), "%s %d", &text, &id); n != 2 || !strings.HasPrefix(line, order) {
+		return secret, 0, errors.New("standard input has no order of mpiexec; a proxy is started by mpiexec only")
+	}
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(secret) {
+		return secret, 0, errors.New("the secret in mpiexec's order is damaged")
+	}
+	copy(secret[:], raw)
+	_, err = fmt.Fprintf(out, "\n%s%s %s\n", answer, version.Version, secret.proof(id))
+	return secret, id, err
+}
+
+// greet reads a proxy's answer. What came before it is returned, too.
+func (s Secret) greet(in *bufio.Reader, id int) (chatter []byte, err error) {
+	for len(chatter) < maxChatter {
+		line, err := readLine(in, maxChatter)
+		if fields := strings.Fields(strings.TrimPrefix(line, answer)); strings.HasPrefix(line, answer) && len(fields) == 2 {
+			return chatter, s.judge(fields[0], fields[1], id)
+		}
+		chatter = append(chatter, line...)
+		if err != nil {
+			return chatter, err
+		}
+	}
+	return chatter, errors.New("no proxy answers, but something that prints much")
+}
+
+func (s Secret) judge(itsVersion, proof string, id int) error {
+	switch {
+	case itsVersion != version.Version:
+		return fmt.Errorf("mpiexec there is of version %s and here of %s; install the same on every host", itsVersion, version.Version)
+	case !hmac.Equal([]byte(proof), []byte(s.proof(id))):
+		return errors.New("what answers does not know the job's secret")
+	}
+	return nil
+}
+
+// readLine reads a line of at most limit bytes; a longer one is given in pieces.
+func readLine(in *bufio.Reader, limit int) (string, error) {
+	var line []byte
+	for len(line) < limit {
+		b, err := in.ReadByte()
+		if err != nil {
+			return string(line), err
+		}
+		line = append(line, b)
+		if b == '\n' {
+			break
+		}
+	}
+	return string(line), nil
+}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ProxyArg is the argument that makes mpiexec a proxy. It cannot be an option.
+const ProxyArg = "+proxy"
+
+// A Host is where a proxy runs.
+type Host struct {
+	ID    int // of the proxy
+	Name  string
+	User  string // to log in as; "" leaves it to the launcher
+	Ranks int
+}
+
+// Options say how proxies start.
+type Options struct {
+	Launcher  string        // ssh, rsh, fork, slurm, lsf, sge, pbs, ll, manual; "" chooses by resource manager and hosts
+	Exec      string        // the launcher's program, "" is its own name
+	ExtraArgs []string      // go in front of the launcher's last arguments, host and command
+	Fanout    int           // proxies that one starts; 0 is the default
+	LocalName string        // another name of this host
+	X         string        // "", "enable" or "disable": X forwarding of ssh
+	Hybrid    bool          // the shell of each host finds mpiexec by its PATH; else it has the same path as here
+	AutoFork  bool          // HYDRA_LAUNCHER_AUTOFORK: on this host a proxy starts without the launcher; the default
+	Limit     time.Duration // within which a proxy must answer; 0 is the default
+	Silence   time.Duration // after which a proxy that says nothing counts as dead; 0 is the default
+}
+
+// A Launcher starts the proxy of a host, with the channel on its standard streams.
+type Launcher interface {
+	Start(Host) (Remote, error)
+}
+
+// A Remote is a proxy that a launcher has started.
+type Remote struct {
+	In    io.WriteCloser
+	Out   io.Reader
+	Wait  func() error // waits for its end, once; the error says how it ended if not well
+	Kill  func()
+	Words *words // what the launcher said on its stderr; nil if that went elsewhere
+}
+
+// New returns the launcher that the options name.
+func New(opts Options) (Launcher, error) {
+	remote, err := newRemote(opts)
+	if err != nil || !opts.AutoFork || !forksLocally(opts.Launcher) {
+		return remote, err
+	}
+	return autofork{remote, opts.LocalName}, nil
+}
+
+func newRemote(opts Options) (Launcher, error) {
+	switch name := opts.Launcher; name {
+	case "fork":
+		return Fork{}, nil
+	case "":
+		return newShell("ssh", opts)
+	default:
+		if _, known := shells[name]; known {
+			return newShell(name, opts)
+		}
+		return nil, fmt.Errorf("unknown launcher %q; known are %s", name, strings.Join(Names(), ", "))
+	}
+}
+
+// Names lists the launchers.
+func Names() []string {
+	names := []string{"fork"}
+	for name := range shells {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func forksLocally(name string) bool { _, shell := shells[name]; return shell || name == "" }
+
+// autofork forks on this host and leaves others to the launcher.
+type autofork struct {
+	Launcher
+	name string
+}
+
+// Start implements Launcher.
+func (a autofork) Start(host Host) (Remote, error) {
+	if host.Name == a.name || IsLocal(host.Name) {
+		return Fork{}.Start(host)
+	}
+	return a.Launcher.Start(host)
+}
+
+// self is the path of this program, for other hosts.
+func self(hybrid bool) (string, error) {
+	if hybrid {
+		return "mpiexec", nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find mpiexec's own path: %w", err)
+	}
+	return path, nil
+}
