@@ -26,7 +26,7 @@ func TestSample(t *testing.T) {
 	testsupport.Require(t, "mpicc.mpich")
 	testsupport.NothingLeft(t)
 	t.Chdir(testsupport.Build(t))
-	tests, err := readSuite(suite)
+	tests, err := readSuite(suite, limit)
 	require.NoError(t, err)
 	byName := map[string]test{}
 	for _, s := range tests {
@@ -49,6 +49,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
+const limit = 30 * time.Second
+
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
 		line string
@@ -58,7 +60,7 @@ func TestParse(t *testing.T) {
 		"plain":     {"attrt 2", test{program: "attrt", ranks: 2, limit: limit}, true},
 		"options":   {"p 4 arg=-a arg=b=c env=X=1 resultTest=TestStatus timeLimit=10", test{program: "p", ranks: 4, args: []string{"-a", "b=c"}, env: []string{"X=1"}, judge: "TestStatus", limit: 10 * time.Second}, true},
 		"long time": {"p 1 timeLimit=600", test{program: "p", ranks: 1, limit: limit}, true},
-		"eight":     {"p 8", test{program: "p", ranks: 8, limit: longLimit}, true},
+		"eight":     {"p 8", test{program: "p", ranks: 8, limit: 2 * limit}, true},
 		"overlap":   {"@comm_overlap@p 4", test{program: "p", ranks: 4, limit: limit}, true},
 		"large":     {"@largetest@p 4", test{program: "p", ranks: 4, limit: limit, left: "configure leaves it out: largetest"}, true},
 		"memory":    {"p 1 mem=6.5", test{program: "p", ranks: 1, limit: limit, left: "needs 6.5 GiB"}, true},
@@ -71,7 +73,7 @@ func TestParse(t *testing.T) {
 			if c.is {
 				c.want.dir = "d"
 			}
-			got, is := parse("d", c.line)
+			got, is := parse("d", c.line, limit)
 			assert.Equal(t, c.is, is)
 			assert.Equal(t, c.want, got)
 		})

@@ -5,7 +5,7 @@
 // mpiexec: flat, a process per rank, and as private ranks of one address space.
 // What passes flat must pass in private mode.
 //
-//	go run ./tests/conformance [-ledger FILE] [-only REGEXP] SUITE
+//	go run ./tests/conformance [-ledger FILE] [-only REGEXP] [-limit TIME] SUITE
 //	go run ./tests/conformance -report FILE [-ledger FILE]
 //
 // It runs in the repository's root folder. SUITE is the folder test/mpi of
@@ -20,11 +20,13 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"time"
 )
 
 func main() {
 	ledger := flag.String("ledger", "docs/results/conformance.tsv", "table of results, a `file`")
 	only := flag.String("only", "", "only the tests whose name (directory/test ranks arguments) this `regexp` finds")
+	limit := flag.Duration("limit", 30*time.Second, "how long a run may take; twice that with 8 ranks or more")
 	report := flag.String("report", "", "write the document about the ledger to this `file`, run nothing")
 	flag.Parse()
 	err := func() error {
@@ -32,7 +34,7 @@ func main() {
 		case *report != "":
 			return writeReport(*report, *ledger)
 		case flag.NArg() == 1:
-			return run(flag.Arg(0), *ledger, *only)
+			return run(flag.Arg(0), *ledger, *only, *limit)
 		}
 		return fmt.Errorf("name the folder test/mpi of MPICH's source, or -report FILE")
 	}()
@@ -43,7 +45,7 @@ func main() {
 }
 
 // run runs the suite's tests that only matches and the ledger lacks.
-func run(folder, ledger, only string) error {
+func run(folder, ledger, only string, limit time.Duration) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
@@ -52,7 +54,7 @@ func run(folder, ledger, only string) error {
 	if err != nil {
 		return err
 	}
-	tests, err := readSuite(folder)
+	tests, err := readSuite(folder, limit)
 	if err != nil {
 		return err
 	}

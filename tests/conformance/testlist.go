@@ -55,20 +55,19 @@ var leftOut = map[string]string{
 }
 
 const (
-	limit     = 30 * time.Second // of a run
-	longLimit = 60 * time.Second // of one with 8 ranks or more
 	mostRanks = 16
 	mostGiB   = 4.0
 )
 
-// readSuite returns the tests of all directories; those with few ranks come first.
-func readSuite(folder string) ([]test, error) {
+// readSuite returns the tests of all directories; those with few ranks come first. A
+// run may take limit, with 8 ranks or more twice that.
+func readSuite(folder string, limit time.Duration) ([]test, error) {
 	var all []test
 	for _, pattern := range directories {
 		dirs, _ := filepath.Glob(filepath.Join(folder, pattern))
 		for _, dir := range dirs {
 			rel, _ := filepath.Rel(folder, dir)
-			tests, err := readLists(dir, rel)
+			tests, err := readLists(dir, rel, limit)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +82,7 @@ func readSuite(folder string) ([]test, error) {
 }
 
 // readLists reads what of testlist and testlist.in dir has.
-func readLists(dir, rel string) ([]test, error) {
+func readLists(dir, rel string, limit time.Duration) ([]test, error) {
 	var tests []test
 	seen := map[string]bool{}
 	for _, list := range []string{"testlist", "testlist.in"} {
@@ -95,7 +94,7 @@ func readLists(dir, rel string) ([]test, error) {
 			return nil, err
 		}
 		for _, line := range strings.Split(string(text), "\n") {
-			t, ok := parse(rel, line)
+			t, ok := parse(rel, line, limit)
 			if ok && !seen[t.name()] {
 				seen[t.name()] = true
 				tests = append(tests, t)
@@ -107,7 +106,7 @@ func readLists(dir, rel string) ([]test, error) {
 
 // parse reads a line "program ranks option=value...". A line with a name of
 // configure's before it depends on that.
-func parse(dir, line string) (test, bool) {
+func parse(dir, line string, limit time.Duration) (test, bool) {
 	line = strings.TrimSpace(line)
 	t := test{dir: dir, limit: limit, left: leftOut[dir]}
 	for strings.HasPrefix(line, "@") {
@@ -127,7 +126,7 @@ func parse(dir, line string) (test, bool) {
 		return test{}, false
 	}
 	if t.ranks >= 8 {
-		t.limit = longLimit
+		t.limit = 2 * limit
 	}
 	if t.ranks > mostRanks {
 		t.left = fmt.Sprintf("more than %d ranks", mostRanks)
