@@ -44,7 +44,20 @@ func rankEnviron(inherited []string, opts Options, segment Segment) []string {
 		}
 		env = append(env, setting)
 	}
-	return SetEnv(env, slices.Concat(opts.Env, segment.Env)...)
+	env = SetEnv(env, slices.Concat(opts.Env, segment.Env)...)
+	if _, set := Getenv(env, symmetricRetries); !set && sharesSpace(opts) {
+		env = append(env, symmetricRetries+"=0")
+	}
+	return env
+}
+
+// symmetricRetries is how often MPICH tries to allocate a window at one address in all ranks, which cannot be where
+// two of them share an address space. All ranks of a job must have the same value, as the attempts are collective.
+const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
+
+// sharesSpace reports whether some ranks of the job share an address space.
+func sharesSpace(opts Options) bool {
+	return slices.ContainsFunc(opts.Segments, func(s Segment) bool { return s.PerProcess > 1 || s.PerObject != "" })
 }
 
 // SetEnv returns env with the NAME=VALUE settings, the last one of a name winning.

@@ -56,6 +56,23 @@ func TestPlanEnvironment(t *testing.T) {
 	assert.Equal(t, []string{"HOME=/home/u", "TPSL_VERIFY=1", "B=2"}, plan.Hosts[0].Programs[0].Env)
 }
 
+// One rank with another number of attempts than the rest would leave them waiting: the number is the job's.
+func TestNoSymmetricWindowsInOneSpace(t *testing.T) {
+	for line, want := range map[string][]string{
+		"a : b":         {"", ""},
+		"a : -rpp 2 b":  {"0", "0"},
+		"-rpp socket a": {"0"},
+		"-rpp 2 -genv MPIR_CVAR_SHM_SYMHEAP_RETRY 7 a : b": {"7", "7"},
+	} {
+		var got []string
+		for _, program := range planOf(t, line, testSetting).Hosts[0].Programs {
+			value, _ := Getenv(program.Env, "MPIR_CVAR_SHM_SYMHEAP_RETRY")
+			got = append(got, value)
+		}
+		assert.Equal(t, want, got, line)
+	}
+}
+
 func TestRankList(t *testing.T) {
 	for want, ranks := range map[string][]int{"": nil, "3": {3}, "4-7": {4, 5, 6, 7}, "0,2": {0, 2}, "0-1,5,7-8": {0, 1, 5, 7, 8}} {
 		assert.Equal(t, want, rankList(ranks))
