@@ -44,7 +44,7 @@ func TestSample(t *testing.T) {
 		if !assert.True(t, known, "%s: not in the suite", name) || !assert.NoError(t, b.build(s), name) {
 			continue
 		}
-		r := runBoth(b.program(s), s)
+		r := b.runBoth(s)
 		assert.Equal(t, [2]string{pass, pass}, [2]string{r.flat, r.private}, "%s, flat and private: %s", name, r.note)
 	}
 }

@@ -71,7 +71,7 @@ func run(folder, ledger, only string, limit time.Duration) error {
 	return b.each(todo, func(t test, broken error) error {
 		r := result{test: t, flat: notBuilt, private: notBuilt}
 		if broken == nil {
-			r = runBoth(b.program(t), t)
+			r = b.runBoth(t)
 		} else {
 			r.note = broken.Error()
 		}

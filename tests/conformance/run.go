@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,12 +34,16 @@ type result struct {
 	note                        string // first odd line of the output, of private mode's first
 }
 
-// runBoth runs a test flat and in private mode.
-func runBoth(program string, t test) result {
+// runBoth runs a test flat and in private mode. Ranks beyond the cores give way to
+// each other when they have nothing to do.
+func (b *builder) runBoth(t test) result {
 	r := result{test: t}
+	if t.ranks > runtime.NumCPU() {
+		t.env = append(slices.Clone(t.env), "LD_PRELOAD="+b.yield())
+	}
 	var flat, private string
-	r.flat, r.flatSeconds, flat = runOnce(program, t)
-	r.private, r.privateSeconds, private = runOnce(program, t, "-rpp", strconv.Itoa(t.ranks), "-tpsl", "private")
+	r.flat, r.flatSeconds, flat = runOnce(b.program(t), t)
+	r.private, r.privateSeconds, private = runOnce(b.program(t), t, "-rpp", strconv.Itoa(t.ranks), "-tpsl", "private")
 	if r.private != pass {
 		r.note = private
 	} else if r.flat != pass {
