@@ -4,119 +4,112 @@
 package hydra
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // A Binding is what -bind-to asks for. The zero value leaves ranks where the scheduler puts them.
 type Binding struct {
-	Object string  // "", "none", "core", "hwthread" or "user"
-	Count  int     // objects for each rank
-	User   [][]int // CPUs for each rank, used in turn
+	Object string         // "", none, rr, user, a topology.Kind, pci, or a device: gpu, ib, en, hfi, hsn
+	ID     string         // of one device: its address on the bus, its number, its full name
+	Count  int            // objects for each rank
+	User   []topology.Set // CPUs for each rank
 }
 
 // Active reports whether ranks are bound.
 func (b Binding) Active() bool { return b.Object != "" && b.Object != "none" }
 
-// ParseBinding reads none, core[:N], hwthread[:N] or user:0+2,1+3.
+// String writes what the option had.
+func (b Binding) String() string {
+	text := b.Object + b.ID
+	if b.Object == "pci" {
+		text = "pci:" + b.ID
+	}
+	if b.Count > 1 {
+		text += ":" + strconv.Itoa(b.Count)
+	}
+	return text
+}
+
+// sameObject has the other names of objects: Hydra's, as hwloc and users write them.
+var sameObject = map[string]string{"package": "socket", "numanode": "numa", "eth": "en"}
+
+var (
+	hardware = regexp.MustCompile(`^(machine|numa|numanode|socket|package|core|hwthread|l[1-5][diu]?cache)(?::(.*))?$`)
+	device   = regexp.MustCompile(`^(gpu|ib|en|eth|hfi|hsn)([a-z0-9_.-]*)(?::(.*))?$`)
+)
+
+// ParseBinding reads the argument of -bind-to.
 func ParseBinding(text string) (Binding, error) {
-	object, rest, found := strings.Cut(text, ":")
-	b := Binding{Object: strings.ToLower(object), Count: 1}
-	var err error
+	lower := strings.ToLower(text)
+	object, rest, _ := strings.Cut(lower, ":")
 	switch {
-	case b.Object == "none" && !found:
-	case b.Object == "core" || b.Object == "hwthread":
-		if found {
-			b.Count, err = strconv.Atoi(rest)
-		}
-		if err != nil || b.Count < 1 {
-			return Binding{}, fmt.Errorf("%q is not a positive number of objects", rest)
-		}
-	case b.Object == "user" && found:
-		b.User, err = parseUserBinding(rest)
-	default:
-		err = fmt.Errorf("%q is not one of none, core[:N], hwthread[:N], user:LIST", text)
+	case lower == "none" || lower == "rr":
+		return Binding{Object: lower, Count: 1}, nil
+	case object == "user" && rest != "":
+		user, err := parseUserBinding(rest)
+		return Binding{Object: object, Count: 1, User: user}, err
+	case object == "pci" && rest != "":
+		return Binding{Object: object, ID: rest, Count: 1}, nil
+	}
+	if words := hardware.FindStringSubmatch(lower); words != nil {
+		return countedBinding(words[1], "", words[2])
+	}
+	if words := device.FindStringSubmatch(lower); words != nil && (words[2] == "" || words[3] == "") {
+		return countedBinding(words[1], words[2], words[3])
+	}
+	return Binding{}, fmt.Errorf("%q is not one of none, rr, user:LIST, machine, numa, socket, core, hwthread, l1cache to l5cache, "+
+		"pci:ADDRESS, gpu, ib, en, hfi, hsn", text)
+}
+
+// ParseMapping reads the argument of -map-by.
+func ParseMapping(text string) (Binding, error) {
+	b, err := ParseBinding(text)
+	if err == nil && slices.Contains([]string{"none", "rr", "user"}, b.Object) {
+		return Binding{}, fmt.Errorf("%q is no hardware to go round", text)
 	}
 	return b, err
 }
 
-func parseUserBinding(list string) ([][]int, error) {
-	var sets [][]int
-	for rank := range strings.SplitSeq(list, ",") {
-		var cpus []int
-		for text := range strings.SplitSeq(rank, "+") {
-			cpu, err := strconv.Atoi(text)
-			if err != nil || cpu < 0 {
-				return nil, fmt.Errorf("%q is not a CPU number", text)
-			}
-			cpus = append(cpus, cpu)
+func countedBinding(object, id, count string) (Binding, error) {
+	if name, found := sameObject[object]; found {
+		object = name
+	}
+	if strings.HasSuffix(object, "dcache") || strings.HasSuffix(object, "ucache") {
+		object = object[:2] + "cache" // one that holds data, alone or with instructions
+	}
+	b := Binding{Object: object, ID: id, Count: 1}
+	if count == "" {
+		return b, nil
+	}
+	var err error
+	if b.Count, err = strconv.Atoi(count); err != nil || b.Count < 1 {
+		return Binding{}, fmt.Errorf("%q is not a positive number of objects", count)
+	}
+	return b, nil
+}
+
+// parseUserBinding reads CPUs for each rank: 0+2,1,4-7x2. A number behind x repeats the entry.
+func parseUserBinding(list string) ([]topology.Set, error) {
+	var sets []topology.Set
+	for entry := range strings.SplitSeq(list, ",") {
+		text, times, repeated := strings.Cut(entry, "x")
+		cpus, err := topology.ParseSet(strings.ReplaceAll(text, "+", ","))
+		if err != nil || len(cpus) == 0 {
+			return nil, fmt.Errorf("%q is not CPU numbers", text)
 		}
-		slices.Sort(cpus)
-		sets = append(sets, slices.Compact(cpus))
+		count := 1
+		if repeated {
+			if count, err = strconv.Atoi(times); err != nil || count < 1 || count > maxRanks {
+				return nil, fmt.Errorf("%q is not a number of ranks", times)
+			}
+		}
+		sets = append(sets, slices.Repeat([]topology.Set{cpus}, count)...)
 	}
 	return sets, nil
 }
-
-// A CPU is a hardware thread that ranks may run on.
-type CPU struct {
-	ID, Core, Package int
-}
-
-// Deal gives each of ranks local ranks its CPUs, out of the allowed ones.
-func (b Binding) Deal(ranks int, allowed []CPU) ([][]int, error) {
-	objects := b.User
-	switch b.Object {
-	case "hwthread":
-		objects = group(allowed, func(a, b CPU) bool { return a.ID == b.ID })
-	case "core":
-		objects = group(allowed, func(a, b CPU) bool { return a.Core == b.Core && a.Package == b.Package })
-	case "user":
-		if err := checkAllowed(objects, allowed); err != nil {
-			return nil, err
-		}
-	}
-	if len(objects) == 0 {
-		return nil, errors.New("no CPU to bind to")
-	}
-	sets := make([][]int, ranks)
-	for i := range sets {
-		for k := range min(b.Count, len(objects)) {
-			sets[i] = append(sets[i], objects[(i*b.Count+k)%len(objects)]...)
-		}
-		slices.Sort(sets[i])
-	}
-	return sets, nil
-}
-
-// group sorts CPUs by package, core and number, as hwloc numbers them, and joins neighbours that are the same object.
-func group(cpus []CPU, same func(a, b CPU) bool) [][]int {
-	cpus = slices.Clone(cpus)
-	slices.SortFunc(cpus, func(a, b CPU) int {
-		return slices.Compare([]int{a.Package, a.Core, a.ID}, []int{b.Package, b.Core, b.ID})
-	})
-	var objects [][]int
-	for i, cpu := range cpus {
-		if i == 0 || !same(cpus[i-1], cpu) {
-			objects = append(objects, nil)
-		}
-		objects[len(objects)-1] = append(objects[len(objects)-1], cpu.ID)
-	}
-	return objects
-}
-
-func checkAllowed(sets [][]int, allowed []CPU) error {
-	for _, set := range sets {
-		for _, id := range set {
-			if !slices.ContainsFunc(allowed, func(c CPU) bool { return c.ID == id }) {
-				return fmt.Errorf("CPU %d is not among those this job may use", id)
-			}
-		}
-	}
-	return nil
-}
-
-// CPUList writes CPU numbers as taskset(1) reads them: 0-3,8.
-func CPUList(cpus []int) string { return rankList(cpus) }

@@ -80,6 +80,8 @@ func (j below) Frame(_ *launch.Child, frame channel.Frame) {
 		if link.stdin != nil {
 			link.stdin.Close()
 		}
+	case channel.Placed:
+		j.placed(link, frame)
 	case channel.BarrierIn:
 		j.barrier(link, frame)
 	case channel.NameRequest:

@@ -9,30 +9,6 @@ import (
 	"strings"
 )
 
-func placementOptions() []option {
-	place := func(field func(*PlacementOptions) *string) func(*parser) *string {
-		return func(p *parser) *string { return field(&p.opts.Placement) }
-	}
-	return []option{
-		{names: []string{"bind-to", "binding"}, args: "none|core[:N]|hwthread[:N]|user:LIST", short: "give each rank its own CPUs",
-			long: "core and hwthread deal out the allowed cores and hardware threads in turn, N to each rank.\n" +
-				"user:0+2,1+3 gives CPUs 0 and 2 to the host's first rank, 1 and 3 to its second, and starts over.",
-			set: toParsed(ParseBinding, func(p *parser) *Binding { return &p.opts.Placement.Bind })},
-		{names: []string{"map-by"}, args: "OBJECT", short: "the order in which ranks take CPUs",
-			set: toParsed(ParseBinding, func(p *parser) *Binding { return &p.opts.Placement.MapBy })},
-		{names: []string{"membind"}, args: "POLICY", short: "where the ranks' memory comes from",
-			set: toText(place(func(o *PlacementOptions) *string { return &o.MemBind }))},
-		{names: []string{"report-bindings"}, short: "show each rank's CPUs, on stderr",
-			set: toFlag(true, func(p *parser) *bool { return &p.opts.Placement.Report })},
-		{names: []string{"gpus-per-proc", "g"}, args: "auto|N", short: "GPUs for each rank",
-			set: toCount(place(func(o *PlacementOptions) *string { return &o.GPUs }))},
-		{names: []string{"gpu-subdevs-per-proc"}, args: "auto|N", short: "parts of GPUs for each rank",
-			set: toCount(place(func(o *PlacementOptions) *string { return &o.SubGPUs }))},
-		{names: []string{"nics"}, args: "none|near", short: "network cards for each rank",
-			set: toWord(place(func(o *PlacementOptions) *string { return &o.NICs }), "none", "near")},
-	}
-}
-
 // launchers lists what -launcher takes.
 var launchers = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge", "pbs", "ll", "manual"}
 

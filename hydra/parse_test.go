@@ -94,7 +94,7 @@ func TestParseErrors(t *testing.T) {
 		"-rpp l2 a":                   `option -rpp: "l2" is not a positive number, node,`,
 		"-tpsl x a":                   "option -tpsl:",
 		"-bind-to user a":             "option -bind-to:",
-		"-bind-to user:1+x a":         `option -bind-to: "x" is not a CPU number`,
+		"-bind-to user:1+x a":         `option -bind-to: "1+" is not CPU numbers`,
 		"-bind-to core:0 a":           "option -bind-to:",
 		"-bind-to none:1 a":           "option -bind-to:",
 		"-timeout -1 a":               "option -timeout:",

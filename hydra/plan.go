@@ -66,7 +66,8 @@ type Program struct {
 	Env        []string // complete but for what the proxy adds per set
 	Wdir       string
 	Mode       Mode
-	PerProcess int // ranks in one process, as asked for
+	PerProcess int    // ranks in one process, as asked for
+	PerObject  string // the proxy cuts the sets where this object of the ranks' binding changes
 }
 
 // A RankSet is the ranks that the launcher gives to one process.
@@ -126,7 +127,11 @@ func NewPlan(opts Options, s Setting) (Plan, error) {
 		}
 		host.ID = id
 		for program, ranks := range perSegment {
-			host.Sets = append(host.Sets, cutSets(program, ranks, opts.Segments[program].PerProcess, host.Ranks)...)
+			size := opts.Segments[program].PerProcess
+			if opts.Segments[program].PerObject != "" {
+				size = max(1, len(ranks)) // until the proxy cuts them
+			}
+			host.Sets = append(host.Sets, cutSets(program, ranks, size, host.Ranks)...)
 			host.Ranks += len(ranks)
 		}
 		plan.Hosts = append(plan.Hosts, host)
@@ -147,6 +152,7 @@ func programs(opts Options, s Setting) []Program {
 			Wdir:       wdir,
 			Mode:       segment.Mode,
 			PerProcess: segment.PerProcess,
+			PerObject:  segment.PerObject,
 		})
 	}
 	return list

@@ -79,32 +79,6 @@ func TestRankList(t *testing.T) {
 	}
 }
 
-func TestDeal(t *testing.T) {
-	smt := []CPU{{0, 0, 0}, {1, 1, 0}, {2, 0, 1}, {3, 1, 1}, {4, 0, 0}, {5, 1, 0}, {6, 0, 1}, {7, 1, 1}}
-	for _, tt := range []struct {
-		bind  string
-		ranks int
-		want  [][]int
-	}{
-		{"hwthread", 3, [][]int{{0}, {4}, {1}}},
-		{"hwthread:2", 2, [][]int{{0, 4}, {1, 5}}},
-		{"core", 5, [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}, {0, 4}}},
-		{"core:2", 2, [][]int{{0, 1, 4, 5}, {2, 3, 6, 7}}},
-		{"core:9", 1, [][]int{{0, 1, 2, 3, 4, 5, 6, 7}}},
-		{"user:7+6,1", 3, [][]int{{6, 7}, {1}, {6, 7}}},
-	} {
-		binding, err := ParseBinding(tt.bind)
-		require.NoError(t, err)
-		sets, err := binding.Deal(tt.ranks, smt)
-		require.NoError(t, err)
-		assert.Equal(t, tt.want, sets, tt.bind)
-	}
-	_, err := Binding{Object: "user", Count: 1, User: [][]int{{9}}}.Deal(1, smt)
-	assert.ErrorContains(t, err, "CPU 9 is not among those this job may use")
-	_, err = Binding{Object: "core", Count: 1}.Deal(1, nil)
-	assert.Error(t, err)
-}
-
 func TestRedact(t *testing.T) {
 	shown := redact([]string{"A=1", "GITHUB_TOKEN=abc", "http_proxy=http://user:pw@host/", "db_password=x"})
 	assert.Equal(t, []string{"A=1", "GITHUB_TOKEN=...", "http_proxy=...", "db_password=..."}, shown)

@@ -37,6 +37,7 @@ const (
 	Failed                       // body: text; the host's ranks cannot run
 	Warned                       // body: text
 	Traced                       // body: a line of the PMI trace
+	Placed                       // body: hydra.Placed, before anything starts
 	Done                         // all ranks have ended and all output is sent
 )
 

@@ -7,72 +7,111 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// allowedCPUs lists the CPUs this process may run on, with their place in the machine.
-func allowedCPUs() ([]hydra.CPU, error) {
-	var mask unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mask); err != nil {
+// maxCPUs is how many CPUs Linux can be built for (CONFIG_NR_CPUS).
+const maxCPUs = 8192
+
+// allowedCPUs lists the CPUs this process may run on: its affinity mask, which lies within its cgroup's.
+func allowedCPUs() (topology.Set, error) {
+	mask := unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(0, mask); err != nil {
 		return nil, fmt.Errorf("read CPU mask: %w", err)
 	}
-	var cpus []hydra.CPU
-	for id := range len(mask) * 64 {
+	var cpus topology.Set
+	for id := range maxCPUs {
 		if mask.IsSet(id) {
-			cpus = append(cpus, hydra.CPU{ID: id, Core: topologyID(id, "core_id"), Package: topologyID(id, "physical_package_id")})
+			cpus = append(cpus, id)
 		}
 	}
 	return cpus, nil
 }
 
-// topologyID reads /sys/devices/system/cpu/cpuN/topology. Where it is missing every CPU is its own core.
-func topologyID(cpu int, name string) int {
-	text, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/%s", cpu, name))
-	id, convErr := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || convErr != nil {
-		if name == "core_id" {
-			return cpu
-		}
-		return 0
-	}
-	return id
+// A placement is what the host's hardware decides about its ranks.
+type placement struct {
+	machine *topology.Machine // nil where nothing depends on it
+	cpus    []topology.Set    // of each local rank; nil when ranks are not bound
+	spread  []int             // one CPU for each local rank that is not bound, or nil when there are too few
 }
 
-// rankCPUs gives each local rank its CPUs, or nil when ranks are not bound.
-func (p *proxy) rankCPUs(allowed []hydra.CPU) ([][]int, error) {
-	if !p.plan.Placement.Bind.Active() {
-		return nil, nil
-	}
-	sets, err := p.plan.Placement.Bind.Deal(p.plan.Ranks, allowed)
+// placeRanks looks at the hardware, gives each local rank its part of it, and tells mpiexec what that decides.
+func (p *proxy) placeRanks() (placement, error) {
+	allowed, err := allowedCPUs()
 	if err != nil {
-		return nil, fmt.Errorf("bind ranks on %s: %w", p.plan.Host, err)
+		return placement{}, err
 	}
-	return sets, nil
+	if !p.needsHardware() {
+		return placement{}, nil
+	}
+	pl := placement{machine: topology.Read(os.DirFS("/sys"), allowed)}
+	bind := p.plan.Placement.Bind
+	if bind.Active() {
+		if pl.cpus, err = bind.Deal(p.plan.Ranks, p.plan.Placement.MapBy, pl.machine); err != nil {
+			return pl, fmt.Errorf("bind ranks on %s: %w", p.plan.Host, err)
+		}
+	} else if bind.Object == "" && len(allowed) >= p.plan.Ranks {
+		pl.spread = spread(pl.machine)
+	}
+	var placed hydra.Placed
+	if p.cutsByObject() {
+		if err := p.cutSets(pl); err != nil {
+			return pl, err
+		}
+		placed.Sets = p.plan.Sets
+	}
+	if p.plan.Placement.Report {
+		placed.Report = p.report(pl)
+	}
+	if placed.Sets != nil || placed.Report != nil {
+		p.conn.SendValue(channel.Placed, placed)
+	}
+	return pl, nil
+}
+
+// needsHardware reports whether anything depends on it: on big machines it takes long to read.
+func (p *proxy) needsHardware() bool {
+	shares := func(set hydra.RankSet) bool { return len(set.Ranks) > 1 }
+	return p.plan.Placement.Bind.Active() || p.plan.Placement.Report || p.cutsByObject() || slices.ContainsFunc(p.plan.Sets, shares)
+}
+
+func (p *proxy) cutsByObject() bool {
+	return slices.ContainsFunc(p.plan.Programs, func(program hydra.Program) bool { return program.PerObject != "" })
+}
+
+// cutSets makes the rank sets that -rpp wants for each object of some kind.
+func (p *proxy) cutSets(pl placement) error {
+	for _, program := range p.plan.Programs {
+		if pl.cpus == nil && program.PerObject != "" && program.PerObject != "node" {
+			return fmt.Errorf("-rpp %s cuts by the ranks' binding, but -bind-to none leaves those on %s unbound; use -bind-to core, or -rpp K",
+				program.PerObject, p.plan.Host)
+		}
+	}
+	p.plan.Sets = hydra.CutSets(p.plan.Sets, p.plan.Programs, pl.cpus, pl.machine)
+	for _, set := range p.plan.Sets {
+		program := &p.plan.Programs[set.Program]
+		program.PerProcess = max(program.PerProcess, len(set.Ranks))
+	}
+	return nil
 }
 
 // spread orders CPUs so that every core comes once before any comes twice.
-func spread(cpus []hydra.CPU) []int {
-	type core struct{ pkg, id int }
-	depth := map[core]int{}
-	type placed struct {
-		hydra.CPU
-		depth int
+func spread(m *topology.Machine) []int {
+	var order []int
+	for depth := 0; len(order) < len(m.CPUs); depth++ {
+		var cpus topology.Set
+		for _, core := range m.Objects(topology.Core) {
+			if depth < len(core.CPUs) {
+				cpus = append(cpus, core.CPUs[depth])
+			}
+		}
+		slices.Sort(cpus)
+		order = append(order, cpus...)
 	}
-	var order []placed
-	for _, cpu := range cpus { // ascending CPU numbers
-		c := core{cpu.Package, cpu.Core}
-		order = append(order, placed{cpu, depth[c]})
-		depth[c]++
-	}
-	slices.SortStableFunc(order, func(a, b placed) int { return a.depth - b.depth })
-	ids := make([]int, len(order))
-	for i, cpu := range order {
-		ids[i] = cpu.ID
-	}
-	return ids
+	return order
 }

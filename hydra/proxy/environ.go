@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // identity returns the settings that tell a set's process who it is (docs/environment.md).
-// cpus has the CPUs of each local rank, or is nil.
-func (p *proxy) identity(set hydra.RankSet, w way, cpus [][]int, allowed []hydra.CPU) []string {
+func (p *proxy) identity(set hydra.RankSet, w way, pl placement) []string {
 	program := p.plan.Programs[set.Program]
 	var fds, local []int
 	for i := range set.Ranks {
@@ -32,7 +32,7 @@ func (p *proxy) identity(set hydra.RankSet, w way, cpus [][]int, allowed []hydra
 	if p.hostName != "" {
 		own = append(own, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME="+p.hostName, "PMI_HOSTNAME="+p.hostName)
 	}
-	if cpus != nil {
+	if pl.cpus != nil {
 		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")
 	}
 	if _, found := hydra.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 && w.host == "" {
@@ -46,42 +46,45 @@ func (p *proxy) identity(set hydra.RankSet, w way, cpus [][]int, allowed []hydra
 		if w.host != "" {
 			own = append(own, "TPSL_STDIO="+streamFDs(set, p.plan.Stdio.Stdin))
 		}
-		if list := p.slotCPUs(set, cpus, allowed); list != "" {
-			own = append(own, "TPSL_CPUS="+list)
+		if cpus := p.slotCPUs(set, pl); cpus != nil {
+			own = append(own, "TPSL_CPUS="+slotList(cpus))
 		}
 	}
 	return own
 }
 
-// slotCPUs returns the CPU lists of a set's slots. Ranks that are not bound get one CPU each while there are enough,
+// slotCPUs returns the CPUs of a set's slots, or nil. Ranks that are not bound get one CPU each while there are enough,
 // unless the user has asked OpenMP to place threads.
-func (p *proxy) slotCPUs(set hydra.RankSet, cpus [][]int, allowed []hydra.CPU) string {
+func (p *proxy) slotCPUs(set hydra.RankSet, pl placement) []topology.Set {
+	cpus := pl.cpus
 	if cpus == nil {
 		env := p.plan.Programs[set.Program].Env
 		_, bind := hydra.Getenv(env, "OMP_PROC_BIND")
 		_, affinity := hydra.Getenv(env, "GOMP_CPU_AFFINITY")
-		if p.plan.Placement.Bind.Object != "" || bind || affinity || len(allowed) < p.plan.Ranks {
-			return ""
+		if len(set.Ranks) == 1 || bind || affinity || pl.spread == nil {
+			return nil
 		}
-		for _, id := range spread(allowed) {
-			cpus = append(cpus, []int{id})
+		for _, id := range pl.spread {
+			cpus = append(cpus, topology.Set{id})
 		}
 	}
+	return cpus[set.Local : set.Local+len(set.Ranks)]
+}
+
+func slotList(cpus []topology.Set) string {
 	var lists []string
-	for _, slot := range cpus[set.Local : set.Local+len(set.Ranks)] {
-		lists = append(lists, hydra.CPUList(slot))
+	for _, slot := range cpus {
+		lists = append(lists, slot.String())
 	}
 	return strings.Join(lists, ";")
 }
 
 // union returns the CPUs of all of a set's ranks.
-func union(set hydra.RankSet, cpus [][]int) []int {
+func union(set hydra.RankSet, cpus []topology.Set) topology.Set {
 	if cpus == nil {
 		return nil
 	}
-	all := slices.Concat(cpus[set.Local : set.Local+len(set.Ranks)]...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return topology.NewSet(slices.Concat(cpus[set.Local : set.Local+len(set.Ranks)]...)...)
 }
 
 func commaList(numbers []int) string {

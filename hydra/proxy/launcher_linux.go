@@ -53,15 +53,15 @@ func forkExec(s start, fds []int) (int, error) {
 // bindThread sets the calling thread's CPU mask and returns a function that sets the old one again.
 // Preconditions: the goroutine is locked to its thread.
 func bindThread(cpus []int) (restore func(), err error) {
-	var before, wanted unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
+	before, wanted := unix.NewCPUSet(maxCPUs), unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(0, before); err != nil {
 		return nil, fmt.Errorf("read CPU mask: %w", err)
 	}
 	for _, cpu := range cpus {
 		wanted.Set(cpu)
 	}
-	if err := unix.SchedSetaffinity(0, &wanted); err != nil {
+	if err := unix.SchedSetaffinityDynamic(0, wanted); err != nil {
 		return nil, fmt.Errorf("bind to CPUs %v: %w", cpus, err)
 	}
-	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil // it was valid a moment ago
+	return func() { _ = unix.SchedSetaffinityDynamic(0, before) }, nil // it was valid a moment ago
 }

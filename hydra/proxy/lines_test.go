@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/tpsl/tpsl/hydra"
 )
 
 func cut(prefix string, chunks ...string) []string {
@@ -68,11 +66,6 @@ func slicesOf(b []byte, size int) func(func([]byte) bool) {
 			b = b[n:]
 		}
 	}
-}
-
-func TestSpread(t *testing.T) {
-	smt := []hydra.CPU{{ID: 0, Core: 0}, {ID: 1, Core: 0}, {ID: 2, Core: 1}, {ID: 3, Core: 1}, {ID: 4, Core: 0, Package: 1}}
-	assert.Equal(t, []int{0, 2, 4, 1, 3}, spread(smt))
 }
 
 func TestLookPath(t *testing.T) {

@@ -14,11 +14,7 @@ import (
 
 // prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
 func (p *proxy) prepare() ([]start, error) {
-	allowed, err := allowedCPUs()
-	if err != nil {
-		return nil, err
-	}
-	cpus, err := p.rankCPUs(allowed)
+	pl, err := p.placeRanks()
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +31,7 @@ func (p *proxy) prepare() ([]start, error) {
 	for _, set := range p.plan.Sets {
 		program := p.plan.Programs[set.Program]
 		way := ways[set.Program]
-		own := append(p.identity(set, way, cpus, allowed), way.settings...)
+		own := append(p.identity(set, way, pl), way.settings...)
 		path, args := paths[set.Program], program.Args
 		if way.host != "" {
 			path, args = way.host, slices.Concat([]string{way.host, path}, args)
@@ -47,7 +43,7 @@ func (p *proxy) prepare() ([]start, error) {
 			env:  hydra.SetEnv(program.Env, own...),
 			own:  own,
 			dir:  program.Wdir,
-			cpus: union(set, cpus),
+			cpus: union(set, pl.cpus),
 			way:  way,
 		})
 	}

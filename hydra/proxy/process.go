@@ -13,6 +13,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // A process runs one rank set.
@@ -53,7 +54,7 @@ type start struct {
 	env  []string
 	own  []string // the part of env that tells the process who it is
 	dir  string
-	cpus []int // to bind the process to; nil leaves it
+	cpus topology.Set // to bind the process to; nil leaves it
 	way  way
 }
 

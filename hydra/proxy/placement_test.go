@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/internal/topology"
+	"github.com/tpsl/tpsl/internal/topology/topologytest"
+)
+
+func cpus(t testing.TB, list string) topology.Set {
+	s, err := topology.ParseSet(list)
+	require.NoError(t, err)
+	return s
+}
+
+func TestSpread(t *testing.T) {
+	smt := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2, Adjacent: true}.Tree(), cpus(t, "0-4,6-7"))
+	assert.Equal(t, []int{0, 2, 4, 6, 1, 3, 7}, spread(smt))
+	assert.Equal(t, []int{1, 5, 9}, spread(topology.Read(topologytest.FourNodes.Tree(), cpus(t, "1,5,9"))))
+}
+
+func TestDescribe(t *testing.T) {
+	big := topology.Read(topologytest.TwoSockets.Tree(), cpus(t, "0-255"))
+	nps4 := topology.Read(topologytest.FourNodes.Tree(), cpus(t, "0-31"))
+	hybrid := topology.Read(topologytest.Hybrid(), cpus(t, "0-15"))
+	for _, c := range []struct {
+		m          *topology.Machine
+		cpus, want string
+	}{
+		{big, "0,128", "CPUs 0,128: core 0 of socket 0; NUMA node 0"},
+		{big, "64", "CPU 64: core 0 of socket 1; NUMA node 1"},
+		{big, "62-65", "CPUs 62-65: cores 62-63 of socket 0 and cores 0-1 of socket 1; NUMA nodes 0-1"},
+		{big, "0-255", "CPUs 0-255: socket 0 and socket 1; NUMA nodes 0-1"},
+		{nps4, "8-15", "CPUs 8-15: cores 8-15 of socket 0; NUMA node 1"},
+		{hybrid, "0-1", "CPUs 0-1: core 0 of socket 0; NUMA node 0, cpu_core"},
+		{hybrid, "7-8", "CPUs 7-8: cores 3,16 of socket 0; NUMA node 0, cpu_core, cpu_atom"},
+	} {
+		assert.Equal(t, c.want, describe(c.m, cpus(t, c.cpus)))
+	}
+}
+
+func TestReport(t *testing.T) {
+	m := topology.Read(topologytest.FourNodes.Tree(), cpus(t, "0-31"))
+	p := &proxy{plan: hydra.HostPlan{
+		Host: "h", Ranks: 3, Programs: []hydra.Program{{PerProcess: 2}},
+		Sets: []hydra.RankSet{{Ranks: []int{4, 5}}, {Ranks: []int{6}, Local: 2}},
+	}}
+	for _, c := range []struct {
+		pl   placement
+		want []string
+	}{
+		{placement{machine: m, cpus: []topology.Set{{0}, {8}, {9}}}, []string{
+			"rank 4 on h (ranks 4-5 in one process): CPU 0: core 0 of socket 0; NUMA node 0",
+			"rank 5 on h (ranks 4-5 in one process): CPU 8: core 8 of socket 0; NUMA node 1",
+			"rank 6 on h: CPU 9: core 9 of socket 0; NUMA node 1",
+		}},
+		{placement{machine: m, spread: []int{3, 4, 5}}, []string{
+			"rank 4 on h (ranks 4-5 in one process): CPU 3: core 3 of socket 0; NUMA node 0",
+			"rank 5 on h (ranks 4-5 in one process): CPU 4: core 4 of socket 0; NUMA node 0",
+			"rank 6 on h: not bound, CPUs 0-31: socket 0; NUMA nodes 0-3",
+		}},
+	} {
+		assert.Equal(t, c.want, p.report(c.pl))
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package topology
+
+import (
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Read reads the tree of /sys whose root is sys. allowed are the CPUs that the caller may use, its affinity mask; nil
+// stands for all that are online.
+func Read(sys fs.FS, allowed Set) *Machine {
+	t := tree{sys}
+	m := &Machine{CPUs: allowed, objects: map[Kind][]Object{}}
+	if allowed == nil {
+		m.CPUs = t.set("devices/system/cpu/online")
+	}
+	for _, cpu := range m.CPUs {
+		t.readCPU(m, cpu)
+	}
+	m.add(Whole, 0, m.CPUs)
+	t.readNodes(m)
+	t.readTypes(m)
+	t.readDevices(m)
+	m.order()
+	return m
+}
+
+// add enters an object, unless it has no CPU or one with the same CPUs is there.
+func (m *Machine) add(kind Kind, id int, cpus Set) {
+	ours := cpus.And(m.CPUs)
+	same := func(o Object) bool { return slices.Equal(o.CPUs, ours) }
+	if len(ours) > 0 && !slices.ContainsFunc(m.objects[kind], same) {
+		m.objects[kind] = append(m.objects[kind], Object{ID: id, CPUs: ours, first: cpus[0]})
+	}
+}
+
+// readCPU enters the objects around a CPU. Where the kernel does not tell, it is a core of its own, in the one socket.
+func (t tree) readCPU(m *Machine, cpu int) {
+	folder := "devices/system/cpu/cpu" + strconv.Itoa(cpu)
+	m.add(HWThread, cpu, Set{cpu})
+	if slices.ContainsFunc(m.objects[Core], func(o Object) bool { return o.CPUs.Has(cpu) }) {
+		return // what is around a core is around all of it
+	}
+	core := t.holding(cpu, folder+"/topology/core_cpus_list", folder+"/topology/thread_siblings_list")
+	if core == nil {
+		core = Set{cpu}
+	}
+	m.add(Core, t.number(folder+"/topology/core_id", cpu), core)
+	socket := t.holding(cpu, folder+"/topology/package_cpus_list", folder+"/topology/core_siblings_list")
+	if socket == nil {
+		socket = m.CPUs
+	}
+	m.add(Socket, t.number(folder+"/topology/physical_package_id", 0), socket)
+	for _, cache := range t.list(folder + "/cache") {
+		cache = folder + "/cache/" + cache
+		level := t.number(cache+"/level", 0)
+		if cpus := t.holding(cpu, cache+"/shared_cpu_list"); cpus != nil && level > 0 {
+			m.add(CacheKind(level, t.text(cache+"/type") == "Instruction"), t.number(cache+"/id", 0), cpus)
+		}
+	}
+}
+
+// readNodes enters the NUMA nodes. Where none is known the machine is one.
+func (t tree) readNodes(m *Machine) {
+	for _, name := range t.list("devices/system/node") {
+		id, isNode := numbered(name, "node")
+		if !isNode {
+			continue
+		}
+		folder := "devices/system/node/" + name
+		cpus := t.set(folder + "/cpulist").And(m.CPUs)
+		m.Nodes = append(m.Nodes, Node{Object{ID: id, CPUs: cpus}, t.memory(folder + "/meminfo")})
+		m.add(NUMA, id, cpus)
+	}
+	slices.SortFunc(m.Nodes, func(a, b Node) int { return a.ID - b.ID })
+	if len(m.objects[NUMA]) == 0 {
+		m.add(NUMA, 0, m.CPUs)
+	}
+}
+
+// memory returns the bytes of a node: "Node 0 MemTotal: 1234 kB".
+func (t tree) memory(file string) uint64 {
+	for line := range strings.Lines(t.text(file)) {
+		words := strings.Fields(line)
+		if len(words) == 5 && words[2] == "MemTotal:" {
+			kilobytes, _ := strconv.ParseUint(words[3], 10, 50)
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+// readTypes enters the kinds of cores of a machine that has several: by the counters that each has (x86), or by their
+// capacity (Arm).
+func (t tree) readTypes(m *Machine) {
+	for _, name := range []string{"cpu_core", "cpu_atom", "cpu_lowpower"} {
+		m.addType(name, t.set("devices/"+name+"/cpus"))
+	}
+	byCapacity := map[int][]int{}
+	for _, cpu := range m.CPUs {
+		capacity := t.number("devices/system/cpu/cpu"+strconv.Itoa(cpu)+"/cpu_capacity", 0)
+		byCapacity[capacity] = append(byCapacity[capacity], cpu)
+	}
+	if len(m.Types) > 0 || len(byCapacity) < 2 {
+		return
+	}
+	for capacity, cpus := range byCapacity {
+		m.addType(strconv.Itoa(capacity), NewSet(cpus...))
+	}
+	slices.SortFunc(m.Types, func(a, b CoreType) int { return a.CPUs[0] - b.CPUs[0] })
+}
+
+func (m *Machine) addType(name string, cpus Set) {
+	if cpus = cpus.And(m.CPUs); len(cpus) > 0 {
+		m.Types = append(m.Types, CoreType{name, cpus})
+	}
+}
