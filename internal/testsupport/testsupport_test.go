@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,4 +151,13 @@ func TestNothingLeftSeesOrphans(t *testing.T) {
 		require.NoError(t, unix.Kill(pid, unix.SIGKILL))
 		_, _ = unix.Wait4(pid, nil, 0, nil)
 	}
+}
+
+func TestSlurm(t *testing.T) {
+	NothingLeft(t)
+	slurm := Slurm(t, 2, 2)
+	out, errOut, code := Run(t, time.Minute, nil, slurm.Inside("srun", "-n", "4", "sh", "-c", "echo $SLURMD_NODENAME $SLURM_PROCID")...)
+	require.Zero(t, code, errOut)
+	assert.ElementsMatch(t, []string{"n1 0", "n1 1", "n2 2", "n2 3"}, strings.Split(strings.TrimSpace(out), "\n"))
+	assert.NotEmpty(t, slurm.Processes())
 }

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testsupport
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// namespaceLimit is how long a machine of namespaces may take to come up.
+const namespaceLimit = 30 * time.Second
+
+// A Namespace is a small machine of its own: network, processes and mounts, with its own /dev/shm. It takes root, and ends
+// with the test.
+type Namespace struct {
+	PID int // of its first process, as the test sees it
+	env []string
+}
+
+// newNamespace runs a bash script as the first process of a new machine and returns when the script is through. What
+// the script starts in the background goes on. env is what Inside sets.
+func newNamespace(t testing.TB, script string, env ...string) *Namespace {
+	t.Helper()
+	Require(t, "unshare", "nsenter", "ip")
+	script = "set -eu\nmount -t tmpfs none /dev/shm\nip link set lo up\n" + script + "\necho ready\nexec sleep infinity\n"
+	cmd := exec.Command("unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc",
+		"bash", "-c", script)
+	cmd.Env = append(os.Environ(), env...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatalf("start a machine of namespaces: %v", err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	limit := time.AfterFunc(namespaceLimit, func() { _ = cmd.Process.Kill() })
+	defer limit.Stop()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() == "ready" {
+			return &Namespace{PID: children(cmd.Process.Pid)[0], env: env}
+		}
+		said.WriteString(lines.Text() + "\n")
+	}
+	_ = cmd.Wait()
+	t.Fatalf("a machine of namespaces, which takes root, does not come up within %v:\n%s", namespaceLimit, said.String())
+	return nil
+}
+
+// Inside returns the command line that runs a program in there.
+func (n *Namespace) Inside(argv ...string) []string {
+	enter := []string{"nsenter", "-t", strconv.Itoa(n.PID), "-n", "-m", "-i", "-u", "-p", "--wd=.", "env"}
+	return append(append(enter, n.env...), argv...)
+}
+
+// Processes lists what runs in there, as the test sees it, but for the first process.
+func (n *Namespace) Processes() []int { return descendants(n.PID) }
