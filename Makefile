@@ -21,6 +21,8 @@ GO      ?= go
 GOFLAGS_BUILD = -trimpath -buildvcs=false
 EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map
 HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map
+# What tells the version of a library's file.
+STAMP = -X 'github.com/tpsl/tpsl/internal/version.Stamp=tpsl_version=$(VERSION);'
 CFLAGS_OWN = -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror
 
 COMMANDS = mpiexec tpsl tpslcc
@@ -48,7 +50,7 @@ $(KIN:%=bin/%): bin/tpslcc
 # ld finds the version script in LIBRARY_PATH: as an option its folder would be in the build ID, and no two builds alike.
 # The header that go build writes beside the library is of no use to a program.
 lib/libtpsl.so.0: FORCE
-	LIBRARY_PATH=$(CURDIR)/cmd/libtpsl CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "-extldflags '$(EXTLDFLAGS)'" -o $@ ./cmd/libtpsl
+	LIBRARY_PATH=$(CURDIR)/cmd/libtpsl CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(EXTLDFLAGS)'" -o $@ ./cmd/libtpsl
 	@rm -f lib/libtpsl.so.h
 
 lib/libtpsl.so: lib/libtpsl.so.0
@@ -76,7 +78,7 @@ $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
 
 # Private mode: the host of programs, the Go library behind it, and what each rank has in front of libc.
 lib/tpsl/libtpslhost.so: FORCE
-	LIBRARY_PATH=$(CURDIR)/cmd/libtpslhost CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "-extldflags '$(HOSTLDFLAGS)'" -o $@ ./cmd/libtpslhost
+	LIBRARY_PATH=$(CURDIR)/cmd/libtpslhost CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(HOSTLDFLAGS)'" -o $@ ./cmd/libtpslhost
 	@rm -f lib/tpsl/libtpslhost.h
 
 lib/tpsl/host: host/exec/main.c lib/tpsl/libtpslhost.so

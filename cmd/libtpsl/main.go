@@ -9,7 +9,9 @@ package main
 import (
 	"C"
 
+	"github.com/tpsl/tpsl/internal/version"
 	_ "github.com/tpsl/tpsl/tpsl"
 )
 
-func main() {}
+// main is not called in a library. It keeps the stamp in the file.
+func main() { print(version.Stamp) }

@@ -10,6 +10,8 @@ import (
 	"C"
 
 	_ "github.com/tpsl/tpsl/host"
+	"github.com/tpsl/tpsl/internal/version"
 )
 
-func main() {}
+// main is not called in a library. It keeps the stamp in the file.
+func main() { print(version.Stamp) }

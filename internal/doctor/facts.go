@@ -147,6 +147,7 @@ type Installation struct {
 	Libtpsl      string `json:"libtpsl"`
 	LibtpslError string `json:"libtpsl_error"`
 	LibtpslGo    string `json:"libtpsl_go"`      // version of Go that built it
+	LibtpslIs    string `json:"libtpsl_version"` // "" it has no stamp
 	LibtpslLacks int    `json:"libtpsl_lacks"`   // names of this tpsl's list
 	Packaged     string `json:"package_version"` // as lib/pkgconfig/tpsl.pc has it
 	Mpiexec      string `json:"mpiexec"`         // first in PATH

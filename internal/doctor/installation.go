@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tpsl/tpsl/internal/soname"
+	"github.com/tpsl/tpsl/internal/version"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/tpsl/names"
 )
@@ -40,6 +41,7 @@ func (i *Installation) lookAtLibtpsl(path string) {
 	i.Libtpsl = path
 	missing, _ := names.Compare(functions(m))
 	i.LibtpslLacks = len(missing)
+	i.LibtpslIs = version.In([]byte(read(path)))
 	if info, err := buildinfo.ReadFile(path); err == nil {
 		i.LibtpslGo = info.GoVersion
 	}

@@ -76,6 +76,9 @@ func judgeInstallation(f Facts) (found []Finding) {
 	case i.LibtpslLacks > 0:
 		found = append(found, Finding{Error, i.Libtpsl, fmt.Sprintf("lacks %s that tpsl %s knows", counted(i.LibtpslLacks, "name"), f.Version),
 			"the same version", "install tpsl anew"})
+	case i.LibtpslIs != f.Version:
+		found = append(found, Finding{Error, i.Libtpsl, fmt.Sprintf("is of version %q, tpsl of %s", i.LibtpslIs, f.Version),
+			"the same version", "install tpsl anew"})
 	}
 	switch {
 	case i.Mpiexec == "":

@@ -28,7 +28,7 @@ func healthy() Facts {
 		},
 		Libraries:    []Library{mpich, {Wanted: "libmpi.so.12", By: byDefault, Error: "find libmpi.so.12: not found"}},
 		Chosen:       Chosen{Path: mpich.Path},
-		Installation: Installation{Prefix: "/opt/tpsl", Libtpsl: "/opt/tpsl/lib/libtpsl.so.0", Mpiexec: "/opt/tpsl/bin/mpiexec", MpiexecKind: kindOurs},
+		Installation: Installation{Prefix: "/opt/tpsl", Libtpsl: "/opt/tpsl/lib/libtpsl.so.0", LibtpslIs: "1.2.3", Mpiexec: "/opt/tpsl/bin/mpiexec", MpiexecKind: kindOurs},
 	}
 }
 
@@ -70,6 +70,8 @@ func TestJudge(t *testing.T) {
 		{"no libtpsl", func(f *Facts) { f.Installation.LibtpslError = "open /opt/tpsl/lib/libtpsl.so.0: no such file" }, Error,
 			[]string{"libtpsl.so.0: open /opt/tpsl/lib/libtpsl.so.0: no such file; install tpsl anew"}},
 		{"older libtpsl", func(f *Facts) { f.Installation.LibtpslLacks = 3 }, Error, []string{"lacks 3 names that tpsl 1.2.3 knows"}},
+		{"libtpsl of another version", func(f *Facts) { f.Installation.LibtpslIs = "1.2.2" }, Error,
+			[]string{`/opt/tpsl/lib/libtpsl.so.0: is of version "1.2.2", tpsl of 1.2.3; needs the same version`}},
 		{"no mpiexec", func(f *Facts) { f.Installation.Mpiexec, f.Installation.MpiexecKind = "", "" }, Warning,
 			[]string{"PATH: has no mpiexec; needs /opt/tpsl/bin"}},
 		{"foreign mpiexec", func(f *Facts) {

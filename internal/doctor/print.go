@@ -132,7 +132,7 @@ func (p printer) installation(i Installation) {
 	if i.LibtpslError != "" {
 		p.line(soname.Libtpsl, i.LibtpslError)
 	} else {
-		p.line(soname.Libtpsl, strings.TrimRight(fmt.Sprintf("%s, built with %s", i.Libtpsl, i.LibtpslGo), " "))
+		p.line(soname.Libtpsl, strings.TrimRight(fmt.Sprintf("%s: version %s, built with %s", i.Libtpsl, i.LibtpslIs, i.LibtpslGo), " "))
 	}
 	p.line("package", i.Packaged)
 	p.line("mpiexec in PATH", join(i.Mpiexec, i.MpiexecKind))

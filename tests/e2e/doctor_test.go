@@ -55,7 +55,8 @@ func TestDoctor(t *testing.T) {
 	assert.Contains(t, job.stdout, "\n  once     libucm.so.0 ")
 	assert.Contains(t, job.stdout, "\n  shared   libc.so.6 ")
 	assert.Equal(t, filepath.Join(testsupport.Build(t), "bin/mpiexec")+" (this installation)", line(t, job, "mpiexec in PATH"))
-	assert.True(t, strings.HasPrefix(line(t, job, "libtpsl.so.0"), built(t, "lib/libtpsl.so.0")))
+	version := strings.TrimSpace(strings.TrimPrefix(run(t, nil, built(t, "bin/tpsl"), "-version").succeeded(t).stdout, "tpsl "))
+	assert.True(t, strings.HasPrefix(line(t, job, "libtpsl.so.0"), built(t, "lib/libtpsl.so.0")+": version "+version+", built with go"))
 	assert.Contains(t, job.stdout, "\n  UCX_TLS=sm,self\n")
 	assert.Equal(t, "works", line(t, job, "process_vm_readv"))
 }
