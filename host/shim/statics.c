@@ -76,47 +76,20 @@ char *setstate(char *state)
 
 static struct drand48_data generator48;
 
-double drand48(void)
-{
-    double n;
-    drand48_r(&generator48, &n);
-    return n;
-}
+#define NEXT(type, name, parameters, call) \
+    type name parameters                   \
+    {                                      \
+        type n;                            \
+        call;                              \
+        return n;                          \
+    }
 
-double erand48(unsigned short state[3])
-{
-    double n;
-    erand48_r(state, &generator48, &n);
-    return n;
-}
-
-long lrand48(void)
-{
-    long n;
-    lrand48_r(&generator48, &n);
-    return n;
-}
-
-long nrand48(unsigned short state[3])
-{
-    long n;
-    nrand48_r(state, &generator48, &n);
-    return n;
-}
-
-long mrand48(void)
-{
-    long n;
-    mrand48_r(&generator48, &n);
-    return n;
-}
-
-long jrand48(unsigned short state[3])
-{
-    long n;
-    jrand48_r(state, &generator48, &n);
-    return n;
-}
+NEXT(double, drand48, (void), drand48_r(&generator48, &n))
+NEXT(double, erand48, (unsigned short state[3]), erand48_r(state, &generator48, &n))
+NEXT(long, lrand48, (void), lrand48_r(&generator48, &n))
+NEXT(long, nrand48, (unsigned short state[3]), nrand48_r(state, &generator48, &n))
+NEXT(long, mrand48, (void), mrand48_r(&generator48, &n))
+NEXT(long, jrand48, (unsigned short state[3]), jrand48_r(state, &generator48, &n))
 
 void srand48(long seed) { srand48_r(seed, &generator48); }
 void lcong48(unsigned short state[7]) { lcong48_r(state, &generator48); }
