@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -23,14 +24,16 @@ type Namespace struct {
 	env []string
 }
 
+// unshare is the command that makes a machine; a bash script follows.
+var unshare = strings.Fields("unshare --net --mount --ipc --uts --pid --fork --kill-child --mount-proc")
+
 // newNamespace runs a bash script as the first process of a new machine and returns when the script is through. What
 // the script starts in the background goes on. env is what Inside sets.
 func newNamespace(t testing.TB, script string, env ...string) *Namespace {
 	t.Helper()
 	Require(t, "unshare", "nsenter", "ip")
 	script = "set -eu\nmount -t tmpfs none /dev/shm\nip link set lo up\n" + script + "\necho ready\nexec sleep infinity\n"
-	cmd := exec.Command("unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"bash", "-c", script)
+	cmd := exec.Command(unshare[0], append(unshare[1:], "bash", "-c", script)...)
 	cmd.Env = append(os.Environ(), env...)
 	var said bytes.Buffer
 	cmd.Stderr = &said

@@ -161,3 +161,16 @@ func TestSlurm(t *testing.T) {
 	assert.ElementsMatch(t, []string{"n1 0", "n1 1", "n2 2", "n2 3"}, strings.Split(strings.TrimSpace(out), "\n"))
 	assert.NotEmpty(t, slurm.Processes())
 }
+
+func TestHosts(t *testing.T) {
+	NothingLeft(t)
+	hosts := Hosts(t, "a", "b", "c")
+	out, errOut, code := Run(t, time.Minute, nil, hosts[0].Inside("ssh", "b", "ssh c hostname; hostname")...)
+	require.Zero(t, code, errOut)
+	assert.Equal(t, "c\nb\n", out)
+	assert.Empty(t, errOut)
+	Run(t, time.Minute, nil, hosts[1].Inside("ip", "link", "set", "eth0", "down")...)
+	_, errOut, code = Run(t, time.Minute, nil, hosts[0].Inside("ssh", "-o", "ConnectTimeout=1", "b", "hostname")...)
+	assert.Equal(t, 255, code)
+	assert.Contains(t, errOut, "connect to host b")
+}
