@@ -5,33 +5,71 @@ package hydra
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
 )
 
 // banner reports a crash in Hydra's words, which scripts search for, with what Hydra leaves out.
-func banner(info exitInfo, code int) []string {
+func (j *Job) banner(info exitInfo) []string {
 	signal := info.status().Signal()
-	text := signalText(signal)
 	rule := strings.Repeat("=", 83)
-	lines := []string{
+	return slices.Concat([]string{
 		"",
 		rule,
 		"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
 		fmt.Sprintf("=   PID %d RUNNING AT %s", info.PID, info.host),
-		fmt.Sprintf("=   EXIT CODE: %d", code),
+		fmt.Sprintf("=   EXIT CODE: %d", j.outcome.Code),
 		"=   " + rankLine(info),
 		"=   PROGRAM: " + info.program,
 		fmt.Sprintf("=   SIGNAL: %s (%d)%s", unix.SignalName(signal), signal, coreText(info)),
+	}, j.details(info), []string{
 		"=   CLEANING UP REMAINING PROCESSES",
 		"=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
 		rule,
-		fmt.Sprintf("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: %s (signal %d)", text, signal),
+		fmt.Sprintf("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: %s (signal %d)", signalText(signal), signal),
 		"This typically refers to a problem with your application.",
 		"Please see the FAQ page for debugging suggestions",
+	})
+}
+
+// details are the lines that not every crash has.
+func (j *Job) details(info exitInfo) (lines []string) {
+	if info.OutOfMemory {
+		lines = append(lines, "=   OUT OF MEMORY: the kernel killed it at the memory limit of its cgroup")
+	}
+	const most = 8
+	later := j.failures[j.crash+1:]
+	for _, next := range later[:min(most, len(later))] {
+		lines = append(lines, fmt.Sprintf("=   THEN FAILED: %s: %s", next.who(), next.failure()))
+	}
+	if len(later) > most {
+		lines = append(lines, fmt.Sprintf("=   THEN FAILED: %d more", len(later)-most))
+	}
+	// They are repeated where other output, or a file, stands between them and this.
+	apart := j.plan.Size > len(info.set.Ranks) || j.plan.Hosts[0].Stdio.ErrFile != ""
+	if j.crash == 0 && apart && len(j.failedWords) > 0 {
+		lines = append(lines, "=   ITS LAST LINES ON STDERR:")
+		for _, line := range j.failedWords {
+			lines = append(lines, "=   | "+line)
+		}
 	}
 	return lines
+}
+
+// words takes the last lines on stderr of a host's first failure, if that is the job's.
+func (j *Job) words(e event) {
+	var words channel.Words
+	if err := e.frame.Value(&words); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	if len(words.Text) > 0 && len(j.failures) > 0 && slices.Equal(words.Ranks, j.failures[0].set.Ranks) {
+		j.failedWords = strings.Split(strings.TrimSuffix(string(words.Text), "\n"), "\n")
+	}
 }
 
 func rankLine(info exitInfo) string {
@@ -45,10 +83,13 @@ func rankLine(info exitInfo) string {
 }
 
 func coreText(info exitInfo) string {
-	if info.status().CoreDump() {
+	switch {
+	case !info.status().CoreDump():
+		return ", no core"
+	case info.Core == "":
 		return ", core dumped"
 	}
-	return ", no core"
+	return ", core dumped to " + info.Core
 }
 
 // signalText names a signal as strsignal(3) does, as far as Go's names differ from it.

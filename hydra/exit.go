@@ -4,57 +4,13 @@
 package hydra
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/channel"
 )
-
-// ExitLauncher is the exit code of everything that is not the program's doing.
-const ExitLauncher = 255
-
-// exitPipe is the exit code of a program that SIGPIPE ended, as shells show it.
-const exitPipe = 128 + int(unix.SIGPIPE)
-
-// An Outcome is how a job ended. The first failure decides the code; otherwise the codes of all ranks are or-ed.
-type Outcome struct {
-	Code  int
-	Lines []string // to be shown on stderr after all output
-	final bool
-}
-
-// decide sets the code that later exits do not change. It reports whether nothing had decided before.
-func (o *Outcome) decide(code int) bool {
-	if o.final {
-		return false
-	}
-	o.Code, o.final = code, true
-	return true
-}
-
-// fail records a failure of the launch itself.
-func (o *Outcome) fail(text string) {
-	if o.decide(ExitLauncher) {
-		o.note(text)
-	}
-}
-
-func (o *Outcome) note(text string) { o.Lines = append(o.Lines, "mpiexec: "+text) }
-
-// unwritten records an error of writing standard output.
-func (o *Outcome) unwritten(err error) {
-	if !errors.Is(err, unix.EPIPE) {
-		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err // the path is but Go's name of the stream
-		}
-		o.fail(fmt.Sprintf("write standard output: %v", err))
-	} else if o.decide(exitPipe) {
-		o.note("nobody reads standard output any more; ended the job")
-	}
-}
 
 // An exitInfo is an Exit with the place it happened.
 type exitInfo struct {
@@ -86,7 +42,7 @@ func (j *Job) aborted(e event) {
 	j.end()
 }
 
-// exited handles the end of a set's process.
+// exited handles the end of a process: a set's, or that of a rank which is one of its own.
 func (j *Job) exited(e event) {
 	info := exitInfo{host: e.link.plan.Host}
 	if err := e.frame.Value(&info.Exit); err != nil {
@@ -98,45 +54,65 @@ func (j *Job) exited(e event) {
 		info.set = info.set.Only(info.Rank)
 	}
 	info.program = e.link.plan.Programs[info.set.Program].Args[0]
-	status := info.status()
 	j.log.Debug("exited", "ranks", info.set.Label(), "status", info.Status, "unfinalized", info.Unfinalized)
+	if !info.Running {
+		j.ends.add(info, time.Since(j.began))
+	}
 	switch {
 	case info.Ended:
-	case info.Running:
-		j.fault(1, info.who()+" closed its PMI connection without MPI_Finalize")
-	case status.Signaled():
-		j.crashed(info)
-	case len(info.Unfinalized) > 0:
-		j.fault(status.ExitStatus(), fmt.Sprintf("%s exited with status %d without MPI_Finalize of rank %s",
-			info.who(), status.ExitStatus(), rankList(info.Unfinalized)))
+	case info.failure() != "":
+		j.failed(info)
 	default:
-		if !j.outcome.final {
-			j.outcome.Code |= status.ExitStatus()
-		}
-		if !info.Initialized {
+		j.outcome.count(info.status())
+		if !info.Initialized && !j.plan.Exit.KeepRunning {
 			j.idle = append(j.idle, info)
 			j.endIfStuck()
 		}
 	}
 }
 
-// fault ends the job because of one process.
-func (j *Job) fault(code int, text string) {
-	if j.outcome.decide(j.outcome.Code | code) {
-		j.outcome.note(text)
+// failure says what was wrong with the end of a process, or "".
+func (e exitInfo) failure() string {
+	status := e.status()
+	switch {
+	case e.Running:
+		return "closed its PMI connection without MPI_Finalize"
+	case status.Signaled():
+		return fmt.Sprintf("%s (%d)%s", unix.SignalName(status.Signal()), status.Signal(), coreText(e))
+	case len(e.Unfinalized) > 0:
+		return fmt.Sprintf("exited with status %d without MPI_Finalize of rank %s", status.ExitStatus(), rankList(e.Unfinalized))
 	}
+	return ""
+}
+
+// failed handles a process that broke the job.
+func (j *Job) failed(info exitInfo) {
+	if info.Running {
+		info.Status = 1 << 8 // that of an exit with 1
+	}
+	j.failures = append(j.failures, info)
+	j.outcome.count(info.status())
+	switch {
+	case j.outcome.final:
+	case !info.status().Signaled():
+		j.outcome.note(info.who() + " " + info.failure())
+	case j.crash < 0:
+		j.crash = len(j.failures) - 1
+	}
+	if j.plan.Exit.KeepRunning {
+		j.tellDead(info)
+		return
+	}
+	j.outcome.final = true
 	j.end()
 }
 
-func (j *Job) crashed(info exitInfo) {
-	code := int(info.status().Signal())
-	if info.status().CoreDump() {
-		code |= 0x80 // as in the wait status
+// tellDead tells every rank that goes on which ones did not.
+func (j *Job) tellDead(info exitInfo) {
+	j.dead = append(j.dead, info.set.Ranks...)
+	for _, link := range j.proxies {
+		link.conn.SendValue(channel.Dead, j.dead)
 	}
-	if j.outcome.decide(code) {
-		j.outcome.Lines = append(j.outcome.Lines, banner(info, code)...)
-	}
-	j.end()
 }
 
 // endIfStuck ends the job when one process is gone without MPI_Init while another waits for it in a barrier.
@@ -149,6 +125,9 @@ func (j *Job) endIfStuck() {
 	if code == 0 {
 		code = ExitLauncher
 	}
-	j.fault(code, fmt.Sprintf("%s exited with status %d without MPI_Init, which others wait for",
-		first.who(), first.status().ExitStatus()))
+	if j.outcome.decide(j.outcome.Code | code) {
+		j.outcome.note(fmt.Sprintf("%s exited with status %d without MPI_Init, which others wait for",
+			first.who(), first.status().ExitStatus()))
+	}
+	j.end()
 }

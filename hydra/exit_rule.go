@@ -31,16 +31,23 @@ func ParseExitRule(s string) (ExitRule, error) {
 	return "", fmt.Errorf("%q is not one of or, first, max, 128+sig", s)
 }
 
-// add returns the exit code so far with that of one more process.
-func (r ExitRule) add(code int, status unix.WaitStatus) int {
-	more := r.codeOf(status)
+// A tally is the exit code so far.
+type tally struct {
+	rule ExitRule
+	all  unix.WaitStatus // of every process, or-ed: a signal then hides codes
+	code int
+}
+
+func (t *tally) add(status unix.WaitStatus) {
+	t.all |= status
 	switch {
-	case r == ExitMax:
-		return max(code, more)
-	case r == ExitFirst && code != 0:
-		return code
+	case t.rule == ExitMax:
+		t.code = max(t.code, t.rule.codeOf(status))
+	case t.rule != ExitFirst:
+		t.code = t.rule.codeOf(t.all)
+	case t.code == 0:
+		t.code = t.rule.codeOf(status)
 	}
-	return code | more
 }
 
 // codeOf returns what one process counts.

@@ -50,6 +50,12 @@ type Job struct {
 	interrupted bool             // a first SIGINT was forwarded
 	pmiUsed     bool             // some rank has started a PMI session
 	idle        []exitInfo       // exits without PMI while none was known to be in use
+	ends        ends
+	failures    []exitInfo // processes that broke the job, in the order in which that was heard of
+	failedWords []string   // last lines on stderr of the first of these
+	crash       int        // index of the first of these that a signal killed, or -1; not when something else had ended the job
+	dead        []int      // ranks that ended while the job goes on
+	reportFile  *os.File
 }
 
 // An event is something that the job's goroutine has to act on.
@@ -62,7 +68,8 @@ type event struct {
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
 func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logger) *Job {
 	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
-	j.began = procs.Now()
+	j.began, j.ends, j.crash = procs.Now(), ends{}, -1
+	j.outcome.sum.rule = plan.Exit.Code
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
 	return j
@@ -71,15 +78,18 @@ func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logg
 // Run runs the job to its end and leaves nothing of it behind.
 func (j *Job) Run() Outcome {
 	signals := catchSignals()
-	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec()); err != nil {
-		return Outcome{Code: ExitLauncher, Lines: []string{err.Error()}}
+	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
+		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
 	if err := j.startProxies(); err != nil {
-		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
+		j.outcome.fail(err.Error())
+		j.conclude()
+		return j.outcome
 	}
 	go feedStdin(j.stdinReaders())
 	j.loop(signals)
 	j.finish()
+	j.conclude()
 	return j.outcome
 }
 
@@ -146,6 +156,20 @@ func (j *Job) finish() {
 	}
 }
 
+// conclude tells what is known only now that all has ended.
+func (j *Job) conclude() {
+	if j.crash >= 0 {
+		j.outcome.Lines = append(j.banner(j.failures[j.crash]), j.outcome.Lines...)
+	}
+	if j.plan.Exit.PrintAll {
+		j.outcome.Lines = append(j.outcome.Lines, j.exitCodes()...)
+	}
+	j.writeReport()
+	if j.plan.Exit.Silent {
+		j.outcome.Lines = nil
+	}
+}
+
 // stalled reports whether the end waits for the reader of our output, who may take any time unless the user is in a hurry.
 func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stderr.pending()) }
 
@@ -186,6 +210,8 @@ func (j *Job) handle(e event) {
 	case channel.Failed:
 		j.outcome.fail(string(e.frame.Body))
 		j.end()
+	case channel.LastWords:
+		j.words(e)
 	case channel.Warned:
 		j.stderr.line("mpiexec: " + string(e.frame.Body))
 	case channel.Traced:

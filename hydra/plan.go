@@ -20,6 +20,7 @@ import (
 type Plan struct {
 	Size  int
 	Hosts []HostPlan
+	Exit  ExitOptions
 }
 
 // A HostPlan is everything the proxy of one host needs to know; it travels in the launch frame.
@@ -119,7 +120,10 @@ func NewPlan(opts Options, s Setting) (Plan, error) {
 		Trace:     opts.Verbose,
 	}
 	common.PMI.Trace = opts.PMI.Trace || opts.Verbose
-	plan := Plan{Size: len(placed.ranks)}
+	if err := checkRanks(opts, len(placed.ranks)); err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Size: len(placed.ranks), Exit: opts.Exit}
 	for id, perSegment := range placed.perHost() {
 		host, err := common.on(placed.hosts[id])
 		if err != nil {

@@ -48,5 +48,17 @@ func (r Ranks) Hold(rank int) bool {
 	return slices.ContainsFunc(r, func(part RankRange) bool { return part.First <= rank && rank <= part.Last })
 }
 
+// checkRanks refuses options that name a rank which the job has not.
+func checkRanks(opts Options, size int) error {
+	for name, ranks := range map[string]Ranks{"output-from": opts.Stdio.From, "stdin": opts.Stdio.Stdin, "gdb": opts.Exit.GDB} {
+		for _, part := range ranks {
+			if part.Last >= size && part != allRanks[0] {
+				return fmt.Errorf("option -%s: there is no rank %d among %d", name, part.Last, size)
+			}
+		}
+	}
+	return nil
+}
+
 // HoldAny reports whether one of the ranks is named.
 func (r Ranks) HoldAny(ranks []int) bool { return slices.ContainsFunc(ranks, r.Hold) }

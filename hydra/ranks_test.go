@@ -50,21 +50,22 @@ func TestExitRule(t *testing.T) {
 		want int
 	}{
 		{"or", []unix.WaitStatus{exited(0), exited(1), exited(2)}, 3},
-		{"or", []unix.WaitStatus{killed}, 9},
+		{"or", []unix.WaitStatus{exited(6), killed}, 9},
 		{"or", []unix.WaitStatus{crashed}, 128 + 11},
 		{"first", []unix.WaitStatus{exited(0), exited(4), exited(3)}, 4},
 		{"max", []unix.WaitStatus{exited(4), exited(5), exited(3)}, 5},
 		{"max", []unix.WaitStatus{exited(4), killed}, 128 + 9},
+		{"first", []unix.WaitStatus{killed, exited(4)}, 128 + 9},
 		{"128+SIG", []unix.WaitStatus{exited(1), exited(2)}, 3},
 		{"128+sig", []unix.WaitStatus{crashed}, 128 + 11},
 	} {
 		rule, err := ParseExitRule(row.rule)
 		require.NoError(t, err)
-		code := 0
+		sum := tally{rule: rule}
 		for _, status := range row.ends {
-			code = rule.add(code, status)
+			sum.add(status)
 		}
-		assert.Equal(t, row.want, code, "%s %v", row.rule, row.ends)
+		assert.Equal(t, row.want, sum.code, "%s %v", row.rule, row.ends)
 	}
 	_, err := ParseExitRule("last")
 	assert.ErrorContains(t, err, "is not one of or, first, max, 128+sig")

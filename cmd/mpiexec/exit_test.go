@@ -102,7 +102,7 @@ func TestCore(t *testing.T) {
 	case 11:
 		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), no core\n") // the system does not write one
 	case 128 + 11:
-		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), core dumped\n")
+		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), core dumped")
 	default:
 		t.Errorf("exit code %d", code)
 	}

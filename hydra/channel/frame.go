@@ -21,6 +21,7 @@ const (
 	Kill                       // end every rank now
 	BarrierOut                 // body: pmi.Arrival, with everybody's puts
 	NameReply                  // body: Name
+	Dead                       // body: ranks that ended while the job goes on, as JSON
 )
 
 // Frames from a proxy to mpiexec.
@@ -36,6 +37,7 @@ const (
 	Exited                       // body: Exit
 	Failed                       // body: text; the host's ranks cannot run
 	Warned                       // body: text
+	LastWords                    // body: Words
 	Traced                       // body: a line of the PMI trace
 	Placed                       // body: hydra.Placed, before anything starts
 	Done                         // all ranks have ended and all output is sent

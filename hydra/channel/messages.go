@@ -13,7 +13,15 @@ type Exit struct {
 	Unfinalized []int  // ranks that started a PMI session and did not finalize it
 	FaultRank   int    // the rank whose thread crashed, or -1
 	Ended       bool   // the proxy was ending it: its status says nothing about the program
+	Core        string // the file with its core, if it is known
+	OutOfMemory bool   // the kernel killed a process of the host's ranks for want of memory
 	Running     bool   // the process still runs but its rank closed the PMI session without finalize
+}
+
+// Words are the last lines that the first process of a host to fail wrote to stderr.
+type Words struct {
+	Ranks []int
+	Text  []byte
 }
 
 // An Abort is a rank's request to end the job.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/procs"
 )
 
 const (
@@ -40,8 +41,36 @@ func (p *proxy) reportExit(proc *process) {
 		FaultRank:   proc.faultRank,
 		Ended:       proc.killed,
 	}
+	p.examine(&exit, proc, proc.set.Ranks)
 	p.mu.Unlock()
 	p.conn.SendValue(channel.Exited, exit)
+}
+
+// examine adds what the host knows of a failure. Preconditions: p.mu is held.
+func (p *proxy) examine(exit *channel.Exit, proc *process, ranks []int) {
+	status := unix.WaitStatus(exit.Status)
+	if exit.Ended || !status.Signaled() && len(exit.Unfinalized) == 0 {
+		return
+	}
+	p.failedFirst(ranks)
+	if status.CoreDump() {
+		exit.Core = procs.CoreFile(exit.PID, p.plan.Programs[proc.set.Program].Wdir, p.began)
+	}
+	if status.Signaled() && status.Signal() == unix.SIGKILL {
+		if kills := procs.OOMKills(); kills > p.oomKills {
+			p.oomKills++ // another victim's end is still to come
+			exit.OutOfMemory = true
+		}
+	}
+}
+
+// otherDied tells the ranks that some have ended while the job goes on, as Hydra does: by a list and SIGUSR1.
+func (p *proxy) otherDied(frame channel.Frame) {
+	var dead []int
+	if frame.Value(&dead) == nil {
+		p.server.SetDead(dead)
+		p.signalAll(unix.SIGUSR1)
+	}
 }
 
 // Initialized implements pmi.Events.
@@ -134,6 +163,7 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 	if exit.Initialized && !slices.Contains(proc.finalized, rank) {
 		exit.Unfinalized = []int{rank}
 	}
+	p.examine(&exit, proc, []int{rank})
 	proc.rankFailed = proc.rankFailed || status != 0
 	p.collected.Ended(pid)
 	p.mu.Unlock()

@@ -99,6 +99,8 @@ func serve(trunk *channel.Trunk, conn *channel.Conn) error {
 		windows:   map[channel.Kind]*channel.Window{},
 		byPID:     map[int]*process{},
 		collected: procs.Makers{},
+		words:     map[int]*words{},
+		oomKills:  procs.OOMKills(),
 		log:       slog.New(slog.DiscardHandler),
 	}
 	if p.plan, err = hydra.DecodeHostPlan(frame.Body); err != nil {

@@ -34,6 +34,13 @@ func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) 
 	if p.plan.Stdio.Label != "" {
 		lines.prefix = p.label(from, name == "" && p.coloured(stream))
 	}
+	if stream == channel.Stderr {
+		kept, emit := new(words), lines.emit
+		lines.emit = func(text []byte) { kept.keep(text); emit(text) }
+		p.mu.Lock()
+		p.words[from.Ranks[0]] = kept
+		p.mu.Unlock()
+	}
 	p.output.Go(func() {
 		defer pipe.Close()
 		p.copyLines(lines, pipe)

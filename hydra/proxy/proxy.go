@@ -48,7 +48,10 @@ type proxy struct {
 	byPID     map[int]*process
 	collected procs.Makers // every process that was collected, whoever started it
 	ending    bool
-	announced bool // an Initialized frame was sent
+	announced bool           // an Initialized frame was sent
+	words     map[int]*words // by first rank
+	failed    []int          // the first ranks to fail
+	oomKills  int            // counted so far
 }
 
 // run starts the sets and returns when nothing is left of them. An error says why they cannot run.
@@ -98,6 +101,7 @@ func (p *proxy) finish() {
 		procs.RemoveSharedMemory(p.began, p.collected)
 	}
 	<-drained
+	p.sendWords()
 	p.closeFiles()
 }
 
@@ -130,6 +134,8 @@ func (p *proxy) handle(frame channel.Frame) {
 		p.signalAll(unix.Signal(frame.Index))
 	case channel.Kill:
 		p.end()
+	case channel.Dead:
+		p.otherDied(frame)
 	case channel.BarrierOut:
 		p.up.barrierOut(frame.Body)
 	case channel.NameReply:

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+func fileText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Each name is one file, labels included, in mpiexec's folder; nothing of it comes to the terminal. An old file leaves no
+// tail, which it does with Hydra.
+func TestOutputFiles(t *testing.T) {
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	script := "echo out$PMI_RANK; echo err$PMI_RANK >&2"
+	for _, launcher := range []string{"mpiexec", "mpiexec.hydra"} {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		require.NoError(t, os.WriteFile("out.1."+host, []byte(strings.Repeat("old\n", 100)), 0o600))
+		j := launch(t, nil, launcher, "-l", "-outfile-pattern", "out.%r.%h", "-errfile-pattern", "err.%p-%g%%", "-wdir", "/", "-n", "3", "sh", "-c", script)
+		require.Zero(t, j.end(t), j.errOut.String())
+		assert.Empty(t, j.out.String()+j.errOut.String())
+		assert.ElementsMatch(t, []string{"[0] err0", "[1] err1", "[2] err2"}, lines(fileText(t, "err.0-0%")), launcher)
+		assert.Equal(t, "[0] out0\n", fileText(t, "out.0."+host), launcher)
+		if launcher == "mpiexec" {
+			assert.Equal(t, "[1] out1\n", fileText(t, "out.1."+host))
+		} else {
+			assert.Equal(t, "[1] out1\nld\n", fileText(t, "out.1."+host)[:len("[1] out1\nld\n")], "Hydra keeps the tail")
+		}
+	}
+}
+
+func TestOutputFrom(t *testing.T) {
+	dir := t.TempDir()
+	script := "echo out$PMI_RANK; echo err$PMI_RANK >&2"
+	j, code := runJob(t, "-l", "-output-from", "1,3-4", "-errfile-pattern", dir+"/err.%r", "-n", "6", "sh", "-c", script)
+	require.Zero(t, code, j.errOut.String())
+	assert.ElementsMatch(t, []string{"[1] out1", "[3] out3", "[4] out4"}, lines(j.out.String()))
+	files, err := filepath.Glob(dir + "/*")
+	require.NoError(t, err)
+	assert.Equal(t, []string{dir + "/err.1", dir + "/err.3", dir + "/err.4"}, files)
+}
+
+// In shared mode the set is what has streams.
+func TestOutputOfSets(t *testing.T) {
+	putStandIns(t)
+	dir := t.TempDir()
+	j, code := runJob(t, "-tpsl", "shared", "-prepend-pattern", "%r: ", "-outfile-pattern", dir+"/out.%r", "-output-from", "2", "-n", "4", "-rpp", "2", sessions(t))
+	require.Zero(t, code, j.errOut.String())
+	text := fileText(t, dir+"/out.2-3")
+	assert.True(t, strings.HasPrefix(text, "2-3: "), text)
+	assert.NoFileExists(t, dir+"/out.0-1")
+}
+
+// %t is the time since the job began, in every line anew.
+func TestLabelWithTime(t *testing.T) {
+	j, code := runJob(t, "-prepend-pattern", "%t s: ", "-n", "1", "sh", "-c", "echo a; sleep 1.1; echo b")
+	require.Zero(t, code, j.errOut.String())
+	assert.Regexp(t, `\A0 s: a\n[1-9] s: b\n\z`, j.out.String())
+}
+
+// An output file that cannot be opened keeps the job from starting.
+func TestOutputFileNotOpened(t *testing.T) {
+	j, code := runJob(t, "-outfile-pattern", "/nonexistent/out.%r", "-n", "2", "touch", t.TempDir()+"/started")
+	assert.Equal(t, 255, code)
+	assert.Regexp(t, `\Ampiexec: open output file /nonexistent/out.0 of rank 0 on \S+: no such file or directory\n\z`, j.errOut.String())
+}
+
+// A full disk ends the job, with a line that names rank, host and file, also when the ranks are done by then.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		unable(t, "cannot mount a small file system: %v", err)
+	}
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(dir, 0)) })
+	for _, then := range []string{"", "; exec sleep 60"} {
+		j, code := runJob(t, "-outfile-pattern", dir+"/out.%r", "-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] || yes | head -c 100000"+then)
+		assert.Equal(t, 255, code)
+		assert.Regexp(t, `\Ampiexec: write output file `+dir+`/out.1 of rank 1 on \S+: no space left on device\n\z`, j.errOut.String())
+	}
+}
+
+// Only labels have colours, only on a terminal, and none where NO_COLOR asks for none.
+func TestColours(t *testing.T) {
+	testsupport.Require(t, "script")
+	for env, want := range map[string]string{"NO_COLOR=": "\x1b[32m[1] \x1b[0mtext\r\n", "NO_COLOR=1": "[1] text\r\n"} {
+		cmd := exec.Command("script", "-qec", "mpiexec -l -n 2 -output-from 1 echo text", "/dev/null")
+		cmd.Env = append(os.Environ(), env)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(out), env)
+	}
+	j, _ := runJob(t, "-l", "-n", "1", "echo", "text")
+	assert.Equal(t, "[0] text\n", j.out.String())
+}
+
+// Every reader gets all of stdin, the slow ones too, and nobody waits for one that reads no more.
+func TestStdinReaders(t *testing.T) {
+	input := strings.Repeat("0123456789abcde\n", 1<<16)
+	script := `case $PMI_RANK in 1) exit;; 2) sleep 0.3;; esac; wc -c`
+	for readers, want := range map[string][]string{
+		"all":  {"[0] 1048576", "[2] 1048576", "[3] 1048576"},
+		"2,3":  {"[0] 0", "[2] 1048576", "[3] 1048576"},
+		"none": {"[0] 0", "[2] 0", "[3] 0"},
+		"1":    {"[0] 0", "[2] 0", "[3] 0"},
+	} {
+		j := launch(t, strings.NewReader(input), "mpiexec", "-l", "-stdin", readers, "-n", "4", "sh", "-c", script)
+		require.Zero(t, j.end(t), j.errOut.String())
+		assert.ElementsMatch(t, want, lines(j.out.String()), readers)
+	}
+}
+
+// Ten thousand lines of each rank at once: none lost, none torn, in each rank's order. Hydra tears lines.
+func TestManyLinesAtOnce(t *testing.T) {
+	const ranks, count = 4, 10000
+	script := fmt.Sprintf(`BEGIN { for (i = 0; i < %d; i++) { printf "%%s-", ENVIRON["PMI_RANK"]; if (i %% 7 == 0) fflush(); print i "-end" } }`, count)
+	began := time.Now()
+	j, code := runJob(t, "-n", fmt.Sprint(ranks), "awk", script)
+	require.Zero(t, code, j.errOut.String())
+	next := make([]int, ranks)
+	for _, line := range lines(j.out.String()) {
+		var rank, i int
+		_, err := fmt.Sscanf(line, "%d-%d-end", &rank, &i)
+		if err != nil || next[rank] != i {
+			t.Fatalf("%q after line %d of rank %d", line, next[rank], rank)
+		}
+		next[rank]++
+	}
+	assert.Equal(t, []int{count, count, count, count}, next)
+	assert.Less(t, time.Since(began), 15*time.Second)
+}
+
+// unable ends a test for which the machine lacks something; CI must have it.
+func unable(t *testing.T, format string, a ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, a...)
+	}
+	t.Skipf(format, a...)
+}

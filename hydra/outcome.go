@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// ExitLauncher is the exit code of everything that is not the program's doing.
+const ExitLauncher = 255
+
+// exitPipe is the exit code of a program that SIGPIPE ended, as shells show it.
+const exitPipe = 128 + int(unix.SIGPIPE)
+
+// An Outcome is how a job ended. The first failure decides the code; otherwise its rule makes one code of all.
+type Outcome struct {
+	Code  int
+	Lines []string // to be shown on stderr after all output
+	sum   tally
+	final bool // later exits do not change the code
+}
+
+// count adds the end of a process to the code, unless that is decided.
+func (o *Outcome) count(status unix.WaitStatus) {
+	if !o.final {
+		o.sum.add(status)
+		o.Code = o.sum.code
+	}
+}
+
+// decide sets the code that later exits do not change. It reports whether nothing had decided before.
+func (o *Outcome) decide(code int) bool {
+	if o.final {
+		return false
+	}
+	o.Code, o.final = code, true
+	return true
+}
+
+// fail records a failure of the launch itself.
+func (o *Outcome) fail(text string) {
+	if o.decide(ExitLauncher) {
+		o.note(text)
+	}
+}
+
+func (o *Outcome) note(text string) { o.Lines = append(o.Lines, "mpiexec: "+text) }
+
+// unwritten records an error of writing standard output.
+func (o *Outcome) unwritten(err error) {
+	if !errors.Is(err, unix.EPIPE) {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err // the path is but Go's name of the stream
+		}
+		o.fail(fmt.Sprintf("write standard output: %v", err))
+	} else if o.decide(exitPipe) {
+		o.note("nobody reads standard output any more; ended the job")
+	}
+}

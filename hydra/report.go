@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/version"
+)
+
+// A Report is how a job went, for programs: docs/launcher.md says what each field means. Names stay; new ones may come.
+type Report struct {
+	Schema   int             `json:"schema"` // 1; another number when a field changes its meaning
+	Version  string          `json:"version"`
+	Begin    time.Time       `json:"begin"`
+	Seconds  float64         `json:"seconds"`
+	ExitCode int             `json:"exit_code"`
+	Messages []string        `json:"messages"`
+	Hosts    []ReportHost    `json:"hosts"`
+	Ranks    []ReportRank    `json:"ranks"`
+	Failures []ReportFailure `json:"failures"`
+}
+
+// A ReportHost is one host of a [Report].
+type ReportHost struct {
+	Host  string `json:"host"`
+	Proxy int    `json:"proxy"`
+	Ranks string `json:"ranks"`
+}
+
+// The states of a [ReportRank].
+const (
+	stateExited   = "exited"   // by itself, with a code
+	stateSignaled = "signaled" // killed by a signal that did not come from mpiexec's end of the job
+	stateEnded    = "ended"    // by mpiexec, because the job ended
+	stateUnknown  = "unknown"  // never started, or lost with its proxy
+)
+
+// A ReportRank is one rank of a [Report]. Ranks of one process may share its end.
+type ReportRank struct {
+	Rank        int     `json:"rank"`
+	Host        string  `json:"host"`
+	Program     string  `json:"program"`
+	State       string  `json:"state"`
+	PID         int     `json:"pid,omitempty"`
+	ExitCode    *int    `json:"exit_code,omitempty"`
+	Signal      string  `json:"signal,omitempty"`
+	Core        bool    `json:"core,omitempty"`
+	CoreFile    string  `json:"core_file,omitempty"`
+	OutOfMemory bool    `json:"out_of_memory,omitempty"`
+	Seconds     float64 `json:"seconds,omitempty"`
+}
+
+// A ReportFailure is a process that broke the job. The first one decided its end.
+type ReportFailure struct {
+	Ranks  string   `json:"ranks"`
+	Host   string   `json:"host"`
+	Reason string   `json:"reason"`
+	Stderr []string `json:"stderr,omitempty"` // last lines
+}
+
+// openReport empties the report's file before anything runs, so that the end is not when it turns out to be unwritable.
+func (j *Job) openReport() (err error) {
+	if j.plan.Exit.Report != "" {
+		j.reportFile, err = os.Create(j.plan.Exit.Report)
+	}
+	return err
+}
+
+// writeReport writes what is known at the end.
+func (j *Job) writeReport() {
+	if j.reportFile == nil {
+		return
+	}
+	text, err := json.MarshalIndent(j.report(), "", "  ")
+	if err == nil {
+		_, err = j.reportFile.Write(append(text, '\n'))
+	}
+	if closed := j.reportFile.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		j.outcome.fail(fmt.Sprintf("write report: %v", err))
+	}
+}
+
+func (j *Job) report() Report {
+	r := Report{
+		Schema:   1,
+		Version:  version.Version,
+		Begin:    j.began,
+		Seconds:  time.Since(j.began).Seconds(),
+		ExitCode: j.outcome.Code,
+		Messages: append([]string{}, j.outcome.Lines...),
+		Hosts:    []ReportHost{},
+		Ranks:    []ReportRank{},
+		Failures: []ReportFailure{},
+	}
+	for _, host := range j.plan.Hosts {
+		var ranks []int
+		for _, set := range host.Sets {
+			ranks = append(ranks, set.Ranks...)
+			for _, rank := range set.Ranks {
+				r.Ranks = append(r.Ranks, j.reportRank(rank, host.Host, host.Programs[set.Program].Args[0]))
+			}
+		}
+		r.Hosts = append(r.Hosts, ReportHost{Host: host.Host, Proxy: host.ID, Ranks: rankList(ranks)})
+	}
+	for i, info := range j.failures {
+		failure := ReportFailure{Ranks: info.set.Label(), Host: info.host, Reason: info.failure()}
+		if i == 0 {
+			failure.Stderr = j.failedWords
+		}
+		r.Failures = append(r.Failures, failure)
+	}
+	return r
+}
+
+func (j *Job) reportRank(rank int, host, program string) ReportRank {
+	r := ReportRank{Rank: rank, Host: host, Program: program, State: stateUnknown}
+	end, known := j.ends[rank]
+	if !known {
+		return r
+	}
+	status := end.status()
+	r.PID, r.Seconds = end.PID, end.after.Seconds()
+	switch {
+	case end.Ended:
+		r.State = stateEnded
+	case status.Signaled():
+		r.State, r.Signal = stateSignaled, unix.SignalName(status.Signal())
+		r.Core, r.CoreFile, r.OutOfMemory = status.CoreDump(), end.Core, end.OutOfMemory
+	default:
+		code := status.ExitStatus()
+		r.State, r.ExitCode = stateExited, &code
+	}
+	return r
+}
