@@ -15,7 +15,7 @@ type option struct {
 	values  int      // how many values it takes, when not one
 	subject string   // what it sets, where several options set the same; only one of them may be given
 	many    bool     // may be given again with another value
-	ignored bool     // has a meaning for Hydra, but none here
+	typed   bool     // only on the command line, not in a file
 	short   string   // one line of -help
 	long    string   // the rest of -OPTION -h
 	set     setter

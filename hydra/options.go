@@ -63,7 +63,6 @@ type PMIOptions struct {
 	Trace      bool     // every message, on stderr
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number
 	AllocKinds string   // -memory-alloc-kinds
-	ErrHandler string   // -initial-errhandler: "", mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
 	NameServer string   // -nameserver: host or host:port
 	PortRange  string   // MPIEXEC_PORT_RANGE and its like: "low:high", for -pmi-port
 	Singleton  []string // the values of -pmi_args

@@ -79,21 +79,30 @@ func actionOptions() []option {
 	return []option{
 		{names: []string{"v", "verbose", "debug"}, short: "trace what is launched, and the PMI messages, on stderr",
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.Verbose })},
-		{names: []string{"h", "help"}, short: "show this help; after an option, the help of that option",
+		{names: []string{"configfile"}, args: "FILE", typed: true, short: "programs, a line for each, and options from this file",
+			long: "A line is like a command line without mpiexec; one that ends in \\ goes on in the next, # begins a comment, quotes and\n" +
+				"backslashes keep spaces. The options of a line without a program hold for all programs. The command line wins\n" +
+				"over the file, the file over the environment. Without this option the file is the one that HYDRA_CONFIG_FILE names,\n" +
+				"else ~/.mpiexec.hydra.conf, else etc/mpiexec.hydra.conf in the folder that mpiexec's bin is in (/etc for /usr/bin).",
+			set: ignore},
+		{names: []string{"h", "help"}, typed: true, short: "show this help; after an option, the help of that option",
 			set: func(p *parser, _ string) error { p.opts.Action = ActionHelp; return nil }},
-		{names: []string{"version", "info"}, short: "show version and build details",
+		{names: []string{"version", "info"}, typed: true, short: "show version and build details",
 			set: func(p *parser, _ string) error { p.opts.Action = ActionVersion; return nil }},
 	}
 }
 
+// ignore is for options that are looked up among those seen, or that have no effect.
+func ignore(*parser, string) error { return nil }
+
 // ignoredOptions are for scripts that are written for Hydra or by the MPI standard.
 func ignoredOptions() []option {
-	ignore := func(*parser, string) error { return nil }
 	return []option{
-		{names: []string{"arch"}, args: "NAME", ignored: true, short: "architecture: that of this host", set: ignore},
-		{names: []string{"demux"}, args: "NAME", ignored: true, short: "how Hydra waits for input", set: ignore},
-		{names: []string{"topolib"}, args: "NAME", ignored: true, short: "the library that tells Hydra about CPUs", set: ignore},
-		{names: []string{"profile"}, ignored: true, short: "Hydra's profile of itself", set: ignore},
-		{names: []string{"hybrid-hosts"}, ignored: true, short: "hosts whose folders differ", set: ignore},
+		{names: []string{"initial-errhandler"}, args: "NAME", short: "error handler at first: what MPI has for all", set: ignore},
+		{names: []string{"arch"}, args: "NAME", short: "architecture: that of this host", set: ignore},
+		{names: []string{"demux"}, args: "NAME", short: "how Hydra waits for input", set: ignore},
+		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", set: ignore},
+		{names: []string{"profile"}, short: "Hydra's profile of itself", set: ignore},
+		{names: []string{"hybrid-hosts"}, short: "hosts whose folders differ", set: ignore},
 	}
 }

@@ -36,6 +36,9 @@ func segmentOptions() []option {
 			long: "Numbers and ranges FIRST:LAST[:STEP] with commas between them, as in the MPI standard. The job gets the\n" +
 				"largest of them that is not above -n, and without -n the largest.",
 			set: setSoft},
+		{names: []string{"file"}, args: "FILE", many: true, short: "more options of this segment from a file",
+			long: "Written as for -configfile, but without a program.",
+			set:  setFile},
 		{names: []string{"env"}, args: "NAME VALUE | NAME=VALUE", many: true, short: "set a variable for this segment",
 			long: "Wins over -genv and over the inherited environment.",
 			set:  func(p *parser, v string) error { p.segment.Env = append(p.segment.Env, v); return nil }},

@@ -47,10 +47,6 @@ func pmiOptions() []option {
 			set: toText(pmi(func(o *PMIOptions) *string { return &o.NameServer }))},
 		{names: []string{"memory-alloc-kinds"}, args: "KINDS", short: "mpi_memory_alloc_kinds of the job",
 			set: toText(pmi(func(o *PMIOptions) *string { return &o.AllocKinds }))},
-		{names: []string{"initial-errhandler"}, args: "NAME", short: "the error handler that ranks start with",
-			long: "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.",
-			set: toWord(pmi(func(o *PMIOptions) *string { return &o.ErrHandler }),
-				"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return")},
 		{names: []string{"pmi_args"}, args: "PORT IFACE KEY PID", values: 4, short: "serve a program that started alone; programs give it",
 			set: setSingleton},
 	}

@@ -42,7 +42,7 @@ func TestEveryOption(t *testing.T) {
 		{"-iface eth0", func(o *Options) { o.Hosts.Iface, o.Hosts.PropagateName = "eth0", false }},
 		{"-localhost me", func(o *Options) { o.Hosts.LocalName = "me" }},
 		{"-disable-hostname-propagation", func(o *Options) { o.Hosts.PropagateName = false }},
-		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-demux poll|-topolib hwloc|-profile|-hybrid-hosts",
+		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-demux poll|-topolib hwloc|-profile|-hybrid-hosts",
 			func(*Options) {}},
 		{"-genv A 1|-genv A=1", func(o *Options) { o.Env = []string{"A=1"} }},
 		{"-l|-prepend-rank", func(o *Options) { o.Stdio.Label = LabelPattern }},
@@ -82,7 +82,6 @@ func TestEveryOption(t *testing.T) {
 		{"-usize 12", func(o *Options) { o.PMI.Universe = "12" }},
 		{"-nameserver h:1", func(o *Options) { o.PMI.NameServer = "h:1" }},
 		{"-memory-alloc-kinds mpi,system", func(o *Options) { o.PMI.AllocKinds = "mpi,system" }},
-		{"-initial-errhandler mpi_errors_return", func(o *Options) { o.PMI.ErrHandler = "mpi_errors_return" }},
 		{"-pmi_args 99 i k 7", func(o *Options) { o.PMI.Singleton = []string{"99", "i", "k", "7"} }},
 		{"-v|-verbose|-debug", func(o *Options) { o.Verbose = true }},
 	} {
@@ -96,7 +95,7 @@ func TestEveryOption(t *testing.T) {
 	}
 	for _, opt := range allOptions() {
 		for _, name := range opt.names {
-			assert.True(t, tested[name] || opt.names[0] == "h" || opt.names[0] == "version", name)
+			assert.True(t, tested[name] || opt.typed || name == "file", name)
 		}
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"strings"
 )
 
-// An origin is where a setting comes from. A lower one ranks above the others.
+// An origin is where a setting comes from. One that comes first here wins over the others.
 type origin int
 
 const (
 	commandLine origin = iota
+	configFile         // the line of the program itself
+	configGeneral
 	environment
 )
 
@@ -22,51 +24,126 @@ const (
 type setting struct {
 	option, value string
 	origin        origin
+	where         string // FILE:LINE
 }
 
 func (s setting) String() string { return strings.TrimSpace("-" + s.option + " " + s.value) }
 
-// A parser reads a command line, segment by segment.
-type parser struct {
-	opts    Options
-	segment *Segment
-	origin  origin
-	inherit []string           // of segments that do not say it themselves
-	soft    softList           // of the segment
-	global  map[string]setting // global options seen, by what they set
-	local   map[string]setting // the same for the segment
+// A segmentState is what the parser remembers of a segment.
+type segmentState struct {
+	seen  map[string]setting // by what they set
+	given []setting          // the same, in order
+	soft  softList
 }
 
-// ParseOptions reads mpiexec's arguments, its own name excluded, and then what the environment says about the rest.
+// A parser reads a command line, a configuration file and the environment.
+type parser struct {
+	opts    Options
+	origin  origin
+	where   string             // FILE:LINE
+	global  map[string]setting // global options seen, by what they set
+	segment *Segment           // the current one
+	state   *segmentState      // its state
+	states  []*segmentState    // of all segments
+	shared  []setting          // local options that stand before no program: they hold for those that follow
+	inherit []string           // of segments that do not say it themselves
+	inFile  bool               // of -file
+}
+
+var errNoProgram = errors.New("no program given; try mpiexec -h")
+
+// ParseOptions reads mpiexec's arguments, its own name excluded, then a configuration file and the environment for what
+// the arguments leave open.
 func ParseOptions(args []string, getenv func(string) string) (Options, error) {
+	opts, err := parseAll(args, getenv)
+	if err != nil {
+		return Options{}, oneLine(err)
+	}
+	return opts, nil
+}
+
+func parseAll(args []string, getenv func(string) string) (Options, error) {
 	p := &parser{global: map[string]setting{}}
 	p.opts.Hosts.PropagateName, p.opts.Launch.AutoFork = true, true
 	p.opts.PMI.Mode = "auto"
-	own := []bool{}
+	complete, err := p.parseSegments(args)
+	if err != nil || p.opts.Action != ActionRun {
+		return p.opts, err
+	}
+	if err = p.readConfigFile(getenv, complete); err == nil {
+		err = p.readVariables(getenv)
+	}
+	if err == nil {
+		err = p.finish()
+	}
+	return p.opts, err
+}
+
+// oneLine keeps an error that shows a user's text to one line.
+func oneLine(err error) error {
+	if text := err.Error(); strings.ContainsAny(text, "\r\n") {
+		return errors.New(strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(text))
+	}
+	return err
+}
+
+// parseSegments reads segments with colons between them. complete tells whether the last one has a program; one that has
+// none does not become a segment: its options wait for the programs of a configuration file.
+func (p *parser) parseSegments(args []string) (complete bool, err error) {
 	for more := true; more; {
-		var err error
-		if args, more, err = p.parseSegment(args); err != nil {
-			return Options{}, err
+		p.open()
+		if args, err = p.parseOptions(args); err != nil || p.opts.Action != ActionRun {
+			return false, err
 		}
-		if p.opts.Action != ActionRun {
-			return p.opts, nil
+		end := slices.Index(args, ":")
+		if more = end >= 0; !more {
+			end = len(args)
 		}
-		_, inherits := p.local["envall"]
-		own = append(own, inherits)
-	}
-	if err := p.readVariables(getenv); err != nil {
-		return Options{}, err
-	}
-	for i := range p.opts.Segments {
-		if !own[i] {
-			p.opts.Segments[i].Inherit = p.inherit
+		if end == 0 {
+			if more {
+				return false, errNoProgram
+			}
+			return false, p.withdraw()
 		}
+		p.segment.Args = args[:end]
+		args = args[min(end+1, len(args)):]
 	}
-	return p.opts, p.finish()
+	return true, nil
+}
+
+// open begins a segment.
+func (p *parser) open() {
+	p.opts.Segments = append(p.opts.Segments, Segment{PerProcess: 1, Mode: ModeAuto})
+	p.states = append(p.states, &segmentState{seen: map[string]setting{}})
+	p.enter(len(p.states) - 1)
+}
+
+func (p *parser) enter(i int) { p.segment, p.state = &p.opts.Segments[i], p.states[i] }
+
+// withdraw takes back a segment that got no program and keeps its options.
+func (p *parser) withdraw() error {
+	last := len(p.states) - 1
+	if p.segment.Hosts != "" {
+		return fmt.Errorf("duplicate setting: -hosts %s and -hosts %s", p.opts.Hosts.List, p.segment.Hosts)
+	}
+	p.shared = append(p.shared, p.state.given...)
+	p.opts.Segments, p.states = p.opts.Segments[:last], p.states[:last]
+	return nil
 }
 
 // finish sets what follows from several options together.
-func (p *parser) finish() error {
+func (p *parser) finish() (err error) {
+	for i := range p.opts.Segments {
+		p.enter(i)
+		if _, own := p.state.seen["envall"]; !own {
+			p.segment.Inherit = p.inherit
+		}
+		if p.state.soft != nil {
+			if p.segment.Ranks, err = p.state.soft.most(p.segment.Ranks); err != nil {
+				return err
+			}
+		}
+	}
 	if p.opts.Hosts.Iface != "" {
 		if s := p.global["hostname-propagation"]; s.option != "" && p.opts.Hosts.PropagateName {
 			return fmt.Errorf("-iface %s and %s exclude each other", p.opts.Hosts.Iface, s)
@@ -78,124 +155,4 @@ func (p *parser) finish() error {
 		p.opts.Placement.Bind = Binding{Object: "core", Count: 1}
 	}
 	return nil
-}
-
-// parseSegment reads options, then the program up to a lone colon. more tells whether another segment follows.
-func (p *parser) parseSegment(args []string) (rest []string, more bool, err error) {
-	p.opts.Segments = append(p.opts.Segments, Segment{PerProcess: 1, Mode: ModeAuto})
-	p.segment = &p.opts.Segments[len(p.opts.Segments)-1]
-	p.local, p.soft = map[string]setting{}, nil
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		if args, err = p.parseOption(args); err != nil {
-			return nil, false, err
-		}
-		if p.opts.Action == ActionHelp || p.opts.Action == ActionVersion {
-			return nil, false, nil
-		}
-	}
-	end := len(args)
-	for i, arg := range args {
-		if arg == ":" {
-			end, more = i, true
-			break
-		}
-	}
-	if end == 0 {
-		return nil, false, errors.New("no program given; try mpiexec -h")
-	}
-	p.segment.Args = args[:end]
-	if p.soft != nil {
-		if p.segment.Ranks, err = p.soft.most(p.segment.Ranks); err != nil {
-			return nil, false, err
-		}
-	}
-	return args[min(end+1, len(args)):], more, nil
-}
-
-// parseOption reads the option at args[0] with its values and returns what follows.
-func (p *parser) parseOption(args []string) ([]string, error) {
-	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
-	opt, _ := findOption(name)
-	if opt == nil {
-		return nil, unknownOption(args[0], name)
-	}
-	args = args[1:]
-	if len(args) > 0 && isHelp(args[0]) {
-		p.opts.Action, p.opts.Topic = ActionHelp, opt
-		return nil, nil
-	}
-	if opt.args == "" && joined {
-		return nil, fmt.Errorf("option -%s takes no value", opt.names[0])
-	}
-	var values []string
-	if joined {
-		values = []string{value}
-	}
-	for len(values) < opt.count(values) {
-		if len(args) == 0 {
-			return nil, fmt.Errorf("option -%s needs a value: %s", opt.names[0], opt.args)
-		}
-		values, args = append(values, args[0]), args[1:]
-	}
-	separator := " "
-	if opt.isAssignment() {
-		separator = "="
-	}
-	if err := p.apply(opt, strings.Join(values, separator)); err != nil {
-		return nil, err
-	}
-	return args, nil
-}
-
-// count is how many values an option takes that begin with these.
-func (o *option) count(values []string) int {
-	switch {
-	case o.args == "":
-		return 0
-	case o.isAssignment() && len(values) > 0 && !strings.Contains(values[0], "="):
-		return 2
-	}
-	return max(o.values, 1)
-}
-
-// apply sets an option unless what ranks above the current origin has done so.
-func (p *parser) apply(opt *option, value string) error {
-	now := setting{option: opt.names[0], value: value, origin: p.origin}
-	key, many := opt.key(), opt.many
-	if opt.isAssignment() {
-		name, _, _ := strings.Cut(value, "=")
-		if name == "" {
-			return fmt.Errorf("option -%s: variable without a name", now.option)
-		}
-		key += " " + name
-	}
-	seen := p.global
-	if _, local := findOption(now.option); local {
-		seen = p.local
-	}
-	if before, found := seen[key]; found {
-		switch {
-		case before.origin < now.origin, now.origin == environment: // of several variables the first in the table counts
-			return nil
-		case before == now && !many:
-			return nil
-		case !many && !p.ownHosts(opt):
-			return fmt.Errorf("duplicate setting: %s and %s", before, now)
-		}
-	}
-	seen[key] = now
-	if err := opt.set(p, value); err != nil {
-		return fmt.Errorf("option -%s: %w", now.option, err)
-	}
-	return nil
-}
-
-// ownHosts tells the one global option that a later segment may give for itself.
-func (p *parser) ownHosts(opt *option) bool {
-	return opt.names[0] == "hosts" && len(p.opts.Segments) > 1 && p.opts.Hosts.List != "" && p.segment.Hosts == ""
-}
-
-func isHelp(arg string) bool {
-	opt, _ := findOption(strings.TrimLeft(arg, "-"))
-	return strings.HasPrefix(arg, "-") && opt != nil && opt.names[0] == "h"
 }

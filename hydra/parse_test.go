@@ -143,24 +143,44 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	assert.Equal(t, ActionVersion, parse(t, "-info").Action)
-	for _, text := range []string{"HYDRA build details:", "Version:"} {
+	for _, text := range []string{"HYDRA build details:", "    Version:       ", "    Process Manager:                         pmi",
+		"    Launchers available:                     ssh rsh fork slurm lsf sge pbs ll manual\n",
+		"    Resource management kernels available:   user slurm ll lsf sge pbs cobalt flux\n"} {
 		assert.Contains(t, BuildDetails(), text)
 	}
 }
 
-// Every option is parsed or refused without a panic; a parsed line has a program in each segment.
+// Every line is parsed or refused in one line, without a panic; a parsed one has a program in each segment.
 func FuzzParseOptions(f *testing.F) {
 	f.Add("-n 4 -rpp 2 a : -env A b c")
 	f.Add("-bind-to user:0+1,2 -timeout 1e300 -genv=A a")
+	f.Add("-soft 1:9:2,4 -gtool a:0;b:all -pmi_args 1 2 3 4 -hosts x a : -hosts y b")
+	f.Add("-\n -env A\n -env A")
+	f.Add("-stdin 1-3 -prepend-pattern %r -exit-code max -launcher-extra-args 'x -rankmap 0,1 a")
 	f.Fuzz(func(t *testing.T, line string) {
-		opts, err := ParseOptions(strings.Split(line, " "), noEnv)
-		if err != nil || opts.Action != ActionRun {
-			return
-		}
-		for _, segment := range opts.Segments {
-			if len(segment.Args) == 0 || segment.Ranks < 0 || segment.PerProcess < 1 {
-				t.Fatalf("bad segment %+v", segment)
-			}
+		if !strings.Contains(strings.ToLower(line), "file") { // files are not of this test
+			checkParsed(t, strings.Split(line, " "))
 		}
 	})
+}
+
+func checkParsed(t *testing.T, args []string) {
+	opts, err := ParseOptions(args, noEnv)
+	if err != nil {
+		if strings.Contains(err.Error(), "\n") {
+			t.Fatalf("not one line: %q", err)
+		}
+		return
+	}
+	if opts.Action != ActionRun {
+		return
+	}
+	for _, segment := range opts.Segments {
+		if len(segment.Args) == 0 || segment.Ranks < 0 || segment.PerProcess < 1 {
+			t.Fatalf("bad segment %+v", segment)
+		}
+	}
+	if len(opts.Segments) == 0 {
+		t.Fatal("no segment")
+	}
 }

@@ -30,7 +30,7 @@ func setSoft(p *parser, v string) error {
 		}
 		list = append(list, triplet)
 	}
-	p.soft = list
+	p.state.soft = list
 	return nil
 }
 

@@ -51,9 +51,20 @@ func (o *option) help() string {
 	return text
 }
 
-// BuildDetails is the text of -info. Tools tell the launcher by its first lines.
+// BuildDetails is the text of -info, in the words and columns of Hydra's: tools tell the launcher by it.
 func BuildDetails() string {
-	return fmt.Sprintf("HYDRA build details:\n    Version:                                 %s (tpsl)\n"+
-		"    Process Manager:                         pmi\n    Bootstrap:                               fork\n"+
-		"    Go:                                      %s %s/%s\n", version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	var b strings.Builder
+	b.WriteString("HYDRA build details:\n")
+	for _, row := range [][2]string{
+		{"Version:", version.Version + " (tpsl)"},
+		{"Go:", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{"Process Manager:", "pmi"},
+		{"Launchers available:", strings.Join(launchers, " ")},
+		{"Topology libraries available:", "sysfs"},
+		{"Resource management kernels available:", strings.Join(resourceManagers, " ")},
+		{"Demux engines available:", "netpoll"},
+	} {
+		fmt.Fprintf(&b, "    %-40s %s\n", row[0], row[1])
+	}
+	return b.String()
 }

@@ -8,13 +8,17 @@ import (
 	"strings"
 )
 
-// splitWords cuts a line at white space. Quotes and backslashes keep it, as in a shell: in single quotes all stands for
-// itself, in double quotes a backslash only works before a quote or a backslash.
+// errContinued is a backslash at the end of a line.
+var errContinued = errors.New("a backslash stands at the end")
+
+// splitWords cuts a line at white space, as a shell does: quotes and backslashes keep it, in single quotes all stands for
+// itself, in double quotes a backslash only works before a quote or a backslash, and a word that begins with # starts a comment.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	var quote byte
 	inWord, escaped := false, false
+scan:
 	for i := range len(line) {
 		c := line[i]
 		switch {
@@ -30,6 +34,8 @@ func splitWords(line string) ([]string, error) {
 			quote = 0
 		case quote == 0 && (c == '\'' || c == '"'):
 			inWord, quote = true, c
+		case quote == 0 && c == '#' && !inWord:
+			break scan
 		case quote == 0 && strings.IndexByte(" \t\r\n", c) >= 0:
 			if inWord {
 				words = append(words, word.String())
@@ -42,10 +48,10 @@ func splitWords(line string) ([]string, error) {
 		}
 	}
 	switch {
+	case escaped:
+		return nil, errContinued
 	case quote != 0:
 		return nil, errors.New("a quote is not closed")
-	case escaped:
-		return nil, errors.New("a backslash stands at the end")
 	case inWord:
 		words = append(words, word.String())
 	}
