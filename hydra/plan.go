@@ -66,6 +66,7 @@ type Program struct {
 	Args       []string
 	Env        []string // complete but for what the proxy adds per set
 	Wdir       string
+	Path       string // folders where Args[0] is looked for before PATH
 	Mode       Mode
 	PerProcess int    // ranks in one process, as asked for
 	PerObject  string // the proxy cuts the sets where this object of the ranks' binding changes
@@ -154,6 +155,7 @@ func programs(opts Options, s Setting) []Program {
 			Args:       segment.Args,
 			Env:        rankEnviron(s.Environ, opts, segment),
 			Wdir:       wdir,
+			Path:       segment.Path,
 			Mode:       segment.Mode,
 			PerProcess: segment.PerProcess,
 			PerObject:  segment.PerObject,

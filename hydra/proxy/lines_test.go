@@ -70,16 +70,22 @@ func slicesOf(b []byte, size int) func(func([]byte) bool) {
 
 func TestLookPath(t *testing.T) {
 	env := []string{"PATH=/nonexistent:/usr/bin:/bin"}
-	path, err := lookPath("sh", env, "/")
+	path, err := lookPath("sh", "", env, "/")
 	assert.NoError(t, err)
 	assert.Contains(t, path, "/bin/sh")
-	_, err = lookPath("sh", nil, "/")
+	_, err = lookPath("sh", "", nil, "/")
 	assert.Error(t, err)
-	path, err = lookPath("./sh", nil, "/bin")
+	path, err = lookPath("./sh", "/bin", nil, "/bin")
 	assert.NoError(t, err)
 	assert.Equal(t, "/bin/./sh", path)
+	path, err = lookPath("passwd", "/none:/usr/bin", []string{"PATH=/etc"}, "/")
+	assert.NoError(t, err)
+	assert.Equal(t, "/usr/bin/passwd", path)
+	path, err = lookPath("sh", "bin", env, "/usr")
+	assert.NoError(t, err)
+	assert.Equal(t, "/usr/bin/sh", path)
 	for name, want := range map[string]string{"/etc": "is a directory", "/etc/passwd": "permission denied", "/none": "no such file", "none": "no such file"} {
-		_, err = lookPath(name, env, "/")
+		_, err = lookPath(name, "", env, "/")
 		assert.ErrorContains(t, err, want)
 	}
 }

@@ -12,13 +12,17 @@ import (
 	"github.com/tpsl/tpsl/hydra"
 )
 
-// lookPath finds a program as execvp(3) does, in the environment and directory it will run in.
-func lookPath(name string, env []string, dir string) (string, error) {
+// lookPath finds a program as execvp(3) does, in the environment and directory it will run in. First come the folders of a
+// path of its own.
+func lookPath(name, first string, env []string, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := absolute(name, dir)
 		return path, executable(path)
 	}
 	search, _ := hydra.Getenv(env, "PATH")
+	if first != "" {
+		search = first + ":" + search
+	}
 	result := error(unix.ENOENT)
 	for entry := range strings.SplitSeq(search, ":") {
 		path := absolute(entry, dir) + "/" + name

@@ -55,7 +55,7 @@ func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
 	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
 		return "", w, fmt.Errorf("working directory %s: %w", program.Wdir, err)
 	}
-	if path, err = lookPath(program.Args[0], program.Env, program.Wdir); err != nil {
+	if path, err = lookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
 		return "", w, err
 	}
 	w, err = share(path, program)
