@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// placed is a rank that writes in one line where it was put, and what the launcher tells it of that.
+func placed() {
+	fd, _ := strconv.Atoi(os.Getenv("PMI_FD"))
+	client := pmi.NewClient(os.NewFile(uintptr(fd), "pmi"))
+	mapping, appnum := "", 0
+	steps := []func() error{
+		client.Init,
+		func() (err error) { mapping, err = client.Get("PMI_process_mapping"); return err },
+		func() (err error) { appnum, err = client.Appnum(); return err },
+		client.Barrier,
+		client.Finalize,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			fmt.Fprintln(os.Stderr, "placed:", err)
+			os.Exit(1)
+		}
+	}
+	e := os.Getenv
+	fmt.Printf("rank %04s of %s on %s, %s of %s there, program %d, mapping %s\n", e("PMI_RANK"), e("PMI_SIZE"),
+		e("MPIR_CVAR_CH3_INTERFACE_HOSTNAME"), e("MPI_LOCALRANKID"), e("MPI_LOCALNRANKS"), appnum, mapping)
+}
+
+// placements runs a launcher on the ranks above, and returns what they wrote and what the mapping says.
+func placements(t *testing.T, launcher string, args []string) (ranks []string, mapping string) {
+	t.Helper()
+	j := launch(t, nil, slices.Concat([]string{launcher, "-launcher", "fork"}, args)...)
+	require.Zero(t, j.end(t), j.errOut.String())
+	ranks = lines(j.out.String())
+	slices.Sort(ranks)
+	for i, line := range ranks {
+		var found bool
+		ranks[i], mapping, found = strings.Cut(line, ", mapping ")
+		require.True(t, found, line)
+	}
+	return ranks, mapping
+}
+
+// nodesOf places ranks by a mapping, as MPI libraries do.
+func nodesOf(t *testing.T, mapping string, ranks int) (nodes []int) {
+	t.Helper()
+	for len(nodes) < ranks {
+		for triplet := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(mapping, "(vector,("), "))"), "),(") {
+			var first, count, perNode int
+			_, err := fmt.Sscanf(triplet, "%d,%d,%d", &first, &count, &perNode)
+			require.NoError(t, err, mapping)
+			for i := range count * perNode {
+				nodes = append(nodes, first+i/perNode)
+			}
+		}
+	}
+	return nodes[:ranks]
+}
+
+// Ranks are where Hydra puts them, and are told the same; the mapping means the same and is no longer.
+func TestPlacementIsHydras(t *testing.T) {
+	testsupport.Require(t, "mpiexec.hydra")
+	testsupport.NothingLeft(t)
+	file := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(file, []byte("# three\na:2\n\nb  # one\nc:3\n"), 0o600))
+	for _, line := range []string{
+		"-n 3 PROG",
+		"PROG",
+		"-hosts a,b,c -n 6 PROG",
+		"-hosts a:2,b:1,c:3 -n 6 PROG",
+		"-hosts a:2,b:1,c:3 -n 9 PROG", // starts over
+		"-hosts a:2,b:2 -n 7 PROG",
+		"-hosts a:2,b:2,c:2 -n 5 PROG", // ends in the midst
+		"-hosts a:2,b:2,c:2 -n 2 PROG", // b and c have none
+		"-hosts a,b -n 5 PROG",
+		"-hosts a:4 -n 2 PROG",
+		"-hosts a:2,b:3 PROG", // every slot
+		"-hosts a:2,b:2 -ppn 1 -n 4 PROG",
+		"-hosts a,b,c -ppn 2 PROG",
+		"-hosts a,a,b -n 3 PROG",
+		"-hosts a:1,b:3,c:2 -order-nodes UP -n 6 PROG",
+		"-hosts a:1,b:3,c:2 -order-nodes DOWN -n 6 PROG",
+		"-hosts a:2,b:1 -n 2 PROG : -n 2 PROG",
+		"-hosts a:2,b:2 -n 3 PROG : -n 3 PROG",
+		"-hosts a:2,b:3 PROG : PROG",
+		"-f FILE -n 4 PROG",
+		"-f FILE PROG",
+	} {
+		args := strings.Fields(strings.NewReplacer("PROG", "placed", "FILE", file).Replace(line))
+		want, theirs := placements(t, "mpiexec.hydra", args)
+		ranks, ours := placements(t, "mpiexec", args)
+		assert.Equal(t, want, ranks, line)
+		assert.Equal(t, nodesOf(t, theirs, len(ranks)), nodesOf(t, ours, len(ranks)), line)
+		assert.LessOrEqual(t, len(ours), len(theirs), line)
+	}
+}
+
+// Hydra makes three nodes of these.
+func TestRepeatedHostsAreOneNode(t *testing.T) {
+	ranks, mapping := placements(t, "mpiexec", []string{"-hosts", "a,b,a", "placed"})
+	assert.Equal(t, []string{
+		"rank 0000 of 3 on a, 0 of 2 there, program 0",
+		"rank 0001 of 3 on a, 1 of 2 there, program 0",
+		"rank 0002 of 3 on b, 0 of 1 there, program 0",
+	}, ranks)
+	assert.Equal(t, []int{0, 0, 1}, nodesOf(t, mapping, 3))
+}
+
+// An unmodified MPICH runs across proxies, each of which it takes for a node.
+func TestMPIOverHosts(t *testing.T) {
+	testsupport.NothingLeft(t)
+	probe := probe(t)
+	j, code := runJob(t, "-launcher", "fork", "-hosts", "a,b:2,c", "-n", "4", "-l", probe)
+	assert.Zero(t, code, j.errOut.String())
+	got := lines(j.out.String())
+	slices.Sort(got)
+	assert.Equal(t, []string{"[0] rank 0 of 4, sum 6", "[1] rank 1 of 4, sum 6", "[2] rank 2 of 4, sum 6", "[3] rank 3 of 4, sum 6"}, got)
+
+	j, code = runJob(t, "-launcher", "fork", "-hosts", "a,b:2,c", "-n", "4", probe, "signal", "9")
+	assert.Equal(t, 9, code)
+	assert.Contains(t, j.errOut.String(), "RUNNING AT c\n")
+	assert.Contains(t, j.errOut.String(), "=   RANK: 3\n")
+}
