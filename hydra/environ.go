@@ -25,10 +25,12 @@ var identity = []string{
 var userKnobs = []string{"PMI_DEBUG", "PMI_TOTALVIEW", "PMI_VERSION", "PMI_SUBVERSION"}
 
 func isIdentity(name string) bool {
-	if slices.Contains(userKnobs, name) {
-		return false
-	}
-	return slices.ContainsFunc(identity, func(pattern string) bool {
+	return matches(identity, name) && !slices.Contains(userKnobs, name)
+}
+
+// matches reports whether a name is one of the patterns, which may end with a star.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		prefix, isPrefix := strings.CutSuffix(pattern, "*")
 		return name == pattern || isPrefix && strings.HasPrefix(name, prefix)
 	})
@@ -39,10 +41,9 @@ func rankEnviron(inherited []string, opts Options, segment Segment) []string {
 	var env []string
 	for _, setting := range inherited {
 		name, _, _ := strings.Cut(setting, "=")
-		if isIdentity(name) || segment.Inherit != nil && !slices.Contains(segment.Inherit, name) && !slices.Contains(loginVariables, name) {
-			continue
+		if !isIdentity(name) && segment.inherits(name) && !matches(hostVariables[opts.Launch.Launcher], name) {
+			env = append(env, setting)
 		}
-		env = append(env, setting)
 	}
 	env = SetEnv(env, slices.Concat(opts.Env, segment.Env)...)
 	if _, set := Getenv(env, symmetricRetries); !set && sharesSpace(opts) {
@@ -58,6 +59,11 @@ const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
 // sharesSpace reports whether some ranks of the job share an address space.
 func sharesSpace(opts Options) bool {
 	return slices.ContainsFunc(opts.Segments, func(s Segment) bool { return s.PerProcess > 1 || s.PerObject != "" })
+}
+
+// inherits reports whether ranks get a variable that they are not given.
+func (s Segment) inherits(name string) bool {
+	return s.Inherit == nil || slices.Contains(s.Inherit, name) || slices.Contains(loginVariables, name)
 }
 
 // SetEnv returns env with the NAME=VALUE settings, the last one of a name winning.

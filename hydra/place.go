@@ -165,6 +165,15 @@ func parseNumbers(text string) ([]int, error) {
 	return numbers, nil
 }
 
+// RankMap tells which ranks each host has, a line for each.
+func (p Plan) RankMap() string {
+	var b strings.Builder
+	for _, host := range p.Hosts {
+		fmt.Fprintf(&b, "%s: ranks %s\n", host.Host, rankList(host.LocalRanks()))
+	}
+	return b.String()
+}
+
 // A dealer deals ranks out: each host takes as many as it has slots, then it is the next one's turn; after the last host
 // it starts over.
 type dealer struct {

@@ -85,6 +85,7 @@ func TestPlaceCutsSets(t *testing.T) {
 	assert.Equal(t, []RankSet{{0, []int{0, 1}, 0}, {0, []int{2, 5}, 2}, {0, []int{6}, 4}, {1, []int{7}, 5}}, plan.Hosts[0].Sets)
 	assert.Equal(t, []RankSet{{0, []int{3, 4}, 0}, {1, []int{8}, 2}}, plan.Hosts[1].Sets)
 	assert.Equal(t, []int{6, 3}, []int{plan.Hosts[0].Ranks, plan.Hosts[1].Ranks})
+	assert.Equal(t, "a: ranks 0-2,5-7\nb: ranks 3-4,8\n", plan.RankMap())
 }
 
 func TestPlaceErrors(t *testing.T) {

@@ -64,7 +64,8 @@ func DecodeHostPlan(b []byte) (h HostPlan, err error) {
 // A Program is what the ranks of one segment run.
 type Program struct {
 	Args       []string
-	Env        []string // complete but for what the proxy adds per set
+	Env        []string // complete but for HostEnv and what the proxy adds per set
+	HostEnv    []string // patterns of variables that are the proxy's own
 	Wdir       string
 	Path       string // folders where Args[0] is looked for before PATH
 	Mode       Mode
@@ -92,7 +93,8 @@ func (s RankSet) Label() string { return rankList(s.Ranks) }
 type Setting struct {
 	Host    string       // how this host is called
 	Hosts   []hosts.Host // where ranks may run; none is this host alone
-	Dir     string       // current directory
+	Manager hosts.Manager
+	Dir     string // current directory
 	Environ []string
 	KVSName string
 	Prompt  bool
@@ -154,6 +156,7 @@ func programs(opts Options, s Setting) []Program {
 		list = append(list, Program{
 			Args:       segment.Args,
 			Env:        rankEnviron(s.Environ, opts, segment),
+			HostEnv:    segment.hostEnv(opts.Launch.Launcher),
 			Wdir:       wdir,
 			Path:       segment.Path,
 			Mode:       segment.Mode,

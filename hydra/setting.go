@@ -9,10 +9,20 @@ import (
 	"github.com/tpsl/tpsl/hydra/hosts"
 )
 
-// FindHosts reads the hosts that the options name. A list wins over a file, which the environment may have named.
+// noManager is the value of -rmk for jobs that no resource manager runs.
+const noManager = "user"
+
+// FindHosts reads the hosts that the options name, or else those of the resource manager. A list wins over a file, which
+// the environment may have named.
 func (s *Setting) FindHosts(opts HostOptions) (err error) {
 	if opts.LocalName != "" {
 		s.Host = opts.LocalName
+	}
+	getenv := func(name string) string { value, _ := Getenv(s.Environ, name); return value }
+	if opts.RMK != noManager {
+		if s.Manager, err = hosts.Find(opts.RMK, getenv); err != nil {
+			return fmt.Errorf("option -rmk: %w", err)
+		}
 	}
 	switch {
 	case opts.List != "":
@@ -23,6 +33,8 @@ func (s *Setting) FindHosts(opts HostOptions) (err error) {
 		if s.Hosts, err = hosts.ReadFile(opts.File, s.Host); err != nil {
 			return fmt.Errorf("host file: %w", err)
 		}
+	case s.Manager.Name != "":
+		s.Hosts, err = s.Manager.Hosts(getenv)
 	}
-	return nil
+	return err
 }

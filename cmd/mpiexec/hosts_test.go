@@ -126,8 +126,9 @@ func TestRepeatedHostsAreOneNode(t *testing.T) {
 func TestMPIOverHosts(t *testing.T) {
 	testsupport.NothingLeft(t)
 	probe := probe(t)
-	j, code := runJob(t, "-launcher", "fork", "-hosts", "a,b:2,c", "-n", "4", "-l", probe)
+	j, code := runJob(t, "-launcher", "fork", "-hosts", "a,b:2,c", "-n", "4", "-l", "-print-rank-map", probe)
 	assert.Zero(t, code, j.errOut.String())
+	assert.Equal(t, "a: ranks 0\nb: ranks 1-2\nc: ranks 3\n", j.errOut.String())
 	got := lines(j.out.String())
 	slices.Sort(got)
 	assert.Equal(t, []string{"[0] rank 0 of 4, sum 6", "[1] rank 1 of 4, sum 6", "[2] rank 2 of 4, sum 6", "[3] rank 3 of 4, sum 6"}, got)
@@ -136,4 +137,46 @@ func TestMPIOverHosts(t *testing.T) {
 	assert.Equal(t, 9, code)
 	assert.Contains(t, j.errOut.String(), "RUNNING AT c\n")
 	assert.Contains(t, j.errOut.String(), "=   RANK: 3\n")
+}
+
+// Every resource manager that Hydra knows gives the same hosts and slots, named or found by its variables.
+func TestManagersAreHydras(t *testing.T) {
+	testsupport.Require(t, "mpiexec.hydra")
+	testsupport.NothingLeft(t)
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	nodes, pe := file("nodes", "a\na\nb\n"), file("pe", "a 2 q x\nb 1 q x\n")
+	for manager, settings := range map[string][]string{
+		"pbs":    {"PBS_NODEFILE=" + nodes},
+		"ll":     {"LOADL_HOSTFILE=" + nodes},
+		"cobalt": {"COBALT_NODEFILE=" + nodes},
+		"sge":    {"PE_HOSTFILE=" + pe},
+		"lsf":    {"LSB_MCPU_HOSTS=a 2 b 1"},
+		// Hydra wants both spellings of each.
+		"slurm": {"SLURM_JOB_NODELIST=a[01-02],b", "SLURM_NODELIST=a[01-02],b", "SLURM_JOB_NUM_NODES=3", "SLURM_NNODES=3",
+			"SLURM_TASKS_PER_NODE=2(x2),1"},
+	} {
+		t.Run(manager, func(t *testing.T) {
+			for _, setting := range settings {
+				name, value, _ := strings.Cut(setting, "=")
+				t.Setenv(name, value)
+			}
+			want, theirs := placements(t, "mpiexec.hydra", []string{"-rmk", manager, "placed"})
+			for _, args := range [][]string{{"-rmk", manager, "placed"}, {"placed"}} {
+				ranks, ours := placements(t, "mpiexec", args)
+				assert.Equal(t, want, ranks)
+				assert.Equal(t, nodesOf(t, theirs, len(ranks)), nodesOf(t, ours, len(ranks)))
+			}
+			ranks, _ := placements(t, "mpiexec", []string{"-rmk", "user", "placed"})
+			assert.Len(t, ranks, 1, "this host alone")
+			ranks, _ = placements(t, "mpiexec", []string{"-hosts", "x:2", "placed"})
+			assert.Contains(t, ranks[1], " on x,")
+		})
+	}
+	_, code := runJob(t, "-rmk", "pbs", "true")
+	assert.Equal(t, 255, code)
 }

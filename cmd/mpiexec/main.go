@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -43,9 +44,13 @@ func run() int {
 	if err := setting.FindHosts(opts.Hosts); err != nil {
 		return fail(err)
 	}
+	opts.Launch.Launcher = cmp.Or(opts.Launch.Launcher, setting.Manager.Launcher)
 	plan, err := hydra.NewPlan(opts, setting)
 	if err != nil {
 		return fail(err)
+	}
+	if opts.Hosts.PrintRankMap {
+		fmt.Fprint(os.Stderr, plan.RankMap())
 	}
 	log := slog.New(slog.DiscardHandler)
 	if opts.Verbose {

@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"fmt"
+	"os"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -22,8 +23,13 @@ func (p *proxy) prepare() ([]start, error) {
 		return nil, err
 	}
 	paths, ways := make([]string, len(p.plan.Programs)), make([]way, len(p.plan.Programs))
-	for i, program := range p.plan.Programs {
-		if paths[i], ways[i], err = p.resolve(program); err != nil {
+	for i := range p.plan.Programs {
+		if !slices.ContainsFunc(p.plan.Sets, func(set hydra.RankSet) bool { return set.Program == i }) {
+			continue // it runs on other hosts only, and need not be here
+		}
+		program := &p.plan.Programs[i]
+		program.AddHostEnv(os.Environ())
+		if paths[i], ways[i], err = p.resolve(*program); err != nil {
 			return nil, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)
 		}
 	}
