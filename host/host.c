@@ -58,6 +58,8 @@ static void start_ranks(const char *program, int argc, char **argv)
         struct tpsl_rank *r = &tpsl_job.ranks[i];
         if (!tpsl_rank_start(r))
             tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
+        if (tpsl_job.control >= 0)
+            dprintf(tpsl_job.control, "start rank=%d pid=%d\n", r->rank, (int)*r->pid);
         while (i == 0 && !atomic_load(&r->up) && !has_ended(*r->pid))
             usleep(20);
     }

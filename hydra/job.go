@@ -77,7 +77,7 @@ func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logg
 
 // Run runs the job to its end and leaves nothing of it behind.
 func (j *Job) Run() Outcome {
-	signals := catchSignals()
+	signals := CatchSignals()
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
 		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}

@@ -17,9 +17,9 @@ var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGHUP, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH,
 }
 
-// catchSignals catches what is forwarded, unless our parent had it ignored (nohup). SIGPIPE is caught so that a write
-// to a closed stdout is an error and ranks still start with the default action.
-func catchSignals() <-chan os.Signal {
+// CatchSignals catches SIGINT and what else is passed on to ranks, unless our parent had it ignored (nohup). SIGPIPE is
+// caught so that a write to a closed stdout is an error and ranks still start with the default action.
+func CatchSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 64)
 	for _, sig := range append([]os.Signal{unix.SIGINT}, forwarded...) {
 		if !signal.Ignored(sig) {

@@ -9,42 +9,116 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/foreign"
 )
 
-const jobUsage = "usage: tpsl run [-rpp K] PROGRAM [ARGUMENTS]\n\n" +
-	"Runs a job of K ranks in one address space on this machine: mpiexec -n K -rpp K PROGRAM.\n\n" +
-	"  -rpp K  ranks (default 2)\n"
+const jobUsage = `usage: tpsl run [-rpp K] [-tpsl MODE] [-wait SECONDS] PROGRAM [ARGUMENTS]
 
-// runJob becomes mpiexec for a job of one rank set. It returns only when that fails.
+Runs K ranks in one address space. Without a launcher they are a job of their own:
+mpiexec -n K -rpp K PROGRAM. As what another launcher starts for each rank, K ranks of a
+host share a process:
+
+  mpiexec.hydra -n 16 tpsl run -rpp 4 PROGRAM
+  srun --mpi=pmi2 -n 16 tpsl run -rpp 4 PROGRAM
+
+  -rpp K         ranks (default 2)
+  -tpsl MODE     how they share it: shared, private or auto (default), as for mpiexec
+  -wait SECONDS  how long the ranks of a process wait for one another to start (default 60)
+`
+
+// runJob runs this process's part of a job, or becomes mpiexec for a job of one rank set.
 func runJob(args []string) int {
-	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	ranks := flags.Uint("rpp", 2, "")
-	err := flags.Parse(args)
+	r, err := parseRun(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(jobUsage)
 		return 0
-	case err == nil && *ranks == 0:
-		err = errors.New("-rpp 0: want a number from 1")
-	case err == nil && flags.NArg() == 0:
-		err = errors.New("no program given")
-	}
-	if err != nil {
+	case err != nil:
 		fmt.Fprintf(os.Stderr, "tpsl run: %v; try tpsl run -h\n", err)
 		return exitUsage
 	}
-	self, err := os.Executable()
-	if err == nil {
-		k := strconv.FormatUint(uint64(*ranks), 10)
-		mpiexec := filepath.Join(filepath.Dir(self), "mpiexec")
-		err = unix.Exec(mpiexec, append([]string{mpiexec, "-n", k, "-rpp", k}, flags.Args()...), os.Environ())
-		err = fmt.Errorf("start %s: %w; install tpsl anew", mpiexec, err)
+	if err := start(r); err != nil {
+		fmt.Fprintf(os.Stderr, "tpsl run: %v\n", err)
 	}
-	fmt.Fprintf(os.Stderr, "tpsl run: %v\n", err)
 	return exitUsage
+}
+
+func parseRun(args []string) (r foreign.Request, err error) {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	ranks := flags.Uint("rpp", 2, "")
+	mode := flags.String("tpsl", string(hydra.ModeAuto), "")
+	wait := flags.Uint("wait", 60, "")
+	if err := flags.Parse(args); err != nil {
+		return r, err
+	}
+	r = foreign.Request{
+		PerProcess: int(*ranks),
+		Mode:       hydra.Mode(*mode),
+		Args:       flags.Args(),
+		Environ:    os.Environ(),
+		Wait:       time.Duration(*wait) * time.Second,
+	}
+	switch {
+	case *ranks == 0:
+		return r, errors.New("-rpp 0: want a number from 1")
+	case r.Mode != hydra.ModeAuto && r.Mode != hydra.ModeShared && r.Mode != hydra.ModePrivate:
+		return r, fmt.Errorf("-tpsl %s: want shared, private or auto", r.Mode)
+	case flags.NArg() == 0:
+		return r, errors.New("no program given")
+	}
+	r.Dir, err = os.Getwd()
+	return r, err
+}
+
+// start returns only when the program cannot run. A nil error means that it has been told.
+func start(r foreign.Request) error {
+	if r.PerProcess == 1 && r.Mode == hydra.ModeAuto {
+		return itself(r)
+	}
+	member, err := foreign.Find(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if member == nil {
+		return alone(r)
+	}
+	status, err := member.Run(r)
+	switch {
+	case err == nil:
+		foreign.EndAs(status)
+	case !errors.Is(err, foreign.ErrSaid):
+		fmt.Fprintf(os.Stderr, "tpsl run: %v\n", err)
+		member.Abort(exitUsage)
+	}
+	return nil
+}
+
+// itself becomes the program: a process is a rank to every launcher.
+func itself(r foreign.Request) error {
+	path, err := exec.LookPath(r.Args[0])
+	if err == nil {
+		err = unix.Exec(path, r.Args, r.Environ)
+	}
+	return fmt.Errorf("cannot run %s: %w", r.Args[0], err)
+}
+
+// alone becomes mpiexec.
+func alone(r foreign.Request) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	k := strconv.Itoa(r.PerProcess)
+	mpiexec := filepath.Join(filepath.Dir(self), "mpiexec")
+	err = unix.Exec(mpiexec, append([]string{mpiexec, "-n", k, "-rpp", k, "-tpsl", string(r.Mode)}, r.Args...), r.Environ)
+	return fmt.Errorf("start %s: %w; install tpsl anew", mpiexec, err)
 }

@@ -99,16 +99,30 @@ func descendants(pid int) []int {
 	return found
 }
 
-// parentOf reads the state and parent fields of /proc/PID/stat (proc(5)), which follow the command in parentheses.
+// parentOf returns the parent of a process that is not a zombie.
 func parentOf(pid int) (parent int, alive bool) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, false
-	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := stat(pid)
 	if len(fields) < 2 {
 		return 0, false
 	}
-	parent, err = strconv.Atoi(fields[1])
+	parent, err := strconv.Atoi(fields[1])
 	return parent, err == nil && fields[0] != "Z"
+}
+
+// Birth tells a process from later ones with its pid: ticks between boot and its start. It is empty where /proc hides others' processes.
+func Birth(pid int) string {
+	const starttime = 22 - 3
+	if fields := stat(pid); len(fields) > starttime {
+		return fields[starttime]
+	}
+	return ""
+}
+
+// stat returns the fields of /proc/PID/stat (proc(5)) from the state on, the third. The command before may hold anything.
+func stat(pid int) []string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 }

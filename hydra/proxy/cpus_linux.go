@@ -18,8 +18,8 @@ import (
 // maxCPUs is how many CPUs Linux can be built for (CONFIG_NR_CPUS).
 const maxCPUs = 8192
 
-// allowedCPUs lists the CPUs this process may run on: its affinity mask, which lies within its cgroup's.
-func allowedCPUs() (topology.Set, error) {
+// AllowedCPUs lists the CPUs this process may run on: its affinity mask, which lies within its cgroup's.
+func AllowedCPUs() (topology.Set, error) {
 	mask := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(0, mask); err != nil {
 		return nil, fmt.Errorf("read CPU mask: %w", err)
@@ -42,7 +42,7 @@ type placement struct {
 
 // placeRanks looks at the hardware, gives each local rank its part of it, and tells mpiexec what that decides.
 func (p *proxy) placeRanks() (placement, error) {
-	allowed, err := allowedCPUs()
+	allowed, err := AllowedCPUs()
 	if err != nil {
 		return placement{}, err
 	}

@@ -35,25 +35,29 @@ func (p *proxy) prepare() ([]start, error) {
 	}
 	var starts []start
 	for _, set := range p.plan.Sets {
-		program := p.plan.Programs[set.Program]
-		way := ways[set.Program]
-		own := append(p.identity(set, way, pl), way.settings...)
-		path, args := paths[set.Program], program.Args
-		if way.host != "" {
-			path, args = way.host, slices.Concat([]string{way.host, path}, args)
-		}
-		starts = append(starts, start{
-			set:  set,
-			path: path,
-			args: args,
-			env:  hydra.SetEnv(program.Env, own...),
-			own:  own,
-			dir:  program.Wdir,
-			cpus: union(set, pl.cpus),
-			way:  way,
-		})
+		starts = append(starts, p.startOf(set, paths[set.Program], ways[set.Program], pl))
 	}
 	return starts, nil
+}
+
+// startOf returns what starts a set.
+func (p *proxy) startOf(set hydra.RankSet, path string, w way, pl placement) start {
+	program := p.plan.Programs[set.Program]
+	own := append(p.identity(set, w, pl), w.settings...)
+	args := program.Args
+	if w.host != "" {
+		path, args = w.host, slices.Concat([]string{w.host, path}, args)
+	}
+	return start{
+		set:  set,
+		path: path,
+		args: args,
+		env:  hydra.SetEnv(program.Env, own...),
+		own:  own,
+		dir:  program.Wdir,
+		cpus: union(set, pl.cpus),
+		way:  w,
+	}
 }
 
 // resolve finds a program and how its ranks share a process.

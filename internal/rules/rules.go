@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"cmd/libtpsl":     {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "loader", "tpsl/rankset", "internal"},
 	"cmd/mpiexec":     {"hydra", "pmi", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "internal"},
+	"cmd/tpsl":        {"hydra", "pmi", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "internal"},
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.

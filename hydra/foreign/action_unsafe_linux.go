@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// setDefaultAction sets SIG_DFL, which os/signal does not for a signal that the Go runtime handles itself (SIGSEGV).
+func setDefaultAction(sig unix.Signal) {
+	var action [4]uint64        // struct kernel_sigaction of x86-64; SIG_DFL is 0
+	const maskSize = uintptr(8) // of the kernel's sigset_t
+	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, maskSize, 0, 0)
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// describe says what the launcher cannot know: it sees processes end, not their ranks. The end of a rank that is a
+// process of its own it does see.
+func (s *set) describe() error {
+	var ranks []string
+	for _, p := range s.parts {
+		ranks = append(ranks, strconv.Itoa(p.Rank))
+	}
+	who := "the process of ranks " + strings.Join(ranks, ",")
+	switch {
+	case s.lost >= 0:
+		return fmt.Errorf("what the launcher started for rank %d was killed, so %s was ended", s.lost, who)
+	case len(s.parts) > 1 && !s.crashed && s.status.Signaled():
+		text := fmt.Sprintf("tpsl run: %s was ended by %s", who, unix.SignalName(s.status.Signal()))
+		if s.fault >= 0 {
+			text += fmt.Sprintf("; the fault was in rank %d", s.fault)
+		}
+		fmt.Fprintln(os.Stderr, text)
+	}
+	return nil
+}
+
+// EndAs ends this process as another one ended, but for a core.
+func EndAs(status unix.WaitStatus) {
+	if status.Signaled() {
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the rank has left the core that matters
+		setDefaultAction(status.Signal())
+		_ = unix.Kill(os.Getpid(), status.Signal())
+		select {} // until it arrives
+	}
+	os.Exit(status.ExitStatus())
+}

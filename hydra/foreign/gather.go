@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/proxy"
+)
+
+// A part is what the set has of one member, in the order of places.
+type part struct {
+	donation
+	fds  []int         // session, stdout, stderr
+	conn *net.UnixConn // to the donor; nil for the leader's own part
+}
+
+// gather collects the parts of the member's set, its own first. The parts that came are returned with an error too.
+func (m *Member) gather(r Request) ([]*part, error) {
+	cpus, err := proxy.AllowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	first := m.first(r.PerProcess)
+	parts := make([]*part, m.last(r.PerProcess)-first+1)
+	own := donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus}
+	parts[0] = &part{donation: own, fds: []int{m.session, 1, 2}}
+	if len(parts) == 1 {
+		return parts, nil
+	}
+	listener, err := m.listen(r.PerProcess)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	deadline := time.Now().Add(r.Wait)
+	_ = listener.SetDeadline(deadline) // a socket takes deadlines
+	for missing := len(parts) - 1; missing > 0; missing-- {
+		p, err := accept(listener, deadline)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return parts, m.incomplete(parts, r)
+		} else if err != nil {
+			return parts, err
+		}
+		slot := p.Place - first
+		if slot < 1 || slot >= len(parts) || parts[slot] != nil {
+			p.drop()
+			return parts, fmt.Errorf("rank %d says that it is the host's rank number %d, which cannot be; start all ranks with the same tpsl run", p.Rank, p.Place)
+		}
+		parts[slot] = p
+		if p.Digest != own.Digest {
+			return parts, differ(parts[0], p)
+		}
+	}
+	return parts, nil
+}
+
+// accept takes the next donation of this user.
+func accept(listener *net.UnixListener, deadline time.Time) (*part, error) {
+	for {
+		conn, err := listener.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if !ofThisUser(conn) {
+			conn.Close()
+			continue
+		}
+		_ = conn.SetReadDeadline(deadline)
+		d, fds, err := receiveDonation(conn)
+		if err != nil {
+			conn.Close() // it died; the deadline tells who is missing
+			continue
+		}
+		_ = conn.SetReadDeadline(time.Time{})
+		return &part{donation: d, fds: fds, conn: conn}, nil
+	}
+}
+
+func differ(a, b *part) error {
+	return fmt.Errorf("ranks %d and %d would share a process, but one runs %s and the other %s; "+
+		"give each program a multiple of -rpp ranks per host", a.Rank, b.Rank, a.Command, b.Command)
+}
+
+// incomplete says who has not come, as the launcher counts on this host: ranks there need not be consecutive.
+func (m *Member) incomplete(parts []*part, r Request) error {
+	var missing []string
+	for slot, p := range parts {
+		if p == nil {
+			missing = append(missing, strconv.Itoa(m.place+slot))
+		}
+	}
+	return fmt.Errorf("of the %d ranks of this host, counted from 0, number %s has not come for %v; start all ranks with the same tpsl run -rpp %d",
+		m.places, strings.Join(missing, ","), r.Wait, r.PerProcess)
+}
+
+// drop lets go of a part's descriptors.
+func (p *part) drop() {
+	if p.conn != nil {
+		closeAll(p.fds)
+		p.conn.Close()
+	}
+}
+
+// tell lets the donor end as its rank did.
+func (p *part) tell(reply string) {
+	if p.conn != nil {
+		_, _ = p.conn.Write([]byte(reply)) // a donor that is gone needs no reply
+	}
+}
+
+func statusReply(status unix.WaitStatus) string { return fmt.Sprintf("status=%d", uint32(status)) }

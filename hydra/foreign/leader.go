@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// lead brings the set together, runs it, and returns how the leader's own rank ended.
+func (m *Member) lead(r Request) (status unix.WaitStatus, err error) {
+	parts, err := m.gather(r)
+	if err == nil {
+		status, err = m.runSet(r, parts)
+	}
+	for _, p := range parts {
+		if p != nil && err != nil {
+			p.tell(failed)
+		}
+		if p != nil {
+			p.drop()
+		}
+	}
+	return status, err
+}
+
+func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
+	if err := procs.SetSubreaper(); err != nil {
+		return 0, err
+	}
+	if err := procs.CloseOnExec(); err != nil {
+		return 0, err
+	}
+	s := newSet(parts)
+	lone, err := proxy.StartLone(m.plan(r, parts), m.placement(parts), s.connections())
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range parts[1:] { // not the own session: its end is that of this process
+		closeAll(p.fds)
+		p.fds = nil
+	}
+	return s.follow(lone)
+}
+
+// plan is a host's plan, of the one set.
+func (m *Member) plan(r Request, parts []*part) hydra.HostPlan {
+	set := hydra.RankSet{Local: m.place}
+	for _, p := range parts {
+		set.Ranks = append(set.Ranks, p.Rank)
+	}
+	host, _ := os.Hostname() // for messages
+	plan := hydra.HostPlan{
+		Host:     host,
+		Ranks:    m.places,
+		Sets:     []hydra.RankSet{set},
+		Programs: []hydra.Program{{Args: r.Args, Env: inheritable(r.Environ), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
+	}
+	plan.World.Size = m.Size
+	return plan
+}
+
+// placement returns the CPUs to which the launcher has bound the ranks, as far as one process may have them all. It is nil
+// when it has bound none, all masks being alike.
+func (m *Member) placement(parts []*part) (cpus []topology.Set) {
+	if !slices.ContainsFunc(parts, func(p *part) bool { return !slices.Equal(p.CPUs, parts[0].CPUs) }) {
+		return nil
+	}
+	var all topology.Set
+	for _, p := range parts {
+		all = all.Or(p.CPUs)
+	}
+	granted, err := proxy.Granted(all)
+	if err != nil {
+		granted = parts[0].CPUs
+	}
+	for _, p := range parts {
+		within := p.CPUs.And(granted)
+		if len(within) < len(p.CPUs) {
+			fmt.Fprintf(os.Stderr, "tpsl run: rank %d: the launcher's cgroup keeps CPUs %s of rank %d from the process that they share; "+
+				"have it bind no tasks (srun --cpu-bind=none)\n", m.Rank, p.CPUs, p.Rank)
+		}
+		if len(within) == 0 {
+			return nil
+		}
+		cpus = append(cpus, within)
+	}
+	return cpus
+}
+
+// ofOneRank are variables that a launcher gives each of its processes, and of which the leader's would be wrong for the
+// other ranks.
+var ofOneRank = []string{
+	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_TASK_PID",
+	"TPSL_CPUS", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
+}
+
+func inheritable(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.Contains(ofOneRank, name)
+	})
+}

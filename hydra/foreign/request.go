@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// A Request is what the members of a set are asked to run together.
+type Request struct {
+	PerProcess int
+	Mode       hydra.Mode
+	Args       []string      // program and its arguments
+	Dir        string        // where it runs
+	Environ    []string      // the leader's counts
+	Wait       time.Duration // how long members wait for one another
+}
+
+// digest is the same for two requests that can be one process. The environment is not in it: launchers give each rank
+// variables of its own.
+func (r Request) digest() [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q", r.PerProcess, r.Mode, r.Args, r.Dir))
+}
+
+// command shows the request in messages, cut to a readable length.
+func (r Request) command() string {
+	const most = 200
+	text := fmt.Sprintf("-rpp %d %s", r.PerProcess, strings.Join(r.Args, " "))
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
+}
+
+// Run runs the member's part of its set and returns how the rank ended.
+func (m *Member) Run(r Request) (unix.WaitStatus, error) {
+	// The launcher's death ends the rank. The setting is of this thread, which must live on (prctl(2)).
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("rank %d: ask for an end with the launcher: %w", m.Rank, err)
+	}
+	run := m.donate
+	if m.place == m.first(r.PerProcess) {
+		run = m.lead
+	}
+	status, err := run(r)
+	if err != nil {
+		return 0, fmt.Errorf("rank %d: %w", m.Rank, err)
+	}
+	return status, nil
+}
+
+// Abort has the launcher end the job: it would let the other ranks wait for this one.
+func (m *Member) Abort(code int) {
+	session := os.NewFile(uintptr(m.session), "PMI session")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if client := pmi.NewClient(session); client.Init() == nil {
+			_ = client.Abort(code) // there is nobody to tell
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/hydra/proxy"
+)
+
+const (
+	// settle is how long an ended process's last lines may take.
+	settle = 200 * time.Millisecond
+	// sweepLimit bounds the wait for killed processes.
+	sweepLimit = 3 * time.Second
+)
+
+// A set is the live state of the ranks that a leader runs. One goroutine, that of follow, owns it; the others send it
+// functions to call.
+type set struct {
+	parts  []*part
+	events chan func()
+	began  time.Time
+	lone   proxy.Lone
+	pids   map[int]int           // of ranks that are processes of their own
+	early  map[int][]unix.Signal // for ranks that are yet to have one
+	recent map[unix.Signal]round
+	fault  int // rank whose thread crashed, or -1
+	lost   int // rank whose donor died, or -1
+
+	collected procs.Makers
+	ended     bool // the process was collected
+	status    unix.WaitStatus
+	ends      map[int]unix.WaitStatus // by rank
+	crashed   bool                    // a rank that is a process of its own ended by a signal
+	lines     chan struct{}           // closed at the end of what the process says about itself
+}
+
+func newSet(parts []*part) *set {
+	return &set{
+		parts: parts, events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
+		pids: map[int]int{}, early: map[int][]unix.Signal{}, recent: map[unix.Signal]round{},
+		collected: procs.Makers{}, ends: map[int]unix.WaitStatus{},
+	}
+}
+
+func (s *set) connections() (c proxy.Connections) {
+	for _, p := range s.parts {
+		c.Sessions = append(c.Sessions, p.fds[0])
+		c.Outputs = append(c.Outputs, [2]int{p.fds[1], p.fds[2]})
+	}
+	return c
+}
+
+// follow serves the set until nothing is left of it, and returns how the first rank ended.
+func (s *set) follow(lone proxy.Lone) (unix.WaitStatus, error) {
+	s.lone = lone
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, unix.SIGCHLD)
+	go s.readControl()
+	go s.passOwnSignals()
+	for _, p := range s.parts[1:] {
+		go s.listenTo(p)
+	}
+	for s.reap(); !s.ended; {
+		select {
+		case <-children:
+			s.reap()
+		case event := <-s.events:
+			event()
+		}
+	}
+	s.drain()
+	return s.finish()
+}
+
+// finish cleans up and then lets the donors end: at the first that ends badly the launcher may kill this process.
+func (s *set) finish() (unix.WaitStatus, error) {
+	bad := s.status != 0
+	for _, status := range s.ends {
+		bad = bad || status != 0
+	}
+	if procs.Sweep(s.reap, sweepLimit) && bad {
+		procs.RemoveSharedMemory(s.began, s.collected)
+	}
+	err := s.describe()
+	for _, p := range s.parts {
+		if _, known := s.ends[p.Rank]; !known {
+			s.ends[p.Rank] = s.status
+		}
+		if err == nil {
+			p.tell(statusReply(s.ends[p.Rank]))
+		}
+	}
+	return s.ends[s.parts[0].Rank], err
+}
+
+// drain reads what the ended process still said of its ranks.
+func (s *set) drain() {
+	for late := time.After(settle); ; {
+		select {
+		case event := <-s.events:
+			event()
+		case <-s.lines:
+			return
+		case <-late:
+			return
+		}
+	}
+}
+
+// reap collects ended children and reports whether any child is left.
+func (s *set) reap() bool {
+	return procs.Reap(func(pid int, status unix.WaitStatus) {
+		s.collected.Ended(pid)
+		if pid == s.lone.PID {
+			s.ended, s.status = true, status
+		}
+	})
+}
+
+// readControl reads the lines that the set's process writes about itself.
+func (s *set) readControl() {
+	defer close(s.lines)
+	if s.lone.Control == nil {
+		return
+	}
+	for lines := bufio.NewScanner(s.lone.Control); lines.Scan(); {
+		line := lines.Text()
+		s.events <- func() { s.heard(line) }
+	}
+}
+
+func (s *set) heard(line string) {
+	var rank, pid, number int
+	if n, _ := fmt.Sscanf(line, "start rank=%d pid=%d", &rank, &pid); n == 2 {
+		s.rankStarted(rank, pid)
+	}
+	if n, _ := fmt.Sscanf(line, "exit rank=%d pid=%d status=%d", &rank, &pid, &number); n == 3 {
+		delete(s.pids, rank)
+		s.collected.Ended(pid)
+		s.rankEnded(rank, unix.WaitStatus(number))
+	}
+	if n, _ := fmt.Sscanf(line, "fault rank=%d signal=%d", &rank, &number); n == 2 && s.fault < 0 {
+		s.fault = rank
+	}
+}
+
+// rankEnded lets the donor of a rank that is a process of its own end like it. A crash is the end of the set: the launcher
+// would kill this process before it could clean up.
+func (s *set) rankEnded(rank int, status unix.WaitStatus) {
+	s.ends[rank] = status
+	if status.Signaled() {
+		s.crashed = true
+		s.kill()
+		return
+	}
+	for _, p := range s.parts {
+		if p.Rank == rank {
+			p.tell(statusReply(status))
+		}
+	}
+}
+
+func (s *set) kill() { _ = unix.Kill(-s.lone.PID, unix.SIGKILL) } // it may have ended meanwhile
+
+// listenTo serves a donor: signals, and its death, which is that of its rank.
+func (s *set) listenTo(p *part) {
+	message := make([]byte, maxMessage)
+	for {
+		n, err := p.conn.Read(message)
+		if err != nil || n == 0 {
+			s.events <- func() { s.donorGone(p.Rank) }
+			return
+		}
+		for _, number := range message[:n] {
+			s.events <- func() { s.signalled(p.Rank, unix.Signal(number)) }
+		}
+	}
+}
+
+func (s *set) donorGone(rank int) {
+	if _, known := s.ends[rank]; !known && s.lost < 0 {
+		s.lost = rank
+		s.kill()
+	}
+}
+
+func (s *set) passOwnSignals() {
+	for sig := range hydra.CatchSignals() {
+		s.events <- func() { s.signalled(s.parts[0].Rank, sig.(unix.Signal)) }
+	}
+}

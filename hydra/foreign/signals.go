@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// broadcast is how long a launcher may take to signal all of its processes.
+const broadcast = time.Second
+
+// A round is one signal to all ranks. A process that they share gets it once.
+type round struct {
+	since time.Time
+	seen  map[int]bool // ranks
+}
+
+// signalled passes on what a rank's process was sent: to the rank's own process, or to the one of all ranks.
+func (s *set) signalled(rank int, sig unix.Signal) {
+	if s.lone.Private {
+		if pid := s.pids[rank]; pid != 0 {
+			kill(pid, sig)
+		} else if _, ended := s.ends[rank]; !ended {
+			s.early[rank] = append(s.early[rank], sig)
+		}
+		return
+	}
+	last := s.recent[sig]
+	if last.seen == nil || last.seen[rank] || time.Since(last.since) > broadcast {
+		last = round{since: time.Now(), seen: map[int]bool{}}
+		kill(s.lone.PID, sig)
+	}
+	last.seen[rank] = true
+	s.recent[sig] = last
+}
+
+func (s *set) rankStarted(rank, pid int) {
+	s.pids[rank] = pid
+	for _, sig := range s.early[rank] {
+		kill(pid, sig)
+	}
+	delete(s.early, rank)
+}
+
+// kill signals a process group, or the process that is about to lead it. What has ended is signalled in vain.
+func kill(pid int, sig unix.Signal) {
+	if unix.Kill(-pid, sig) != nil {
+		_ = unix.Kill(pid, sig)
+	}
+}
