@@ -5,7 +5,7 @@
 //
 // Such a launcher starts a process for each rank. Those of one host, in the order in which the launcher counts them
 // there, are cut into sets. The first process of a set is its leader, the others are donors: each gives the leader its
-// PMI session, stdout and stderr over a Unix socket (SCM_RIGHTS, unix(7)), then only passes signals on and ends as its
+// PMI session and standard streams over a Unix socket (SCM_RIGHTS, unix(7)), then only passes signals on and ends as its
 // rank ends. The leader starts the process that has the ranks, as a proxy of ours would. To the launcher all of them are
 // the ranks it has started: labels, exit codes and barriers stay right.
 //

@@ -34,7 +34,7 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 		return 0, err
 	}
 	d := donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus}
-	if err := d.send(conn, m.session, 1, 2); err != nil {
+	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
 		return 0, leaderDied(err)
 	}
 	go passSignals(conn)

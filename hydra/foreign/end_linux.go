@@ -23,7 +23,7 @@ func (s *set) describe() error {
 	switch {
 	case s.lost >= 0:
 		return fmt.Errorf("what the launcher started for rank %d was killed, so %s was ended", s.lost, who)
-	case len(s.parts) > 1 && !s.crashed && s.status.Signaled():
+	case len(s.parts) > 1 && s.crash == 0 && s.status.Signaled():
 		text := fmt.Sprintf("tpsl run: %s was ended by %s", who, unix.SignalName(s.status.Signal()))
 		if s.fault >= 0 {
 			text += fmt.Sprintf("; the fault was in rank %d", s.fault)

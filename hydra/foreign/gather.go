@@ -20,7 +20,7 @@ import (
 // A part is what the set has of one member, in the order of places.
 type part struct {
 	donation
-	fds  []int         // session, stdout, stderr
+	fds  []int         // session, stdin, stdout, stderr
 	conn *net.UnixConn // to the donor; nil for the leader's own part
 }
 
@@ -33,7 +33,7 @@ func (m *Member) gather(r Request) ([]*part, error) {
 	first := m.first(r.PerProcess)
 	parts := make([]*part, m.last(r.PerProcess)-first+1)
 	own := donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus}
-	parts[0] = &part{donation: own, fds: []int{m.session, 1, 2}}
+	parts[0] = &part{donation: own, fds: []int{m.session, 0, 1, 2}}
 	if len(parts) == 1 {
 		return parts, nil
 	}

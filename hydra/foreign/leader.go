@@ -55,9 +55,10 @@ func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
 
 // plan is a host's plan, of the one set.
 func (m *Member) plan(r Request, parts []*part) hydra.HostPlan {
-	set := hydra.RankSet{Local: m.place}
+	set, readers := hydra.RankSet{Local: m.place}, hydra.Ranks{}
 	for _, p := range parts {
 		set.Ranks = append(set.Ranks, p.Rank)
+		readers = append(readers, hydra.RankRange{First: p.Rank, Last: p.Rank})
 	}
 	host, _ := os.Hostname() // for messages
 	plan := hydra.HostPlan{
@@ -67,6 +68,7 @@ func (m *Member) plan(r Request, parts []*part) hydra.HostPlan {
 		Programs: []hydra.Program{{Args: r.Args, Env: inheritable(r.Environ), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
 	}
 	plan.World.Size = m.Size
+	plan.Stdio.Stdin = readers
 	return plan
 }
 

@@ -41,7 +41,7 @@ type set struct {
 	ended     bool // the process was collected
 	status    unix.WaitStatus
 	ends      map[int]unix.WaitStatus // by rank
-	crashed   bool                    // a rank that is a process of its own ended by a signal
+	crash     unix.WaitStatus         // of the first rank that is a process of its own and ended by a signal
 	lines     chan struct{}           // closed at the end of what the process says about itself
 }
 
@@ -56,7 +56,7 @@ func newSet(parts []*part) *set {
 func (s *set) connections() (c proxy.Connections) {
 	for _, p := range s.parts {
 		c.Sessions = append(c.Sessions, p.fds[0])
-		c.Outputs = append(c.Outputs, [2]int{p.fds[1], p.fds[2]})
+		c.Streams = append(c.Streams, [3]int(p.fds[1:]))
 	}
 	return c
 }
@@ -80,6 +80,9 @@ func (s *set) follow(lone proxy.Lone) (unix.WaitStatus, error) {
 		}
 	}
 	s.drain()
+	if s.crash != 0 {
+		s.status = s.crash // what ended the set
+	}
 	return s.finish()
 }
 
@@ -160,7 +163,9 @@ func (s *set) heard(line string) {
 func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 	s.ends[rank] = status
 	if status.Signaled() {
-		s.crashed = true
+		if s.crash == 0 {
+			s.crash = status
+		}
 		s.kill()
 		return
 	}

@@ -23,11 +23,13 @@ const (
 	names = 8
 	// pause is how long a donor waits before it looks again for its leader.
 	pause = 20 * time.Millisecond
+	// given is how many descriptors a donation has.
+	given = 4
 	// maxMessage is more than any message takes.
 	maxMessage = 16 << 10
 )
 
-// A donation is what a donor says of itself. With it come the descriptors of its session, stdout and stderr.
+// A donation is what a donor says of itself. With it come the descriptors of its session, stdin, stdout and stderr.
 type donation struct {
 	Rank, Place int
 	Digest      [sha256.Size]byte
@@ -98,7 +100,7 @@ func (d donation) send(conn *net.UnixConn, fds ...int) error {
 
 // receiveDonation reads what send wrote. The descriptors are close-on-exec.
 func receiveDonation(conn *net.UnixConn) (d donation, fds []int, err error) {
-	message, control := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(3*4))
+	message, control := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(given*4))
 	n, nc, _, _, err := conn.ReadMsgUnix(message, control)
 	if err != nil {
 		return d, nil, err
@@ -112,8 +114,8 @@ func receiveDonation(conn *net.UnixConn) (d donation, fds []int, err error) {
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(message[:n])).Decode(&d)
 	}
-	if err == nil && len(fds) != 3 {
-		err = fmt.Errorf("%d descriptors in place of 3", len(fds))
+	if err == nil && len(fds) != given {
+		err = fmt.Errorf("%d descriptors in place of %d", len(fds), given)
 	}
 	if err != nil {
 		closeAll(fds)

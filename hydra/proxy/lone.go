@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -17,7 +18,7 @@ import (
 // Connections are descriptors that another launcher has made for the ranks of a set, in rank order.
 type Connections struct {
 	Sessions []int    // PMI
-	Outputs  [][2]int // stdout and stderr
+	Streams  [][3]int // stdin, stdout, stderr
 }
 
 // A Lone is the process of a rank set without a proxy: its caller collects it, and its connections lead elsewhere.
@@ -47,7 +48,7 @@ func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lo
 	if err != nil {
 		return lone, err
 	}
-	lone.Private, lone.Control = len(d.outputs) > 1, d.control
+	lone.Private, lone.Control = way.host != "", d.control
 	err = onLaunchThread(func() error {
 		lone.PID, err = forkExec(s, d.child)
 		return err
@@ -60,22 +61,16 @@ func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lo
 	return lone, nil
 }
 
-// loneDescriptors arranges the connections as openDescriptors does. The outputs have no end of ours.
+// loneDescriptors arranges the connections as openDescriptors does. The streams have no end of ours.
 func loneDescriptors(set hydra.RankSet, perRank bool, c Connections) (d *descriptors, err error) {
 	d = new(descriptors)
-	list := []int{0, c.Outputs[0][0], c.Outputs[0][1]}
 	defer func() {
 		if err != nil {
 			d.closeChild()
 			d.closeOurs()
 		}
 	}()
-	if !set.Holds(0) {
-		err = d.null()
-		list = list[1:]
-	}
-	list = append(list, c.Sessions...)
-	for _, fd := range list {
+	for _, fd := range slices.Concat(c.Streams[0][:], c.Sessions) {
 		if err == nil {
 			err = d.copyOf(fd)
 		}
@@ -83,15 +78,18 @@ func loneDescriptors(set hydra.RankSet, perRank bool, c Connections) (d *descrip
 	if err == nil && len(set.Ranks) > 1 {
 		d.control, err = d.pipe(false)
 	}
-	for _, pair := range c.Outputs[1:] {
-		for _, fd := range pair {
-			if err == nil && perRank {
-				err = d.copyOf(fd)
-			}
-		}
+	if !perRank {
+		return d, err
 	}
-	if perRank {
-		d.outputs = make([]output, len(set.Ranks))
+	var outputs, inputs []int
+	for _, streams := range c.Streams[1:] {
+		outputs = append(outputs, streams[1:]...)
+		inputs = append(inputs, streams[0])
+	}
+	for _, fd := range append(outputs, inputs...) {
+		if err == nil {
+			err = d.copyOf(fd)
+		}
 	}
 	return d, err
 }
