@@ -27,8 +27,15 @@ func (b Binding) Active() bool { return b.Object != "" && b.Object != "none" }
 // String writes what the option had.
 func (b Binding) String() string {
 	text := b.Object + b.ID
-	if b.Object == "pci" {
+	switch b.Object {
+	case "pci":
 		text = "pci:" + b.ID
+	case "user":
+		var sets []string
+		for _, set := range b.User {
+			sets = append(sets, strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(set)), " ", "+"), "[]"))
+		}
+		text = "user:" + strings.Join(sets, ",")
 	}
 	if b.Count > 1 {
 		text += ":" + strconv.Itoa(b.Count)
