@@ -64,6 +64,11 @@ func contests() []contest {
 			{job: "Startup/by=mpiexec/mode=private/ranks=16", env: one, argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, flat}, want: answer},
 		}},
 	}
+	pmi := program("pmi", "gcc")
+	all = append(all, contest{60 * time.Second, []side{
+		{argv: []string{"mpiexec.hydra", "-n", "64", pmi, "mpiexec.hydra"}},
+		{argv: []string{"bin/mpiexec", "-n", "64", pmi, "mpiexec"}},
+	}})
 	if hasMicro() {
 		all = append(all, contest{60 * time.Second, []side{
 			{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}},

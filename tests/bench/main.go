@@ -124,6 +124,7 @@ func mpi() suite {
 	for _, name := range []string{"latency", "bandwidth", "startup"} {
 		s.commands = append(s.commands, cc("mpicc.mpich", name), cc("bin/tpslcc", name))
 	}
+	s.commands = append(s.commands, cc("gcc", "pmi"))
 	if hasMicro() {
 		s.commands = append(s.commands, cc("bin/tpslcc", "micro"))
 	}

@@ -35,6 +35,8 @@ var goals = []goal{
 	{what: "start-up of 16 ranks, mpiexec/mpiexec.hydra", name: "Startup/by=mpiexec/mode=flat/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", notWorse: true},
 	{what: "start-up of 16 ranks, tpsl/mpiexec.hydra", name: "Startup/by=mpiexec/mode=tpsl/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
 	{what: "start-up of 16 ranks, private/mpiexec.hydra", name: "Startup/by=mpiexec/mode=private/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
+	{what: "PMI barrier of 64, mpiexec/mpiexec.hydra", name: "PMIBarrier/by=mpiexec/ranks=64", base: "PMIBarrier/by=mpiexec.hydra/ranks=64", atMost: 0.8},
+	{what: "64x64 PMI gets, mpiexec/mpiexec.hydra", name: "PMIGets/by=mpiexec/ranks=64", base: "PMIGets/by=mpiexec.hydra/ranks=64", atMost: 0.8},
 	{what: "stub over a direct call", name: "Stub", atMost: 2},
 	{what: "instance after the first", name: "Instance", atMost: 2},
 }
