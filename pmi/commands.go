@@ -30,12 +30,14 @@ var commands = map[string]func(*session, Message) string{
 	"finalize":          (*session).finalize,
 }
 
-// init starts a session of either version; its request and reply are lines of PMI-1 in both. Subversion 2 of version 1
-// offers group barriers; clients that do not know them do not look at it.
+// subversions are the versions served. Subversion 2 of version 1 offers group barriers; clients that do not know them do not
+// look at it.
+var subversions = map[string]int{"1": 2, "2": 0}
+
+// init starts a session of either version; its request and reply are lines of PMI-1 in both.
 func (s *session) init(m Message) string {
 	version := m.Get("pmi_version")
-	subversion := map[string]int{"1": 2, "2": 0}
-	if _, served := subversion[version]; !served {
+	if _, served := subversions[version]; !served {
 		s.warn("version", fmt.Sprintf("PMI version %s is not served; set PMI_VERSION=1", quote(version)))
 		return "cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=-1"
 	}
@@ -43,7 +45,12 @@ func (s *session) init(m Message) string {
 		s.initialized = true
 		s.server.events.Initialized(s.rank)
 	}
-	return fmt.Sprintf("cmd=response_to_init pmi_version=%s pmi_subversion=%d rc=0", version, subversion[version])
+	return initReply(m)
+}
+
+func initReply(m Message) string {
+	version := m.Get("pmi_version")
+	return fmt.Sprintf("cmd=response_to_init pmi_version=%s pmi_subversion=%d rc=0", version, subversions[version])
 }
 
 func (s *session) getMaxes(Message) string {

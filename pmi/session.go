@@ -24,6 +24,7 @@ type session struct {
 	rank   int
 	appnum int
 	conn   io.ReadWriteCloser
+	lines  *lineReader
 
 	writing sync.Mutex
 	closed  bool // guarded by writing
@@ -38,11 +39,10 @@ type session struct {
 
 func (s *session) run() {
 	defer s.close()
-	lines := newLineReader(s.conn)
 	for !s.finalized {
-		text, isPMI2, err := lines.message()
+		text, isPMI2, err := s.lines.message()
 		if err == nil {
-			err = s.serve(text, isPMI2, lines)
+			err = s.serve(text, isPMI2)
 		} else if errors.Is(err, errTooLong) {
 			err = s.refuse("too long", fmt.Sprintf("PMI request longer than %d bytes", maxRequest), "error", "line_too_long")
 		}
@@ -65,7 +65,7 @@ func (s *session) end(err error) {
 }
 
 // serve answers one message. An error is one of the connection: the session cannot go on.
-func (s *session) serve(text string, isPMI2 bool, lines *lineReader) error {
+func (s *session) serve(text string, isPMI2 bool) error {
 	s.trace(false, text)
 	if isPMI2 {
 		return s.servePMI2(text)
@@ -79,7 +79,7 @@ func (s *session) serve(text string, isPMI2 bool, lines *lineReader) error {
 	}
 	if msg.Multi {
 		var complete bool
-		if msg.block, complete, err = lines.block(); err != nil {
+		if msg.block, complete, err = s.lines.block(); err != nil {
 			return err
 		}
 		s.trace(false, strings.Join(msg.block, " "))

@@ -76,8 +76,8 @@ func streamFDs(set hydra.RankSet, readers hydra.Ranks) string {
 }
 
 // openDescriptors makes the connections of a process. The readers get a pipe as stdin, everybody else an empty one. Each
-// rank has its own streams if perRank says so.
-func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank bool) (d *descriptors, err error) {
+// rank has its own streams if perRank says so, and a PMI socket if inherit does.
+func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank, inherit bool) (d *descriptors, err error) {
 	d = new(descriptors)
 	defer func() {
 		if err != nil {
@@ -98,7 +98,7 @@ func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank bool) (d *d
 		err = d.output()
 	}
 	for range set.Ranks {
-		if err == nil {
+		if err == nil && inherit {
 			err = d.session()
 		}
 	}

@@ -16,22 +16,19 @@ import (
 // identity returns the settings that tell a set's process who it is (docs/environment.md).
 func (p *proxy) identity(set hydra.RankSet, w way, pl placement) []string {
 	program := p.plan.Programs[set.Program]
-	var fds, local []int
+	var local []int
 	for i := range set.Ranks {
-		fds = append(fds, firstSessionFD+i)
 		local = append(local, set.Local+i)
 	}
 	own := []string{
 		"GFORTRAN_UNBUFFERED_PRECONNECTED=y",
 		"MPI_LOCALNRANKS=" + strconv.Itoa(p.plan.Ranks),
 		"MPI_LOCALRANKID=" + commaList(local),
-		"PMI_FD=" + commaList(fds),
-		"PMI_RANK=" + commaList(set.Ranks),
-		"PMI_SIZE=" + strconv.Itoa(p.plan.World.Size),
 	}
 	if p.hostName != "" {
 		own = append(own, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME="+p.hostName, "PMI_HOSTNAME="+p.hostName)
 	}
+	own = append(own, p.session(set)...)
 	if pl.cpus != nil {
 		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")
 	}
@@ -51,6 +48,22 @@ func (p *proxy) identity(set hydra.RankSet, w way, pl placement) []string {
 		}
 	}
 	return own
+}
+
+// session returns the settings by which a set finds its PMI sessions.
+func (p *proxy) session(set hydra.RankSet) []string {
+	if p.port != nil {
+		return []string{"PMI_PORT=" + p.port.listener.Addr().String(), "PMI_ID=" + commaList(set.Ranks)}
+	}
+	var fds []int
+	for i := range set.Ranks {
+		fds = append(fds, firstSessionFD+i)
+	}
+	return []string{
+		"PMI_FD=" + commaList(fds),
+		"PMI_RANK=" + commaList(set.Ranks),
+		"PMI_SIZE=" + strconv.Itoa(p.plan.World.Size),
+	}
 }
 
 // slotCPUs returns the CPUs of a set's slots, or nil. Ranks that are not bound get one CPU each while there are enough,

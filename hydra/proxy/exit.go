@@ -26,6 +26,7 @@ const (
 // reportExit tells mpiexec how a process ended, once its connections have told what they know.
 func (p *proxy) reportExit(proc *process) {
 	defer p.running.Done()
+	p.neverConnected(proc)
 	select {
 	case <-proc.quiet:
 	case <-time.After(settle):

@@ -31,6 +31,7 @@ type process struct {
 	initialized []int // ranks
 	finalized   []int
 	faultRank   int
+	connected   bool // its rank has come to the PMI port, or is too late
 	rankFailed  bool // a rank that is a process of its own did
 }
 
@@ -74,7 +75,7 @@ func (p *proxy) startAll(starts []start) error {
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "")
+	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "", p.port == nil)
 	if err != nil {
 		return err
 	}
@@ -129,6 +130,9 @@ func (p *proxy) connect(proc *process, d *descriptors) {
 			p.server.Serve(proc.set.Ranks[i], proc.set.Program, conn)
 			close(proc.left[proc.set.Ranks[i]])
 		})
+	}
+	if p.port != nil {
+		talking.Go(func() { <-proc.left[proc.set.Ranks[0]] })
 	}
 	if d.control != nil {
 		talking.Go(func() { p.readControl(proc, d.control) })

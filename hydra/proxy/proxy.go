@@ -33,6 +33,7 @@ type proxy struct {
 	plan    hydra.HostPlan
 	server  *pmi.Server
 	up      *upstream
+	port    *port // nil where ranks inherit their PMI sockets
 	log     *slog.Logger
 	windows map[channel.Kind]*channel.Window // of the output streams
 	stdin   *stdinFan
@@ -58,6 +59,9 @@ type proxy struct {
 func (p *proxy) run(signals <-chan os.Signal) error {
 	for _, stream := range []channel.Kind{channel.Stdout, channel.Stderr} {
 		p.windows[stream] = channel.NewWindow(channel.WindowSize)
+	}
+	if err := p.openPort(); err != nil {
+		return err
 	}
 	starts, err := p.prepare()
 	if err == nil {
@@ -89,6 +93,9 @@ func (p *proxy) finish() {
 		case <-drained:
 		case <-time.After(drainGrace):
 		}
+	}
+	if p.port != nil {
+		p.port.listener.Close()
 	}
 	p.server.Close()
 	p.up.close()

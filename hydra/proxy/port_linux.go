@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tpsl/tpsl/pmi"
+)
+
+const (
+	// identifyLimit is how long a peer may take to say which rank it is.
+	identifyLimit = 5 * time.Second
+	// maxUnidentified bounds the peers that have not said so yet.
+	maxUnidentified = 256
+)
+
+// A port takes PMI sessions over TCP, from this host alone: it listens on loopback. A peer must belong to our user and name a
+// rank of this host that runs and has no session yet; another one is told nothing and can do nothing.
+type port struct {
+	listener net.Listener
+	server   *pmi.Server
+	claim    pmi.Claim
+	left     func(rank int) // its session has ended
+	warn     func(text string)
+	slots    chan struct{}
+	warned   sync.Map // by reason
+}
+
+// openPort opens the port where the user wants one.
+func (p *proxy) openPort() error {
+	if !p.plan.PMI.Port {
+		return nil
+	}
+	for _, set := range p.plan.Sets {
+		if len(set.Ranks) > 1 {
+			return fmt.Errorf("-pmi-port serves one rank per process; ranks %s inherit their sockets without it", set.Label())
+		}
+	}
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("open the PMI port: %w", err)
+	}
+	p.port = &port{
+		listener: listener,
+		server:   p.server,
+		claim:    p.claim,
+		left:     p.connectedLeft,
+		warn:     func(text string) { p.Warned(-1, text) },
+	}
+	go p.port.accept()
+	return nil
+}
+
+// accept serves peers until the listener closes.
+func (t *port) accept() {
+	t.slots = make(chan struct{}, maxUnidentified)
+	for {
+		conn, err := t.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: some may come free
+			t.refuse(err)
+			time.Sleep(identifyLimit / 100)
+			continue
+		}
+		if err := checkOwner(conn); err != nil {
+			t.refuse(err)
+			conn.Close()
+			continue
+		}
+		t.slots <- struct{}{}
+		go t.serve(conn)
+	}
+}
+
+func (t *port) serve(conn net.Conn) {
+	_ = conn.SetReadDeadline(time.Now().Add(identifyLimit)) // fails only on a closed connection
+	rank, serve, err := t.server.Identify(conn, t.claim)
+	<-t.slots
+	if err != nil {
+		t.refuse(err)
+		conn.Close()
+		return
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	serve()
+	t.left(rank)
+}
+
+// refuse warns once for each reason, as anybody may knock at any time.
+func (t *port) refuse(err error) {
+	if net, ok := errors.AsType[net.Error](err); ok && net.Timeout() {
+		err = errSilent
+	}
+	if _, told := t.warned.LoadOrStore(err.Error(), true); !told {
+		t.warn(fmt.Sprintf("refused a connection to the PMI port: %v", err))
+	}
+}
+
+var (
+	errSilent    = errors.New("the peer did not say who it is")
+	errNotOurs   = errors.New("it does not belong to the user of this job")
+	errNoRank    = errors.New("it names a rank that does not run on this host")
+	errConnected = errors.New("it names a rank that has a session")
+)
+
+// checkOwner compares the user of the peer's socket with ours. A socket without an inode has been closed; whose it was
+// cannot be told.
+func checkOwner(conn net.Conn) error {
+	peer, ours := conn.RemoteAddr().(*net.TCPAddr), conn.LocalAddr().(*net.TCPAddr)
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		return fmt.Errorf("find the owner of a connection: %w", err)
+	}
+	if uid, found := socketOwner(table, peer.AddrPort(), ours.AddrPort()); !found || uid != os.Getuid() {
+		return errNotOurs
+	}
+	return nil
+}
+
+// claim implements pmi.Claim.
+func (p *proxy) claim(rank int) (appnum int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.processes, func(proc *process) bool { return proc.set.Holds(rank) })
+	if i < 0 {
+		return 0, errNoRank
+	}
+	proc := p.processes[i]
+	if proc.connected {
+		return 0, errConnected
+	}
+	proc.connected = true
+	return proc.set.Program, nil
+}
+
+// connectedLeft ends what waits for the session of a rank that connected by itself.
+func (p *proxy) connectedLeft(rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.processOf(rank).left[rank])
+}
+
+// neverConnected does the same for a process that has ended. It keeps a later peer from being its rank.
+func (p *proxy) neverConnected(proc *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.port != nil && !proc.connected {
+		proc.connected = true
+		close(proc.left[proc.set.Ranks[0]])
+	}
+}
