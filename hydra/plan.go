@@ -109,7 +109,7 @@ func NewPlan(opts Options, s Setting) (Plan, error) {
 		return Plan{}, err
 	}
 	common := HostPlan{
-		World:     pmi.World{Size: len(placed.ranks), KVSName: s.KVSName, Mapping: pmi.Mapping(placed.ranks)},
+		World:     newWorld(opts, s, placed),
 		PMI:       opts.PMI,
 		Programs:  programs(opts, s),
 		Placement: opts.Placement,

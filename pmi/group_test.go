@@ -48,6 +48,40 @@ func TestGroupBarriers(t *testing.T) {
 	ranks.Wait()
 }
 
+// A rank that enters the same barrier twice does not stand in for another one.
+func TestSameBarrierTwice(t *testing.T) {
+	conns := serveHosts(t, Ranks{0}, Ranks{1})
+	go func() { _, _ = conns[0].Write([]byte(strings.Repeat("cmd=barrier_in group=0,1:5\n", 2) + "cmd=get_appnum\n")) }()
+	assert.Equal(t, "cmd=appnum appnum=0", readLine(t, conns[0]), "rank 1 is not there")
+	var other sync.WaitGroup
+	other.Go(func() {
+		for range 2 {
+			assert.Equal(t, "cmd=barrier_out tag=5", readLine(t, conns[0]))
+		}
+	})
+	for range 2 {
+		assert.Equal(t, "cmd=barrier_out tag=5", ask(t, conns[1], "cmd=barrier_in group=0,1:5"))
+	}
+	other.Wait()
+}
+
+// What the ranks of a group have told each other reaches the others with the barrier of the world.
+func TestPutsAfterGroupBarrier(t *testing.T) {
+	conns := serveHosts(t, Ranks{0}, Ranks{1}, Ranks{2})
+	ask(t, conns[0], "cmd=put kvsname=kvs_1 key=k value=v")
+	var ranks sync.WaitGroup
+	for rank, conn := range conns {
+		ranks.Go(func() {
+			if rank < 2 {
+				assert.Equal(t, "cmd=barrier_out tag=5", ask(t, conn, "cmd=barrier_in group=0,1:5"))
+			}
+			assert.Equal(t, "cmd=barrier_out", ask(t, conn, "cmd=barrier_in"))
+			assert.Equal(t, "cmd=get_result rc=0 msg=success value=v", ask(t, conn, "cmd=get kvsname=kvs_1 key=k"))
+		})
+	}
+	ranks.Wait()
+}
+
 // A rank is in several barriers of a group at once, and may enter one again before the others have left it.
 func TestOutstandingBarriers(t *testing.T) {
 	conns := serveHosts(t, Ranks{0, 1}, Ranks{2, 3})

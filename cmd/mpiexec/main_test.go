@@ -27,7 +27,7 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// The test binary is mpiexec, leaver or placed when it is called by that name.
+// The test binary is mpiexec, leaver, placed or pmiprobe when it is called by that name.
 func TestMain(m *testing.M) {
 	// Crashes are many here; only the soft limit is changed, as one test wants a core.
 	var limit unix.Rlimit
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	// The race detector's run-time makes each of the many processes wait a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	testscript.Main(m, map[string]func(){"mpiexec": main, "leaver": leaver, "placed": placed})
+	testscript.Main(m, map[string]func(){"mpiexec": main, "leaver": leaver, "placed": placed, "pmiprobe": pmiProbe})
 }
 
 // limit bounds every job of these tests.

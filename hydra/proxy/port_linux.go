@@ -113,18 +113,13 @@ var (
 	errConnected = errors.New("it names a rank that has a session")
 )
 
-// checkOwner compares the user of the peer's socket with ours. A socket without an inode has been closed; whose it was
-// cannot be told.
+// checkOwner compares the user of the peer's socket with ours.
 func checkOwner(conn net.Conn) error {
-	peer, ours := conn.RemoteAddr().(*net.TCPAddr), conn.LocalAddr().(*net.TCPAddr)
-	table, err := os.ReadFile("/proc/net/tcp")
-	if err != nil {
-		return fmt.Errorf("find the owner of a connection: %w", err)
+	uid, err := socketOwner(conn.RemoteAddr().(*net.TCPAddr).AddrPort(), conn.LocalAddr().(*net.TCPAddr).AddrPort())
+	if err == nil && uid != os.Getuid() {
+		err = errNotOurs
 	}
-	if uid, found := socketOwner(table, peer.AddrPort(), ours.AddrPort()); !found || uid != os.Getuid() {
-		return errNotOurs
-	}
-	return nil
+	return err
 }
 
 // claim implements pmi.Claim.
