@@ -152,6 +152,9 @@ func (j *Job) finish() {
 		j.outcome.note("some processes of the job could not be killed")
 	}
 	if j.lostProxy {
+		for _, host := range j.plan.Hosts {
+			procs.RemoveGroup(host.GroupName())
+		}
 		procs.RemoveSharedMemory(j.began, collected)
 	}
 }

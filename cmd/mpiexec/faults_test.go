@@ -4,7 +4,12 @@
 package main
 
 import (
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -54,15 +60,57 @@ func TestKillProxy(t *testing.T) {
 	}
 }
 
-// With nobody left to clean up the kernel ends the ranks.
+// With nobody left to clean up the kernel ends the ranks, and the keeper of their control group what they started.
 func TestKillProxyAndMpiexec(t *testing.T) {
-	j := launch(t, nil, "mpiexec", "-n", "2", "sleep", "60")
+	program := []string{"sleep", "60"}
+	if canGroup() {
+		program = []string{"sh", "-c", stubborn}
+	}
+	j := launch(t, nil, append([]string{"mpiexec", "-n", "2"}, program...)...)
 	j.awaitRanks(t, 2)
+	if canGroup() {
+		require.Eventually(t, func() bool { return len(keepers(j.Process.Pid)) == 1 }, 5*time.Second, 5*time.Millisecond)
+	}
 	proxy, _ := j.family()
 	require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGSTOP)) // it must not see the proxy die
 	require.NoError(t, unix.Kill(proxy, unix.SIGKILL))
 	require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGKILL))
 	j.end(t)
+}
+
+// canGroup reports whether a control group can be made here. CI must be able to.
+func canGroup() bool {
+	g := procs.NewGroup("tpsl_test")
+	if g == nil && os.Getenv("CI") == "true" {
+		panic("no control group of version 2 can be made here, and CI must")
+	}
+	g.Remove()
+	return g != nil
+}
+
+// keepers finds the keepers of a job's control groups.
+func keepers(mpiexec int) (found []string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		cmdline, _ := os.ReadFile(path)
+		if strings.Contains(string(cmdline), fmt.Sprintf("/tpsl_kvs_%d_", mpiexec)) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// groups finds a job's control groups.
+func groups(mpiexec int) (found []string) {
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && strings.HasPrefix(entry.Name(), fmt.Sprintf("tpsl_kvs_%d_", mpiexec)) {
+				found = append(found, path)
+			}
+			return nil
+		})
+	}
+	return found
 }
 
 func TestEndProxyPolitely(t *testing.T) {

@@ -98,6 +98,7 @@ func (j *job) end(t *testing.T) int {
 func (j *job) nothingLeft(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(j.processes()) == 0 }, 8*time.Second, 20*time.Millisecond, "processes of the job are left")
+	require.Eventually(t, func() bool { return len(keepers(j.Process.Pid)) == 0 && len(groups(j.Process.Pid)) == 0 }, 8*time.Second, 20*time.Millisecond, "a control group of the job is left")
 }
 
 // processes finds what carries the job's mark, zombies excluded.

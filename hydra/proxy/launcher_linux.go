@@ -26,7 +26,7 @@ func onLaunchThread(start func() error) error {
 
 // forkExec starts the process in a session of its own, with descriptors 0, 1, 2... as given. A script without #! is run by sh, as execvp(3) does.
 // Preconditions: on the launch thread.
-func forkExec(s start, fds []int) (int, error) {
+func (p *proxy) forkExec(s start, fds []int) (int, error) {
 	attr := &syscall.ProcAttr{
 		Dir: s.dir,
 		Env: s.env,
@@ -42,6 +42,19 @@ func forkExec(s start, fds []int) (int, error) {
 		}
 		defer restore()
 	}
+	p.group.Attributes(attr.Sys)
+	pid, err := execOrScript(s, attr)
+	if err != nil && attr.Sys.UseCgroupFD { // this may be why: rights are odd, or the kernel is before Linux 5.7
+		attr.Sys.UseCgroupFD = false
+		if pid, err = execOrScript(s, attr); err == nil {
+			p.group.Remove()
+			p.group = nil
+		}
+	}
+	return pid, err
+}
+
+func execOrScript(s start, attr *syscall.ProcAttr) (int, error) {
 	pid, err := syscall.ForkExec(s.path, s.args, attr)
 	if errors.Is(err, syscall.ENOEXEC) {
 		args := append([]string{"/bin/sh", s.path}, s.args[1:]...)

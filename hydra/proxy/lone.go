@@ -50,7 +50,7 @@ func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lo
 	}
 	lone.Private, lone.Control = way.host != "", d.control
 	err = onLaunchThread(func() error {
-		lone.PID, err = forkExec(s, d.child)
+		lone.PID, err = p.forkExec(s, d.child)
 		return err
 	})
 	d.closeChild()

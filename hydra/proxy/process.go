@@ -102,7 +102,7 @@ func (p *proxy) fork(proc *process, s start, d *descriptors) (err error) {
 	if p.ending {
 		return errEnding
 	}
-	if proc.pid, err = forkExec(s, d.child); err != nil {
+	if proc.pid, err = p.forkExec(s, d.child); err != nil {
 		return err
 	}
 	p.processes = append(p.processes, proc)

@@ -22,6 +22,8 @@ import (
 const (
 	// drainGrace is how long output may still come from processes that outlive the ranks.
 	drainGrace = 2 * time.Second
+	// keepAfter is how long ranks run without a keeper of their control group: short jobs do not pay for its start.
+	keepAfter = 500 * time.Millisecond
 	// sweepLimit bounds the wait for killed processes.
 	sweepLimit = 3 * time.Second
 )
@@ -40,6 +42,7 @@ type proxy struct {
 	files   map[string]*outFile
 	output  sync.WaitGroup // goroutines that read the sets' output
 	began   time.Time
+	group   *procs.Group   // of the sets' processes; nil where none can be made. After the first is started it stays
 	running sync.WaitGroup // processes whose end is not reported yet
 
 	hostName string // as ranks are told; "" tells them none
@@ -70,6 +73,8 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err != nil {
 		return err
 	}
+	p.group = procs.NewGroup(p.plan.GroupName())
+	defer func() { p.group.Remove() }()
 	go p.handleSignals(signals)
 	go p.receive()
 	err = onLaunchThread(func() error { return p.startAll(starts) })
@@ -78,6 +83,11 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	} else {
 		p.stdin.seal()
 		p.conn.Send(channel.Started, 0, nil)
+		time.AfterFunc(keepAfter, func() {
+			if err := p.group.Keep(); err != nil {
+				p.Warned(-1, err.Error())
+			}
+		})
 	}
 	p.running.Wait()
 	p.finish()
@@ -100,6 +110,7 @@ func (p *proxy) finish() {
 	p.server.Close()
 	p.up.close()
 	p.stdin.close()
+	p.group.Close()
 	if !procs.Sweep(p.reap, sweepLimit) {
 		p.Warned(-1, "some processes of the job could not be killed")
 		return
@@ -181,6 +192,7 @@ func (p *proxy) endedBadly() bool {
 func (p *proxy) end() {
 	p.mu.Lock()
 	p.ending = true
+	p.group.Kill()
 	p.mu.Unlock()
 	p.signalAll(unix.SIGKILL)
 }

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package procs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// removeLimit bounds the wait for a control group's killed processes.
+const removeLimit = time.Second
+
+// A Group is a control group of a job's own (cgroups(7), version 2), below this process's. It ends what a subreaper
+// cannot: processes whose subreapers are all gone. A nil Group does nothing.
+type Group struct {
+	dir    string
+	folder *os.File
+
+	mu     sync.Mutex
+	closed bool
+	keeper int      // its pid, or 0
+	pipe   *os.File // whose end tells the keeper that this process is gone
+}
+
+// NewGroup makes a group, or returns nil where this process may not or the kernel has no cgroup.kill (before Linux 5.14).
+func NewGroup(name string) *Group {
+	own := ownCgroup("")
+	if own == "" {
+		return nil
+	}
+	g := &Group{dir: filepath.Join(own, name)}
+	if os.Mkdir(g.dir, 0o755) != nil {
+		return nil
+	}
+	folder, err := os.Open(g.dir)
+	if err == nil {
+		_, err = os.Stat(filepath.Join(g.dir, "cgroup.kill"))
+	}
+	if err != nil {
+		_ = os.Remove(g.dir)
+		return nil
+	}
+	g.folder = folder
+	return g
+}
+
+// keep is what the keeper runs: when nobody holds the pipe any more it ends the group. The group may be gone already.
+const keep = `read -r nothing
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  [ -d "$0" ] || exit 0
+  echo 1 >"$0/cgroup.kill"
+  rmdir "$0" && exit 0
+  sleep 0.1
+done`
+
+// Keep starts a process that ends the group when this process is gone, however that comes about.
+func (g *Group) Keep() error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("start keeper of %s: %w", g.dir, err)
+	}
+	defer r.Close()
+	g.keeper, err = syscall.ForkExec("/bin/sh", []string{"sh", "-c", keep, g.dir}, &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   []string{"PATH=/usr/bin:/bin"},
+		Files: []uintptr{r.Fd()}, // its messages go nowhere
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		w.Close()
+		g.keeper = 0
+		return fmt.Errorf("start keeper of %s: %w", g.dir, err)
+	}
+	g.pipe = w
+	return nil
+}
+
+// Attributes have a new process start in the group.
+func (g *Group) Attributes(attr *syscall.SysProcAttr) {
+	if g != nil {
+		attr.UseCgroupFD, attr.CgroupFD = true, int(g.folder.Fd())
+	}
+}
+
+// Kill kills every process of the group.
+func (g *Group) Kill() {
+	if g != nil {
+		killGroup(g.dir)
+	}
+}
+
+// Close kills what is left in the group and ends its keeper. Remove is to follow when the killed were collected.
+func (g *Group) Close() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	g.Kill()
+	if g.keeper > 0 {
+		_ = syscall.Kill(g.keeper, syscall.SIGKILL)
+		_, _ = syscall.Wait4(g.keeper, nil, 0, nil) // somebody else in this process may have collected it
+		g.pipe.Close()
+	}
+}
+
+// Remove removes the group.
+func (g *Group) Remove() {
+	if g != nil {
+		removeGroup(g.dir)
+		g.folder.Close()
+	}
+}
+
+// RemoveGroup ends a group that another process, in the same control group as this one, has made and not removed.
+func RemoveGroup(name string) {
+	if own := ownCgroup(""); own != "" {
+		removeGroup(filepath.Join(own, name))
+	}
+}
+
+func killGroup(dir string) { _ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) }
+
+// removeGroup waits until killed processes have left: the kernel keeps a group with processes (EBUSY).
+func removeGroup(dir string) {
+	for end := time.Now().Add(removeLimit); ; time.Sleep(time.Millisecond) {
+		if err := syscall.Rmdir(dir); err == nil || err == syscall.ENOENT || time.Now().After(end) {
+			return
+		}
+		killGroup(dir)
+	}
+}
