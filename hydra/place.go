@@ -27,7 +27,7 @@ func place(opts Options, s Setting) (placement, error) {
 	if len(list) == 0 && slices.ContainsFunc(opts.Segments, func(segment Segment) bool { return segment.Hosts == "" }) {
 		list = []hosts.Host{{Name: s.Host, Slots: 1}}
 	}
-	list, err := orderHosts(list, opts.Hosts, s.Host)
+	list, err := orderHosts(list, opts.Hosts, s)
 	if err != nil {
 		return placement{}, err
 	}
@@ -39,7 +39,7 @@ func place(opts Options, s Setting) (placement, error) {
 	for _, segment := range opts.Segments {
 		dealer := common
 		if segment.Hosts != "" {
-			if dealer, err = p.ownHosts(segment, opts.Hosts, s.Host); err != nil {
+			if dealer, err = p.ownHosts(segment, opts.Hosts, s); err != nil {
 				return placement{}, err
 			}
 		}
@@ -65,12 +65,12 @@ func place(opts Options, s Setting) (placement, error) {
 }
 
 // orderHosts applies the options that change the host list.
-func orderHosts(list []hosts.Host, opts HostOptions, self string) ([]hosts.Host, error) {
+func orderHosts(list []hosts.Host, opts HostOptions, s Setting) ([]hosts.Host, error) {
 	list = slices.Clone(list)
 	if opts.SkipLaunchNode && len(list) > 0 {
-		list = slices.DeleteFunc(list, func(h hosts.Host) bool { return hosts.IsLocal(h.Name, self) })
+		list = slices.DeleteFunc(list, func(h hosts.Host) bool { return s.isHere(h.Name) })
 		if len(list) == 0 {
-			return nil, fmt.Errorf("-skip-launch-node leaves no host: %s is the only one", self)
+			return nil, fmt.Errorf("-skip-launch-node leaves no host: %s is the only one", s.Host)
 		}
 	}
 	if opts.PPN > 0 {
@@ -89,10 +89,10 @@ func orderHosts(list []hosts.Host, opts HostOptions, self string) ([]hosts.Host,
 }
 
 // ownHosts returns a dealer for the hosts that a segment names itself. Those that are new join the list.
-func (p *placement) ownHosts(segment Segment, opts HostOptions, self string) (*dealer, error) {
+func (p *placement) ownHosts(segment Segment, opts HostOptions, s Setting) (*dealer, error) {
 	list, err := hosts.ParseList(segment.Hosts)
 	if err == nil {
-		list, err = orderHosts(list, opts, self)
+		list, err = orderHosts(list, opts, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("hosts of %s: %w", segment.Args[0], err)

@@ -95,7 +95,7 @@ func TestPlaceErrors(t *testing.T) {
 		`option -hosts: "a:x": "x" is not a number of slots`:                          segments(HostOptions{List: "a:x"}, 1),
 		`host file: open /nowhere: no such file or directory`:                         segments(HostOptions{File: "/nowhere"}, 1),
 		`hosts of prog: "a:b": "b" is not a number of slots`:                          own,
-		`-skip-launch-node leaves no host: self is the only one`:                      segments(HostOptions{List: "self,127.0.0.1", SkipLaunchNode: true}, 1),
+		`-skip-launch-node leaves no host: self is the only one`:                      segments(HostOptions{List: "self,localhost", SkipLaunchNode: true}, 1),
 		`the job has more than 1048576 ranks; give -n`:                                segments(HostOptions{List: "a[1-4]:1048576"}, 0),
 		`option -rankmap: it places 2 ranks, the job has 3`:                           segments(HostOptions{List: "a,b", RankMap: "0,1"}, 3),
 		`option -rankmap: there is no host 2: hosts are 0 to 1, in the order`:         segments(HostOptions{List: "a,b", RankMap: "0,2"}, 2),

@@ -94,8 +94,9 @@ func (s RankSet) Label() string { return rankList(s.Ranks) }
 
 // A Setting is what a plan depends on besides the options.
 type Setting struct {
-	Host    string       // how this host is called
-	Hosts   []hosts.Host // where ranks may run; none is this host alone
+	Host    string                 // how this host is called
+	IsLocal func(host string) bool // whether a name means this host, too
+	Hosts   []hosts.Host           // where ranks may run; none is this host alone
 	Manager hosts.Manager
 	Dir     string // current directory
 	Environ []string

@@ -7,7 +7,13 @@ import (
 	"fmt"
 
 	"github.com/tpsl/tpsl/hydra/hosts"
+	"github.com/tpsl/tpsl/hydra/launch"
 )
+
+// isHere reports whether a host is that of mpiexec.
+func (s Setting) isHere(host string) bool {
+	return host == s.Host || s.IsLocal != nil && s.IsLocal(host)
+}
 
 // noManager is the value of -rmk for jobs that no resource manager runs.
 const noManager = "user"
@@ -18,6 +24,7 @@ func (s *Setting) FindHosts(opts HostOptions) (err error) {
 	if opts.LocalName != "" {
 		s.Host = opts.LocalName
 	}
+	s.IsLocal = launch.IsLocal
 	getenv := func(name string) string { value, _ := Getenv(s.Environ, name); return value }
 	if opts.RMK != noManager {
 		if s.Manager, err = hosts.Find(opts.RMK, getenv); err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
 )
 
 // Codes and signals in words, ranks alike together. Hydra shows "0,256,512".
@@ -93,7 +92,7 @@ func TestReportOfOtherEnds(t *testing.T) {
 		`"APPLICATION TIMED OUT, TIMEOUT = 200ms"`: {"-timeout", "0.2", "-n", "2", "sleep", "60"},
 		`"mpiexec: cannot run ./nosuch on `:        {"-n", "2", "./nosuch"},
 		`"exit_code": 0,`:                          {"-n", "2", "true"},
-		`without MPI_Finalize of rank 1"`:         {"-n", "2", probe(t), "exit", "3"},
+		`without MPI_Finalize of rank 1"`:          {"-n", "2", probe(t), "exit", "3"},
 		`"exit_code": 37,`:                         {"-n", "2", probe(t), "abort", "37"},
 	} {
 		_, code := runJob(t, append([]string{"-report", file}, args...)...)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
-	"strings"
 )
 
 const (
@@ -51,16 +50,6 @@ func merge(list []Host) []Host {
 		}
 	}
 	return merged
-}
-
-// IsLocal reports whether name surely means the machine that calls itself self. Other names of it are not found out:
-// that would take a resolver.
-func IsLocal(name, self string) bool {
-	if addr, err := netip.ParseAddr(name); err == nil {
-		return addr.IsLoopback()
-	}
-	short, _, _ := strings.Cut(self, ".")
-	return strings.EqualFold(name, "localhost") || strings.EqualFold(name, self) || strings.EqualFold(name, short)
 }
 
 // checkName refuses what is no host name or address. A dash in front would make it an option of ssh.

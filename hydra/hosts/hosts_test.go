@@ -128,15 +128,6 @@ func TestFileErrors(t *testing.T) {
 	assert.EqualError(t, err, "/dev/zero: too long for a host file")
 }
 
-func TestIsLocal(t *testing.T) {
-	for _, name := range []string{"localhost", "LOCALHOST", "127.0.0.1", "127.0.3.9", "::1", "node1", "Node1.site"} {
-		assert.True(t, IsLocal(name, "node1.site"), name)
-	}
-	for _, name := range []string{"node2", "node1.other", "10.0.0.1", "fe80::1", "node"} {
-		assert.False(t, IsLocal(name, "node1.site"), name)
-	}
-}
-
 // checkHosts holds for whatever a parser returns.
 func checkHosts(t *testing.T, list []Host, err error) {
 	if (err == nil) != (len(list) > 0) {

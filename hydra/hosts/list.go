@@ -20,17 +20,19 @@ func ParseList(text string) ([]Host, error) {
 	return merge(list), nil
 }
 
+const expected = "expected NAME[:SLOTS] or ranges, as in n[01-03,7]:4"
+
 // parseItems reads a list as it stands, repeated hosts not merged.
 func parseItems(text string) ([]Host, error) {
 	items, err := splitItems(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; %s", err, expected)
 	}
 	var list []Host
 	for _, item := range items {
 		expanded, err := parseItem(item)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w; expected NAME[:SLOTS] or ranges, as in n[01-03,7]:4", shorten(item), err)
+			return nil, fmt.Errorf("%q: %w; %s", shorten(item), err, expected)
 		}
 		if len(list)+len(expanded) > MaxHosts {
 			return nil, fmt.Errorf("%q: more than %d hosts", shorten(item), MaxHosts)

@@ -74,7 +74,7 @@ func TestManagerErrors(t *testing.T) {
 	assert.EqualError(t, err, `there is no resource manager "moab"`)
 
 	for settings, want := range map[string]string{
-		"SLURM_JOB_NODELIST=a[1-": `SLURM_JOB_NODELIST: "a[1-": [ without ]; -hosts or -rmk user does without`,
+		"SLURM_JOB_NODELIST=a[1-": `SLURM_JOB_NODELIST: "a[1-": [ without ]; expected NAME[:SLOTS] or ranges, as in n[01-03,7]:4; -hosts or -rmk user does without`,
 		"SLURM_JOB_NODELIST=a[1-3];SLURM_TASKS_PER_NODE=4(x2);SLURM_JOB_CPUS_PER_NODE=8": "SLURM_JOB_NODELIST names 3 hosts, " +
 			"SLURM_TASKS_PER_NODE=4(x2), SLURM_JOB_CPUS_PER_NODE=8 have another number",
 		"SLURM_JOB_NODELIST=a;SLURM_TASKS_PER_NODE=4(x":           `SLURM_TASKS_PER_NODE: "4(x" is not a number, or NUMBER(xTIMES)`,
