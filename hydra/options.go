@@ -33,7 +33,7 @@ type Options struct {
 	Stdio     StdioOptions
 	Exit      ExitOptions
 	Placement PlacementOptions
-	Tools     []Tool // -gtool
+	Tools     []Tool // -gtool and -gdb
 
 	Segments []Segment
 }
@@ -95,7 +95,6 @@ type ExitOptions struct {
 	KeepRunning bool     // -disable-auto-cleanup: the death of a rank does not end the others
 	Silent      bool     // -silent-abort: no report of what failed on stderr
 	Report      string   // -report: a file that gets the outcome as JSON
-	GDB         Ranks    // -gdb: ranks that start under a debugger
 }
 
 // PlacementOptions say which CPUs, memory, GPUs and NICs ranks get.

@@ -59,9 +59,16 @@ func TestEveryOption(t *testing.T) {
 		{"-report r.json", func(o *Options) { o.Exit.Report = "r.json" }},
 		{"-silent-abort", func(o *Options) { o.Exit.Silent = true }},
 		{"-disable-auto-cleanup", func(o *Options) { o.Exit.KeepRunning = true }},
-		{"-gdb 0,2", func(o *Options) { o.Exit.GDB = Ranks{{0, 0}, {2, 2}} }},
-		{"-gtool strace:0,2-3", func(o *Options) { o.Tools = []Tool{{[]string{"strace"}, Ranks{{0, 0}, {2, 3}}}} }},
-		{"-gtool a:b:all", func(o *Options) { o.Tools = []Tool{{[]string{"a:b"}, allRanks}} }},
+		{"-gdb 0,2", func(o *Options) {
+			o.Stdio.Stdin = Ranks{{0, 0}, {2, 2}}
+			o.Tools = []Tool{{"gdb", []string{"gdb", "-q", "--args"}, o.Stdio.Stdin}}
+		}},
+		{"-gdb 0 -stdin none", func(o *Options) {
+			o.Stdio.Stdin = Ranks{}
+			o.Tools = []Tool{{"gdb", []string{"gdb", "-q", "--args"}, Ranks{{0, 0}}}}
+		}},
+		{"-gtool strace:0,2-3", func(o *Options) { o.Tools = []Tool{{"gtool", []string{"strace"}, Ranks{{0, 0}, {2, 3}}}} }},
+		{"-gtool a:b:all", func(o *Options) { o.Tools = []Tool{{"gtool", []string{"a:b"}, allRanks}} }},
 		{"-bind-to core:2|-binding core:2", func(o *Options) { o.Placement.Bind = Binding{Object: "core", Count: 2} }},
 		{"-map-by core", func(o *Options) { o.Placement.MapBy = Binding{Object: "core", Count: 1} }},
 		{"-membind bind:numa", func(o *Options) { o.Placement.MemBind = "bind:numa" }},

@@ -150,6 +150,9 @@ func (p *parser) finish() (err error) {
 		}
 		p.opts.Hosts.PropagateName = false
 	}
+	if p.opts.Stdio.Stdin == nil {
+		p.opts.Stdio.Stdin = p.opts.debugged()
+	}
 	byObject := func(s Segment) bool { return s.PerObject != "" && s.PerObject != "node" }
 	if p.opts.Placement.Bind.Object == "" && slices.ContainsFunc(p.opts.Segments, byObject) {
 		p.opts.Placement.Bind = Binding{Object: "core", Count: 1}

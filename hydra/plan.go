@@ -32,6 +32,7 @@ type HostPlan struct {
 	PMI       PMIOptions
 	Programs  []Program
 	Sets      []RankSet
+	Tools     []Tool
 	Ranks     int // on this host
 	Placement PlacementOptions
 	Iface     string // the interface whose address ranks get as their host's name
@@ -116,6 +117,7 @@ func NewPlan(opts Options, s Setting) (Plan, error) {
 		World:     newWorld(opts, s, placed),
 		PMI:       opts.PMI,
 		Programs:  programs(opts, s),
+		Tools:     opts.Tools,
 		Placement: opts.Placement,
 		Iface:     opts.Hosts.Iface,
 		TellName:  opts.Hosts.PropagateName,

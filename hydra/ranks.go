@@ -4,6 +4,7 @@
 package hydra
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -50,11 +51,18 @@ func (r Ranks) Hold(rank int) bool {
 
 // checkRanks refuses options that name a rank which the job has not.
 func checkRanks(opts Options, size int) error {
-	for name, ranks := range map[string]Ranks{"output-from": opts.Stdio.From, "stdin": opts.Stdio.Stdin, "gdb": opts.Exit.GDB} {
-		for _, part := range ranks {
-			if part.Last >= size && part != allRanks[0] {
-				return fmt.Errorf("option -%s: there is no rank %d among %d", name, part.Last, size)
-			}
+	for _, tool := range opts.Tools {
+		if err := tool.Ranks.check(tool.Option, size); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(opts.Stdio.From.check("output-from", size), opts.Stdio.Stdin.check("stdin", size))
+}
+
+func (r Ranks) check(option string, size int) error {
+	for _, part := range r {
+		if part.Last >= size && part != allRanks[0] {
+			return fmt.Errorf("option -%s: there is no rank %d among %d", option, part.Last, size)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 // A Tool is a command that starts some ranks: the program and its arguments are added to it.
 type Tool struct {
+	Option  string // that asked for it
 	Command []string
 	Ranks   Ranks
 }
@@ -29,7 +30,24 @@ func setTools(p *parser, v string) error {
 		if err != nil {
 			return err
 		}
-		p.opts.Tools = append(p.opts.Tools, Tool{command, ranks})
+		p.opts.Tools = append(p.opts.Tools, Tool{"gtool", command, ranks})
+	}
+	return nil
+}
+
+// setDebugger reads the ranks of -gdb.
+func setDebugger(p *parser, v string) error {
+	ranks, err := ParseRanks(v)
+	p.opts.Tools = append(p.opts.Tools, Tool{"gdb", []string{"gdb", "-q", "--args"}, ranks})
+	return err
+}
+
+// debugged returns the ranks that run under gdb.
+func (o Options) debugged() Ranks {
+	for _, tool := range o.Tools {
+		if tool.Option == "gdb" {
+			return tool.Ranks
+		}
 	}
 	return nil
 }

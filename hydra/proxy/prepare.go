@@ -35,7 +35,11 @@ func (p *proxy) prepare() ([]start, error) {
 	}
 	var starts []start
 	for _, set := range p.plan.Sets {
-		starts = append(starts, p.startOf(set, paths[set.Program], ways[set.Program], pl))
+		s := p.startOf(set, paths[set.Program], ways[set.Program], pl)
+		if err := p.addTool(&s); err != nil {
+			return nil, err
+		}
+		starts = append(starts, s)
 	}
 	return starts, nil
 }
