@@ -19,6 +19,7 @@ type placement struct {
 	hosts []hosts.Host
 	ranks []int // the host of each rank, as an index in hosts
 	sizes []int // ranks of each segment
+	slots int   // of the hosts that all segments share
 }
 
 // place deals the ranks of all segments out to the hosts.
@@ -36,6 +37,7 @@ func place(opts Options, s Setting) (placement, error) {
 	for i, h := range list {
 		common.turns = append(common.turns, turn{i, h.Slots})
 	}
+	p.slots = common.slots()
 	for _, segment := range opts.Segments {
 		dealer := common
 		if segment.Hosts != "" {
@@ -97,10 +99,14 @@ func (p *placement) ownHosts(segment Segment, opts HostOptions, s Setting) (*dea
 	if err != nil {
 		return nil, fmt.Errorf("hosts of %s: %w", segment.Args[0], err)
 	}
+	known := map[string]int{}
+	for i, h := range p.hosts {
+		known[h.Name] = i
+	}
 	own := &dealer{}
 	for _, h := range list {
-		at := slices.IndexFunc(p.hosts, func(known hosts.Host) bool { return known.Name == h.Name })
-		if at < 0 {
+		at, found := known[h.Name]
+		if !found {
 			at = len(p.hosts)
 			p.hosts = append(p.hosts, h)
 		}
@@ -220,17 +226,24 @@ func (p *placement) dropIdle() {
 	p.hosts = kept
 }
 
-// perHost returns the ranks of each host and segment.
-func (p placement) perHost() [][][]int {
-	all := make([][][]int, len(p.hosts))
-	for i := range all {
-		all[i] = make([][]int, len(p.sizes))
-	}
+// A part is the ranks of one segment on one host.
+type part struct {
+	segment int
+	ranks   []int
+}
+
+// perHost returns the parts of each host, in the order of their ranks.
+func (p placement) perHost() [][]part {
+	all := make([][]part, len(p.hosts))
 	rank := 0
 	for segment, size := range p.sizes {
 		for range size {
-			host := all[p.ranks[rank]]
-			host[segment] = append(host[segment], rank)
+			parts := &all[p.ranks[rank]]
+			if n := len(*parts); n == 0 || (*parts)[n-1].segment != segment {
+				*parts = append(*parts, part{segment: segment})
+			}
+			last := &(*parts)[len(*parts)-1]
+			last.ranks = append(last.ranks, rank)
 			rank++
 		}
 	}

@@ -115,12 +115,18 @@ func TestPlanTakesFromHosts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"eth0", true, ""}, []any{list.Hosts[1].Iface, list.Hosts[1].TellName, list.Hosts[1].User})
 
+	system := segments(HostOptions{List: "a,b:9", PPN: 4}, 2)
+	system.PMI.Universe = "SYSTEM"
+	plan, err := planHosts(system)
+	require.NoError(t, err)
+	assert.Equal(t, 8, plan.Hosts[0].World.Universe)
+
 	opts := segments(HostOptions{}, 2)
 	opts.Placement.Bind = Binding{Object: "core", Count: 1}
 	s := Setting{Host: "self"}
 	require.NoError(t, s.FindHosts(HostOptions{List: "a,b"}))
 	s.Hosts[1].Binding, s.Hosts[1].User = "hwthread:2", "eve"
-	plan, err := NewPlan(opts, s)
+	plan, err = NewPlan(opts, s)
 	require.NoError(t, err)
 	assert.Equal(t, "core", plan.Hosts[0].Placement.Bind.Object)
 	assert.Equal(t, Binding{Object: "hwthread", Count: 2}, plan.Hosts[1].Placement.Bind)

@@ -133,19 +133,14 @@ func NewPlan(opts Options, s Setting) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{Size: len(placed.ranks), Exit: opts.Exit}
-	for id, perSegment := range placed.perHost() {
+	for id, parts := range placed.perHost() {
 		host, err := common.on(placed.hosts[id])
 		if err != nil {
 			return Plan{}, err
 		}
 		host.ID = id
-		for program, ranks := range perSegment {
-			size := opts.Segments[program].PerProcess
-			if opts.Segments[program].PerObject != "" {
-				size = max(1, len(ranks)) // until the proxy cuts them
-			}
-			host.Sets = append(host.Sets, cutSets(program, ranks, size, host.Ranks)...)
-			host.Ranks += len(ranks)
+		for _, part := range parts {
+			host.take(part, opts.Segments[part.segment])
 		}
 		plan.Hosts = append(plan.Hosts, host)
 	}
@@ -183,6 +178,16 @@ func (h HostPlan) on(host hosts.Host) (HostPlan, error) {
 		}
 	}
 	return h, nil
+}
+
+// take adds ranks of a segment, in sets.
+func (h *HostPlan) take(p part, segment Segment) {
+	size := segment.PerProcess
+	if segment.PerObject != "" {
+		size = len(p.ranks) // until the proxy cuts them
+	}
+	h.Sets = append(h.Sets, cutSets(p.segment, p.ranks, size, h.Ranks)...)
+	h.Ranks += len(p.ranks)
 }
 
 // cutSets cuts a host's ranks of a segment, in rank order, into sets of size; the last one takes the rest.

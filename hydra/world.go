@@ -12,15 +12,11 @@ import (
 
 // newWorld returns what the sessions of all ranks have in common.
 func newWorld(opts Options, s Setting, placed placement) pmi.World {
-	slots := 0
-	for _, host := range s.Hosts {
-		slots += host.Slots
-	}
 	return pmi.World{
 		Size:       len(placed.ranks),
 		KVSName:    s.KVSName,
 		Mapping:    pmi.Mapping(placed.ranks),
-		Universe:   opts.PMI.universe(max(slots, len(placed.ranks))),
+		Universe:   opts.PMI.universe(max(placed.slots, len(placed.ranks))),
 		AllocKinds: opts.PMI.AllocKinds,
 	}
 }
