@@ -87,6 +87,9 @@ func (e exitInfo) failure() string {
 
 // failed handles a process that broke the job.
 func (j *Job) failed(info exitInfo) {
+	if j.grace != nil {
+		return // it was asked to end
+	}
 	if info.Running {
 		info.Status = 1 << 8 // that of an exit with 1
 	}

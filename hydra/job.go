@@ -23,6 +23,8 @@ const (
 	endLimit = 10 * time.Second
 	// forcedLimit is the same when the user does not want to wait, output included.
 	forcedLimit = 3 * time.Second
+	// termGrace is how long ranks may take to end after the SIGTERM that a time-out sends them.
+	termGrace = 2 * time.Second
 	// sweepLimit bounds the wait for processes that outlived their proxy.
 	sweepLimit = 3 * time.Second
 )
@@ -46,6 +48,7 @@ type Job struct {
 	lostProxy   bool // a proxy could not clean up
 	ending      bool
 	forced      bool             // the end does not wait for output
+	grace       <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
 	expired     <-chan time.Time // the end of the job takes too long
 	interrupted bool             // a first SIGINT was forwarded
 	pmiUsed     bool             // some rank has started a PMI session
@@ -116,6 +119,9 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.end()
 		case <-timeout:
 			j.outcome.fail(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
+			j.signal(unix.SIGTERM)
+			j.grace = time.After(termGrace)
+		case <-j.grace:
 			j.force()
 		case <-j.expired:
 			if j.stalled() {
@@ -178,6 +184,7 @@ func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stde
 
 // force ends the job without waiting for a slow reader of its output.
 func (j *Job) force() {
+	j.grace = nil
 	j.end()
 	j.forced = true
 	j.expired = time.After(forcedLimit)
@@ -185,7 +192,7 @@ func (j *Job) force() {
 
 // end orders the end of all ranks.
 func (j *Job) end() {
-	if j.ending {
+	if j.ending || j.grace != nil {
 		return
 	}
 	j.ending = true

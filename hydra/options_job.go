@@ -68,7 +68,8 @@ func exitOptions() []option {
 		{names: []string{"enable-auto-cleanup"}, subject: "auto-cleanup", short: "the death of a rank ends the job (default)",
 			set: toFlag(false, func(p *parser) *bool { return &p.opts.Exit.KeepRunning })},
 		{names: []string{"gdb"}, args: "RANKS", short: "start these ranks under gdb",
-			long: "Standard input then goes to them, unless -stdin says otherwise: type run.",
+			long: "Standard input then goes to them, unless -stdin says otherwise: type run.\n" +
+				"Ctrl-C goes to them alone, and twice does not end the job.",
 			set:  setDebugger},
 		{names: []string{"gtool"}, args: "COMMAND:RANKS[;...]", short: "start these ranks by a command, like 'strace -f:0,2-3'",
 			long: "The program and its arguments are added to the command. all stands for every rank.",

@@ -151,7 +151,7 @@ func (p *parser) finish() (err error) {
 		p.opts.Hosts.PropagateName = false
 	}
 	if p.opts.Stdio.Stdin == nil {
-		p.opts.Stdio.Stdin = p.opts.debugged()
+		p.opts.Stdio.Stdin = Debugged(p.opts.Tools)
 	}
 	byObject := func(s Segment) bool { return s.PerObject != "" && s.PerObject != "node" }
 	if p.opts.Placement.Bind.Object == "" && slices.ContainsFunc(p.opts.Segments, byObject) {

@@ -31,7 +31,7 @@ func CatchSignals() <-chan os.Signal {
 }
 
 func (j *Job) handleSignal(sig unix.Signal) {
-	if sig == unix.SIGINT {
+	if sig == unix.SIGINT && len(Debugged(j.plan.Hosts[0].Tools)) == 0 { // a debugger makes its own use of it
 		if j.interrupted {
 			j.stderr.line("Ctrl-C caught... cleaning up processes")
 			j.outcome.decide(ExitLauncher)
@@ -42,6 +42,11 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		j.stderr.line("mpiexec: Sending Ctrl-C to processes as requested")
 		j.stderr.line("mpiexec: Press Ctrl-C again to force abort")
 	}
+	j.signal(sig)
+}
+
+// signal has every proxy signal its ranks.
+func (j *Job) signal(sig unix.Signal) {
 	for _, link := range j.proxies {
 		link.conn.Send(channel.Signal, int(sig), nil)
 	}

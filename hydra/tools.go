@@ -42,9 +42,9 @@ func setDebugger(p *parser, v string) error {
 	return err
 }
 
-// debugged returns the ranks that run under gdb.
-func (o Options) debugged() Ranks {
-	for _, tool := range o.Tools {
+// Debugged returns the ranks that run under gdb.
+func Debugged(tools []Tool) Ranks {
+	for _, tool := range tools {
 		if tool.Option == "gdb" {
 			return tool.Ranks
 		}

@@ -5,9 +5,11 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -106,6 +108,20 @@ func TestCore(t *testing.T) {
 	default:
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// At the time limit ranks get SIGTERM and two seconds. Hydra kills them.
+func TestTimeoutGrace(t *testing.T) {
+	script := "case $PMI_RANK in 0) trap 'sleep 0.3; echo saved; exit 3' TERM;; 1) trap '' TERM;; esac; echo ready; while :; do sleep 0.1; done"
+	j, code := runJob(t, "-timeout", "0.5", "-print-all-exitcodes", "-n", "3", "sh", "-c", script)
+	assert.Equal(t, 255, code)
+	assert.Contains(t, j.out.String(), "saved\n")
+	for _, line := range []string{"rank 0 on %s: exit code 3", "rank 1 on %s: ended with the job", "rank 2 on %s: signal SIGTERM (15), no core"} {
+		host, _ := os.Hostname()
+		assert.Contains(t, j.errOut.String(), "mpiexec: "+fmt.Sprintf(line, host)+"\n")
+	}
+	assert.NotContains(t, j.errOut.String(), "BAD TERMINATION")
+	assert.Less(t, time.Since(j.started), 10*time.Second)
 }
 
 func TestTimeout(t *testing.T) {

@@ -4,12 +4,15 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // trapping starts two ranks that say "ready" and then what signal they got.
@@ -61,4 +64,32 @@ func TestInterruptKills(t *testing.T) {
 	require.NoError(t, j.Process.Signal(unix.SIGINT))
 	assert.Equal(t, 2, j.end(t))
 	assert.Contains(t, j.errOut.String(), "EXIT STRING: Interrupt (signal 2)")
+}
+
+// A rank under gdb: it gets stdin, Ctrl-C stops it and does not end the job or the others, however often.
+func TestInterruptDebugger(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "gdb")
+	stdin, commands := pipe(t)
+	out, stdout := pipe(t)
+	j := launchTo(t, stdin, stdout, "mpiexec", "-gdb", "1", "-n", "2", probe(t), "wait")
+	j.reader = newCollector(out)
+	_, err := fmt.Fprintln(commands, "run")
+	require.NoError(t, err)
+	j.reader.await(t, "rank 1 of 2, sum 1\n", 1)
+	for i := range 3 {
+		require.NoError(t, j.Process.Signal(unix.SIGINT))
+		j.reader.await(t, "received signal SIGINT", i+1)
+		_, err = fmt.Fprintln(commands, "backtrace\nprint 40+2\ncontinue")
+		require.NoError(t, err)
+		j.reader.await(t, " = 42", i+1)
+		j.reader.await(t, "Continuing.", i+1)
+	}
+	j.reader.await(t, " in main ()", 1)
+	require.NoError(t, j.Process.Signal(unix.SIGINT))
+	j.reader.await(t, "received signal SIGINT", 4)
+	_, err = fmt.Fprintln(commands, "kill\nquit")
+	require.NoError(t, err)
+	assert.Zero(t, j.end(t))
+	assert.Contains(t, j.errOut.String(), "exited with status 0 without MPI_Finalize of rank 1\n")
 }

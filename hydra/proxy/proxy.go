@@ -201,7 +201,11 @@ func (p *proxy) end() {
 func (p *proxy) signalAll(sig unix.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for pid := range p.byPID {
+	debugged := hydra.Debugged(p.plan.Tools)
+	for pid, proc := range p.byPID {
+		if sig == unix.SIGINT && len(debugged) > 0 && !debugged.HoldAny(proc.set.Ranks) {
+			continue
+		}
 		_ = unix.Kill(-pid, sig) // a zombie's group may be gone already
 	}
 }
