@@ -101,11 +101,10 @@ type ExitOptions struct {
 type PlacementOptions struct {
 	Bind    Binding
 	MapBy   Binding // the zero value is the object of Bind
-	MemBind string  // "", none, firsttouch, bind[:NODES] or interleave[:NODES]
-	Report  bool    // -report-bindings
-	GPUs    string  // -gpus-per-proc: "", "auto" or a number
-	SubGPUs string  // -gpu-subdevs-per-proc
-	NICs    string  // -nics: "", "none", "near"
+	MemBind MemBinding
+	Report  bool   // -report-bindings
+	GPUs    string // -gpus-per-proc: "", "auto" or a number
+	NICs    string // -nics: "", "none", "near"
 }
 
 // Action is what mpiexec does after reading its options.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // Every name of every option sets its field and no other.
@@ -71,10 +73,10 @@ func TestEveryOption(t *testing.T) {
 		{"-gtool a:b:all", func(o *Options) { o.Tools = []Tool{{"gtool", []string{"a:b"}, allRanks}} }},
 		{"-bind-to core:2|-binding core:2", func(o *Options) { o.Placement.Bind = Binding{Object: "core", Count: 2} }},
 		{"-map-by core", func(o *Options) { o.Placement.MapBy = Binding{Object: "core", Count: 1} }},
-		{"-membind bind:numa", func(o *Options) { o.Placement.MemBind = "bind:numa" }},
+		{"-membind bind:0-1,3", func(o *Options) { o.Placement.MemBind = MemBinding{Policy: "bind", Nodes: topology.Set{0, 1, 3}} }},
 		{"-report-bindings", func(o *Options) { o.Placement.Report = true }},
 		{"-gpus-per-proc AUTO|-g auto", func(o *Options) { o.Placement.GPUs = "auto" }},
-		{"-gpu-subdevs-per-proc 2", func(o *Options) { o.Placement.SubGPUs = "2" }},
+		{"-gpu-subdevs-per-proc auto", func(*Options) {}},
 		{"-nics near", func(o *Options) { o.Placement.NICs = "near" }},
 		{"-launcher SSH|-bootstrap ssh", func(o *Options) { o.Launch.Launcher = "ssh" }},
 		{"-launcher-exec /k|-bootstrap-exec /k", func(o *Options) { o.Launch.Exec = "/k" }},
@@ -129,7 +131,7 @@ func TestEveryVariable(t *testing.T) {
 		"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS=-v": "-launcher-extra-args=-v",
 		"HYDRA_BINDING=core":                       "-bind-to core",
 		"HYDRA_MAPPING=core":                       "-map-by core",
-		"HYDRA_MEMBIND=bind:numa":                  "-membind bind:numa",
+		"HYDRA_MEMBIND=bind:0":                     "-membind bind:0",
 		"HYDRA_TOPO_DEBUG=yes":                     "-report-bindings",
 		"HYDRA_DEBUG=TRUE":                         "-verbose",
 		"HYDRA_DEBUG=0":                            "",

@@ -5,6 +5,7 @@
 //
 //	tpsl check FILE
 //	tpsl doctor
+//	tpsl nic
 //	tpsl run [-rpp K] PROGRAM
 package main
 
@@ -31,6 +32,7 @@ var commands = []struct {
 	{"doctor", "say what would fail on this machine, and what to do", func(args []string) int {
 		return doctor.Command(version.Version, args, os.Stdout, os.Stderr)
 	}},
+	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},
 }
 

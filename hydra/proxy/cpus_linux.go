@@ -38,6 +38,8 @@ type placement struct {
 	machine *topology.Machine // nil where nothing depends on it
 	cpus    []topology.Set    // of each local rank; nil when ranks are not bound
 	spread  []int             // one CPU for each local rank that is not bound, or nil when there are too few
+	rails   []string          // the NIC of each local rank, or nil
+	gpus    []gpuSet          // of each local rank, or nil
 }
 
 // placeRanks looks at the hardware, gives each local rank its part of it, and tells mpiexec what that decides.
@@ -65,6 +67,9 @@ func (p *proxy) placeRanks() (placement, error) {
 		}
 		placed.Sets = p.plan.Sets
 	}
+	if err := p.giveDevices(&pl); err != nil {
+		return pl, fmt.Errorf("give ranks on %s their devices: %w", p.plan.Host, err)
+	}
 	if p.plan.Placement.Report {
 		placed.Report = p.report(pl)
 	}
@@ -77,7 +82,8 @@ func (p *proxy) placeRanks() (placement, error) {
 // needsHardware reports whether anything depends on it: on big machines it takes long to read.
 func (p *proxy) needsHardware() bool {
 	shares := func(set hydra.RankSet) bool { return len(set.Ranks) > 1 }
-	return p.plan.Placement.Bind.Active() || p.plan.Placement.Report || p.cutsByObject() || slices.ContainsFunc(p.plan.Sets, shares)
+	want := p.plan.Placement
+	return want.Bind.Active() || want.Report || want.NICs != "" || want.GPUs != "" || want.MemBind.Active() || p.cutsByObject() || slices.ContainsFunc(p.plan.Sets, shares)
 }
 
 func (p *proxy) cutsByObject() bool {

@@ -47,7 +47,7 @@ func (p *proxy) identity(set hydra.RankSet, w way, pl placement) []string {
 			own = append(own, "TPSL_CPUS="+slotList(cpus))
 		}
 	}
-	return own
+	return append(own, p.deviceSettings(set, pl)...)
 }
 
 // session returns the settings by which a set finds its PMI sessions.

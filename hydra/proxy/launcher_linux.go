@@ -42,6 +42,13 @@ func (p *proxy) forkExec(s start, fds []int) (int, error) {
 		}
 		defer restore()
 	}
+	if s.memory != nil {
+		restore, err := s.memory.bind()
+		if err != nil {
+			return 0, err
+		}
+		defer restore()
+	}
 	p.group.Attributes(attr.Sys)
 	pid, err := execOrScript(s, attr)
 	if err != nil && attr.Sys.UseCgroupFD { // this may be why: rights are odd, or the kernel is before Linux 5.7

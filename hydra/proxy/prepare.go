@@ -15,6 +15,9 @@ import (
 
 // prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
 func (p *proxy) prepare() ([]start, error) {
+	for i := range p.plan.Programs {
+		p.plan.Programs[i].AddHostEnv(os.Environ())
+	}
 	pl, err := p.placeRanks()
 	if err != nil {
 		return nil, err
@@ -27,9 +30,8 @@ func (p *proxy) prepare() ([]start, error) {
 		if !slices.ContainsFunc(p.plan.Sets, func(set hydra.RankSet) bool { return set.Program == i }) {
 			continue // it runs on other hosts only, and need not be here
 		}
-		program := &p.plan.Programs[i]
-		program.AddHostEnv(os.Environ())
-		if paths[i], ways[i], err = p.resolve(*program); err != nil {
+		program := p.plan.Programs[i]
+		if paths[i], ways[i], err = p.resolve(program); err != nil {
 			return nil, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)
 		}
 	}
@@ -37,6 +39,9 @@ func (p *proxy) prepare() ([]start, error) {
 	for _, set := range p.plan.Sets {
 		s := p.startOf(set, paths[set.Program], ways[set.Program], pl)
 		if err := p.addTool(&s); err != nil {
+			return nil, err
+		}
+		if s.memory, err = p.memoryOf(set, pl); err != nil {
 			return nil, err
 		}
 		starts = append(starts, s)

@@ -49,14 +49,15 @@ func (p *proxy) processOf(rank int) *process {
 
 // A start is what is needed to run one rank set, resolved before any of them runs.
 type start struct {
-	set  hydra.RankSet
-	path string
-	args []string
-	env  []string
-	own  []string // the part of env that tells the process who it is
-	dir  string
-	cpus topology.Set // to bind the process to; nil leaves it
-	way  way
+	set    hydra.RankSet
+	path   string
+	args   []string
+	env    []string
+	own    []string // the part of env that tells the process who it is
+	dir    string
+	cpus   topology.Set // to bind the process to; nil leaves it
+	memory *memory      // its policy; nil leaves it
+	way    way
 }
 
 var errEnding = errors.New("the job is ending")

@@ -26,11 +26,11 @@ var mayImport = map[string][]string{
 	"ib":              {"internal"},
 	"tpsl":            {"loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"host":            {"loader", "tpsl/rankset", "internal"},
-	"hydra":           {"pmi", "loader/image", "loader/search", "internal"},
+	"hydra":           {"pmi", "ib", "loader/image", "loader/search", "internal"},
 	"cmd/libtpsl":     {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "loader", "tpsl/rankset", "internal"},
-	"cmd/mpiexec":     {"hydra", "pmi", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "pmi", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "internal"},
+	"cmd/mpiexec":     {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
+	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "internal"},
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

@@ -30,12 +30,16 @@ func (t tree) readDevices(m *Machine) {
 	const bus = "bus/pci/devices/"
 	for _, address := range t.list(bus[:len(bus)-1]) {
 		folder := bus + address
+		near := t.set(folder + "/local_cpulist")
+		if near == nil {
+			near = m.CPUs
+		}
 		d := Device{
 			Address: address,
 			Class:   uint32(t.number(folder+"/class", 0)),
 			Vendor:  uint16(t.number(folder+"/vendor", 0)),
 			Node:    t.number(folder+"/numa_node", -1),
-			CPUs:    t.set(folder + "/local_cpulist").And(m.CPUs),
+			CPUs:    near.And(m.CPUs),
 			Net:     t.list(folder + "/net"),
 			RDMA:    t.list(folder + "/infiniband"),
 		}

@@ -56,7 +56,7 @@ type Device struct {
 	Class   uint32 // three bytes: class, subclass, programming interface
 	Vendor  uint16
 	Node    int      // nearest NUMA node, -1 where unknown
-	CPUs    Set      // near it, of those that may be used
+	CPUs    Set      // near it, of those that may be used; all where unknown
 	Net     []string // its network interfaces
 	RDMA    []string // its RDMA devices
 }

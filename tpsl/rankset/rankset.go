@@ -19,6 +19,7 @@ type Set struct {
 	LocalIDs   []string
 	CPUs       []string  // CPU list of each rank; empty: not pinned
 	Stdio      []Streams // of each rank; empty: all have the process's
+	Env        []string  // settings of each rank, "NAME=VALUE ..."; empty: none
 	ControlFD  int       // -1: none
 	Peers      bool      // the host may have other processes of the job
 }
@@ -63,6 +64,14 @@ func Parse(getenv func(string) string) (*Set, error) {
 	if v := getenv("TPSL_CPUS"); v != "" {
 		s.CPUs = strings.Split(v, ";")
 	}
+	if v := getenv("TPSL_ENV"); v != "" {
+		s.Env = strings.Split(v, ";")
+		for setting := range strings.FieldsSeq(strings.ReplaceAll(v, ";", " ")) {
+			if name, _, found := strings.Cut(setting, "="); !found || name == "" {
+				return nil, fmt.Errorf("environment: TPSL_ENV=%q: want \"NAME=VALUE ...\" of each rank with ; between", v)
+			}
+		}
+	}
 	if v := getenv("TPSL_STDIO"); v != "" {
 		for _, entry := range strings.Split(v, ";") {
 			fds, err := numbers("TPSL_STDIO", entry)
@@ -85,7 +94,7 @@ func (s *Set) check() error {
 	for _, list := range []struct {
 		name string
 		n    int
-	}{{"PMI_FD", len(s.PMI)}, {"MPI_LOCALRANKID", len(s.LocalIDs)}, {"TPSL_CPUS", len(s.CPUs)}, {"TPSL_STDIO", len(s.Stdio)}} {
+	}{{"PMI_FD", len(s.PMI)}, {"MPI_LOCALRANKID", len(s.LocalIDs)}, {"TPSL_CPUS", len(s.CPUs)}, {"TPSL_ENV", len(s.Env)}, {"TPSL_STDIO", len(s.Stdio)}} {
 		if list.n != 0 && list.n != len(s.Ranks) {
 			return fmt.Errorf("environment: %s has %d entries for %d ranks in PMI_RANK", list.name, list.n, len(s.Ranks))
 		}
@@ -131,6 +140,9 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	}
 	if len(s.LocalIDs) > 0 {
 		set("MPI_LOCALRANKID", s.LocalIDs[slot])
+	}
+	if len(s.Env) > 0 {
+		env = append(env, strings.Fields(s.Env[slot])...)
 	}
 	// UCX would put a handler of its own on SIGSEGV for the whole process, from
 	// whichever instance came first; faults are reported by the runtime.

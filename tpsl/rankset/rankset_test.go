@@ -4,6 +4,7 @@
 package rankset
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,6 +46,17 @@ func TestRankSetOfSeveral(t *testing.T) {
 	assert.Contains(t, s.Environment(1, environ()), "MPI_LOCALRANKID=1")
 }
 
+// Settings of each rank reach its instance; the process has no such variables.
+func TestSettingsOfRanks(t *testing.T) {
+	env := environ("PMI_FD", "7,9,11", "PMI_RANK", "0,1,2", "PMI_SIZE", "3",
+		"TPSL_ENV", "UCX_NET_DEVICES=mlx5_0:1 ZE_AFFINITY_MASK=0.0,0.1;;UCX_NET_DEVICES=mlx5_1:1")
+	s, err := Parse(env)
+	require.NoError(t, err)
+	assert.Subset(t, s.Environment(0, env), []string{"UCX_NET_DEVICES=mlx5_0:1", "ZE_AFFINITY_MASK=0.0,0.1"})
+	assert.NotContains(t, strings.Join(s.Environment(1, env), " "), "UCX_NET_DEVICES")
+	assert.Contains(t, s.Environment(2, env), "UCX_NET_DEVICES=mlx5_1:1")
+}
+
 // Where the launcher does not say how many ranks the host has, others may be there.
 func TestPeers(t *testing.T) {
 	for _, c := range []struct {
@@ -78,6 +90,9 @@ func TestBadRankSets(t *testing.T) {
 		"rank beyond size":  {[]string{"PMI_SIZE", "3"}, "rank 3"},
 		"no size":           {[]string{"PMI_SIZE", ""}, "PMI_SIZE"},
 		"negative":          {[]string{"PMI_RANK", "-1,0"}, "PMI_RANK"},
+		"too few settings":  {[]string{"TPSL_ENV", "A=1"}, "TPSL_ENV has 1 entries for 2 ranks"},
+		"no setting":        {[]string{"TPSL_ENV", "A=1;B"}, "TPSL_ENV"},
+		"no name":           {[]string{"TPSL_ENV", "=1;B=1"}, "TPSL_ENV"},
 		"control fd":        {[]string{"TPSL_CONTROL_FD", "one"}, "TPSL_CONTROL_FD"},
 	} {
 		t.Run(name, func(t *testing.T) {

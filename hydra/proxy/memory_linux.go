@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// memory is where a process's memory comes from.
+type memory struct {
+	policy string // of -membind
+	nodes  topology.Set
+}
+
+var policies = map[string]int{"firsttouch": unix.MPOL_LOCAL, "bind": unix.MPOL_BIND, "interleave": unix.MPOL_INTERLEAVE}
+
+// nodeMask has room for the NUMA nodes that Linux can be built for, 1,024. The system call wants the mask's size in bits, but
+// unix passes on that of a CPU mask, in bytes: so it is eight times as long.
+const nodeMask = 8 * 1024
+
+// memoryOf returns the memory policy of a set's process, or nil.
+func (p *proxy) memoryOf(set hydra.RankSet, pl placement) (*memory, error) {
+	want := p.plan.Placement.MemBind
+	if !want.Active() {
+		return nil, nil
+	}
+	cpus := union(set, pl.cpus)
+	if cpus == nil {
+		cpus = pl.machine.CPUs
+	}
+	nodes, err := want.NodesOf(cpus, pl.machine)
+	if err != nil {
+		return nil, fmt.Errorf("-membind on %s: %w", p.plan.Host, err)
+	}
+	return &memory{want.Policy, nodes}, nil
+}
+
+// bind sets the calling thread's memory policy, which what it starts inherits, and returns a function that undoes it.
+// Preconditions: the goroutine is locked to its thread.
+func (m *memory) bind() (restore func(), err error) {
+	var mask unix.CPUSetDynamic
+	if m.nodes != nil {
+		mask = unix.NewCPUSet(nodeMask)
+		for _, node := range m.nodes {
+			mask.Set(node)
+		}
+	}
+	if err := unix.SetMemPolicyDynamic(policies[m.policy], mask); err != nil {
+		return nil, fmt.Errorf("set memory policy %s of NUMA nodes %v: %w", m.policy, m.nodes, err)
+	}
+	return func() { _ = unix.SetMemPolicyDynamic(unix.MPOL_DEFAULT, nil) }, nil
+}
