@@ -70,7 +70,7 @@ func exitOptions() []option {
 		{names: []string{"gdb"}, args: "RANKS", short: "start these ranks under gdb",
 			long: "Standard input then goes to them, unless -stdin says otherwise: type run.\n" +
 				"Ctrl-C goes to them alone, and twice does not end the job.",
-			set:  setDebugger},
+			set: setDebugger},
 		{names: []string{"gtool"}, args: "COMMAND:RANKS[;...]", short: "start these ranks by a command, like 'strace -f:0,2-3'",
 			long: "The program and its arguments are added to the command. all stands for every rank.",
 			set:  setTools},

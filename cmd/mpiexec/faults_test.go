@@ -4,11 +4,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,19 +136,64 @@ func TestKillMpiexec(t *testing.T) {
 	}
 }
 
-// Whatever is killed whenever, the job ends and leaves nothing.
+// Whatever is killed whenever, from start-up to shutdown of an MPI job on one host or two, the job ends soon and leaves
+// nothing. TPSL_TEST_LARGE=1 asks for 200 times.
 func TestKillAtRandom(t *testing.T) {
 	testsupport.NothingLeft(t)
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
-		j := launch(t, nil, "mpiexec", "-n", "2", probe(t))
-		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
-		if pids := j.processes(); len(pids) > 0 {
-			_ = unix.Kill(pids[random.IntN(len(pids))], unix.SIGKILL)
-		}
-		j.end(t)
-		assert.Less(t, time.Since(j.started), 8*time.Second, j.errOut.String())
+	times := 20
+	if os.Getenv("TPSL_TEST_LARGE") == "1" {
+		times = 200
 	}
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	places := [][]string{nil, {"-launcher", "fork", "-hosts", "a,b"}}
+	command := func(place []string) []string {
+		return slices.Concat([]string{"mpiexec"}, place, []string{"-n", "4", probe(t)})
+	}
+	life := limit
+	for range 3 {
+		j := launch(t, nil, command(places[1])...)
+		require.NoError(t, j.Wait(), j.errOut.String())
+		life = min(life, time.Since(j.started))
+		j.nothingLeft(t)
+	}
+	ends := map[string]int{}
+	for range times {
+		j := launch(t, nil, command(places[random.IntN(2)])...)
+		time.Sleep(time.Duration(random.Int64N(int64(life))))
+		victim := j.killAny(random)
+		code := j.end(t)
+		took := time.Since(j.started) - life
+		assert.Less(t, took, 10*time.Second, "seed %d, %s killed: %s", seed, victim, j.errOut.String())
+		switch victim {
+		case "mpiexec":
+			assert.Equal(t, -1, code)
+		case "proxy", "rank":
+			assert.Contains(t, []int{0, 9, 255}, code, "seed %d, %s killed: %s", seed, victim, j.errOut.String()) // 0: it was done
+		}
+		ends[fmt.Sprintf("%s %d", victim, code)]++
+	}
+	t.Logf("life %v, killed and exit code: %v", life, ends)
+}
+
+// killAny kills one process of the job and says which.
+func (j *job) killAny(random *rand.Rand) string {
+	pids := j.processes()
+	if len(pids) == 0 {
+		return "nothing"
+	}
+	pid := pids[random.IntN(len(pids))]
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if unix.Kill(pid, unix.SIGKILL) != nil {
+		return "nothing"
+	}
+	switch {
+	case pid == j.Process.Pid:
+		return "mpiexec"
+	case bytes.Contains(cmdline, []byte("\x00+proxy\x00")):
+		return "proxy"
+	}
+	return "rank"
 }
 
 // A rank that talks nonsense over PMI is told so; the others and the launcher go on.

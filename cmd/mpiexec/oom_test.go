@@ -23,7 +23,9 @@ func smallMemory(t *testing.T) string {
 		if os.Mkdir(dir, 0o755) != nil {
 			continue
 		}
-		t.Cleanup(func() { require.Eventually(t, func() bool { return unix.Rmdir(dir) == nil }, 5*time.Second, 10*time.Millisecond) })
+		t.Cleanup(func() {
+			require.Eventually(t, func() bool { return unix.Rmdir(dir) == nil }, 5*time.Second, 10*time.Millisecond)
+		})
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err == nil && os.WriteFile(filepath.Join(dir, limit), []byte("536870912"), 0) == nil {
 			return filepath.Join(dir, "cgroup.procs")
 		}
