@@ -196,6 +196,16 @@ func (j *job) killAny(random *rand.Rand) string {
 	return "rank"
 }
 
+// Short jobs on many hosts end well while stdin still comes: mpiexec.hydra dies of SIGPIPE in half of such runs.
+func TestShortJobsOnManyHosts(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for range 4 {
+		j := launch(t, strings.NewReader("text\n"), "mpiexec", "-launcher", "fork", "-hosts", "h[1-16]", "-n", "16", "true")
+		require.Zero(t, j.end(t), j.errOut.String())
+		require.Empty(t, j.errOut.String())
+	}
+}
+
 // A rank that talks nonsense over PMI is told so; the others and the launcher go on.
 func TestNonsenseOverPMI(t *testing.T) {
 	script := `[ $PMI_RANK = 1 ] || exit 0

@@ -40,6 +40,30 @@ func TestSignalsAreForwarded(t *testing.T) {
 	}
 }
 
+// A signal that is nobody's business changes nothing; Hydra dies of it.
+func TestSIGPIPE(t *testing.T) {
+	for launcher, want := range map[string]int{"mpiexec": 0, "mpiexec.hydra": -1} {
+		r, w := pipe(t)
+		j := launchTo(t, nil, w, launcher, "-n", "2", "sh", "-c", "echo ready; sleep 0.3; echo done")
+		j.reader = newCollector(r)
+		j.reader.await(t, "ready\n", 2)
+		require.NoError(t, j.Process.Signal(unix.SIGPIPE))
+		assert.Equal(t, want, j.end(t), launcher)
+		if want == 0 {
+			j.reader.await(t, "done\n", 2)
+		}
+	}
+}
+
+// Each rank leads a session and a process group of its own, as with Hydra.
+func TestRanksLeadSessions(t *testing.T) {
+	for _, launcher := range []string{"mpiexec", "mpiexec.hydra"} {
+		j := launch(t, nil, launcher, "-n", "2", "sh", "-c", "read -r pid name state parent group session rest </proc/self/stat; [ $$ = $group ] && [ $$ = $session ] && echo leads")
+		assert.Zero(t, j.end(t), launcher)
+		assert.Equal(t, "leads\nleads\n", j.out.String(), launcher)
+	}
+}
+
 func TestInterruptOnce(t *testing.T) {
 	j := trapping(t, "INT", "exit 0")
 	require.NoError(t, j.Process.Signal(unix.SIGINT))
