@@ -6,8 +6,10 @@ package testsupport
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,4 +69,14 @@ func (n *Namespace) Inside(argv ...string) []string {
 }
 
 // Processes lists what runs in there, as the test sees it, but for the first process.
-func (n *Namespace) Processes() []int { return descendants(n.PID) }
+func (n *Namespace) Processes() (found []int) {
+	own, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", n.PID))
+	links, _ := filepath.Glob("/proc/[0-9]*/ns/pid")
+	for _, link := range links {
+		pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+		if space, _ := os.Readlink(link); space == own && pid != n.PID {
+			found = append(found, pid)
+		}
+	}
+	return found
+}

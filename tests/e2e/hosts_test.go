@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// command is mpiexec on a host. options are words as a user types them.
+func command(t *testing.T, host testsupport.Host, options string, program ...string) []string {
+	t.Helper()
+	return host.Inside(slices.Concat([]string{built(t, "bin/mpiexec")}, strings.Fields(options), program)...)
+}
+
+// from runs mpiexec on a host to its end. Nothing may be left on any host then.
+func from(t *testing.T, hosts []testsupport.Host, options string, program ...string) outcome {
+	t.Helper()
+	// UCX takes the loopback of all hosts for one network, with any launcher.
+	out := run(t, []string{"UCX_NET_DEVICES=eth0"}, command(t, hosts[0], options, program...)...)
+	quiet(t, hosts)
+	return out
+}
+
+// quiet waits until nothing runs on the hosts but sshd.
+func quiet(t *testing.T, hosts []testsupport.Host) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(guests(hosts, "")) == 0 }, 10*time.Second, 20*time.Millisecond, "left on the hosts")
+}
+
+// guests lists the processes on hosts that are not the hosts' own, and whose command line matches a pattern.
+func guests(hosts []testsupport.Host, pattern string) (found []int) {
+	match := regexp.MustCompile(pattern).MatchString
+	for _, host := range hosts {
+		for _, pid := range host.Processes() {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			words := string(bytes.ReplaceAll(bytes.TrimRight(line, "\x00"), []byte{0}, []byte{' '}))
+			if words != "" && !strings.HasPrefix(words, "sshd:") && words != "sleep infinity" && match(words) {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found
+}
+
+// A running is a job that the test looks at while it runs.
+type running struct {
+	*exec.Cmd
+	hosts  []testsupport.Host
+	errOut bytes.Buffer
+}
+
+// begin starts a job on the first host.
+func begin(t *testing.T, hosts []testsupport.Host, options string, program ...string) *running {
+	t.Helper()
+	argv := command(t, hosts[0], options, program...)
+	r := &running{Cmd: exec.Command(argv[0], argv[1:]...), hosts: hosts}
+	r.Stderr = &r.errOut
+	r.WaitDelay = 5 * time.Second
+	require.NoError(t, r.Start())
+	t.Cleanup(func() { _ = r.Process.Kill() })
+	return r
+}
+
+// await waits until there are n processes whose command line matches.
+func (r *running) await(t *testing.T, n int, pattern string) []int {
+	t.Helper()
+	var found []int
+	require.Eventually(t, func() bool { found = guests(r.hosts, pattern); return len(found) == n }, 20*time.Second, 10*time.Millisecond, pattern)
+	return found
+}
+
+// end waits for the end of the job, which must be soon, and returns the exit code and what was said.
+func (r *running) end(t *testing.T) (int, string) {
+	t.Helper()
+	timer := time.AfterFunc(20*time.Second, func() { _ = r.Process.Kill() })
+	_ = r.Wait()
+	assert.True(t, timer.Stop(), "the job does not end")
+	quiet(t, r.hosts)
+	return r.ProcessState.ExitCode(), r.errOut.String()
+}
+
+func TestHosts(t *testing.T) {
+	testsupport.NothingLeft(t)
+	hosts := testsupport.Hosts(t, "a", "b", "c")
+	t.Run("flat", func(t *testing.T) {
+		out := from(t, hosts, "-hosts a,b,c -n 3", testsupport.CC(t, "mpicc.mpich", "testdata/far.c"))
+		assert.Equal(t, "far: 3 ranks, 0 wrong\n", out.stdout)
+		assert.Zero(t, out.code, out.stderr)
+	})
+	t.Run("sets", func(t *testing.T) {
+		out := from(t, hosts, "-hosts b,c -ppn 2 -n 4 -rpp 2", fixture(t, "far"))
+		assert.Equal(t, "far: 4 ranks, 0 wrong\n", out.stdout)
+		assert.Zero(t, out.code, out.stderr)
+	})
+	t.Run("names", func(t *testing.T) {
+		out := from(t, hosts, "-hosts a,b,10.78.0.3 -l", "hostname").succeeded(t)
+		assert.Equal(t, []string{"[0] a\n", "[1] b\n", "[2] c\n"}, out.lines())
+	})
+	t.Run("codes", func(t *testing.T) {
+		assert.Equal(t, 3, from(t, hosts, "-hosts b,c -n 2", "sh", "-c", "exit $((PMI_RANK + 2))").code)
+	})
+	t.Run("nothing listens", func(t *testing.T) { nothingListens(t, hosts) })
+	t.Run("start-up files", func(t *testing.T) { startupFiles(t, hosts) })
+	t.Run("no mpiexec there", func(t *testing.T) { noMpiexecThere(t, hosts) })
+	t.Run("killed", func(t *testing.T) { killedOnTheWay(t, hosts) })
+	t.Run("no sshd", func(t *testing.T) { noSSHD(t, hosts) })
+}
+
+// A shell's start-up file may print, and may say that there is no proxy at all.
+func startupFiles(t *testing.T, hosts []testsupport.Host) {
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	profile := func(text string) {
+		script := fmt.Sprintf("mountpoint -q %s || mount -t tmpfs none %[1]s; cat >%[1]s/.bashrc", home)
+		cmd := exec.Command("sh", "-c", `exec "$@"`, "sh")
+		cmd.Args = append(cmd.Args, hosts[1].Inside("sh", "-c", script)...)
+		cmd.Stdin = strings.NewReader(text)
+		require.NoError(t, cmd.Run())
+	}
+	profile("echo welcome; printf 'no newline'")
+	assert.Equal(t, "b\n", from(t, hosts, "-hosts b", "hostname").succeeded(t).stdout)
+	profile("echo this account is closed; exit 1")
+	out := from(t, hosts, "-hosts b", "hostname")
+	assert.Equal(t, 255, out.code)
+	assert.Equal(t, "mpiexec: host b: printed \"this account is closed\" (ssh ended with 1)\n", out.stderr)
+	profile("")
+}
+
+func noMpiexecThere(t *testing.T, hosts []testsupport.Host) {
+	folder := filepath.Dir(built(t, "bin/mpiexec"))
+	_, errOut, code := testsupport.Run(t, limit, nil, hosts[2].Inside("mount", "-t", "tmpfs", "none", folder)...)
+	require.Zero(t, code, errOut)
+	out := from(t, hosts, "-hosts a,b,c", "sleep", "60")
+	assert.Equal(t, 255, out.code)
+	assert.Regexp(t, `^mpiexec: host c: .*: `+folder+`/mpiexec: No such file or directory \(ssh ended with 127\)\n$`, out.stderr)
+	_, errOut, code = testsupport.Run(t, limit, nil, hosts[2].Inside("umount", folder)...)
+	require.Zero(t, code, errOut)
+}
+
+// Whatever dies on the way, all ranks end and the host is named.
+func killedOnTheWay(t *testing.T, hosts []testsupport.Host) {
+	for text, want := range map[string]string{
+		"^ssh -x":   "proxy on b died (ssh was killed by SIGKILL); ranks 1 are lost",
+		"\\+proxy$": "proxy on b died (", // by ssh's word, or its end
+	} {
+		job := begin(t, hosts, "-hosts a,b", "sleep", "3600")
+		job.await(t, 2, "^sleep 3600")
+		victims := guests(hosts[:1], text)
+		if !strings.HasPrefix(text, "^ssh") {
+			victims = guests(hosts[1:], text)
+		}
+		require.NotEmpty(t, victims)
+		for _, pid := range victims {
+			require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+		}
+		code, said := job.end(t)
+		assert.Equal(t, 255, code)
+		assert.Contains(t, said, want)
+	}
+}
+
+// A host without sshd ends the job at once; ranks on the others end.
+func noSSHD(t *testing.T, hosts []testsupport.Host) {
+	for _, pid := range hosts[2].Processes() {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	began := time.Now()
+	out := from(t, hosts, "-hosts a,b,c", "sleep", "3600")
+	assert.Less(t, time.Since(began), 15*time.Second)
+	assert.Equal(t, 255, out.code)
+	assert.Equal(t, "mpiexec: host c: ssh: connect to host c port 22: Connection refused (ssh ended with 255)\n", out.stderr)
+}
+
+// Nothing of the launcher listens, and no command line has what belongs to the user or the job.
+func nothingListens(t *testing.T, hosts []testsupport.Host) {
+	t.Setenv("USERS_SECRET", "hunter2")
+	job := begin(t, hosts, "-hosts a,b,c", "sleep", "3600")
+	job.await(t, 3, "^sleep 3600")
+	pids := guests(hosts, "")
+	assert.GreaterOrEqual(t, len(pids), 3*2+2+1, "ranks, proxies, two of ssh, mpiexec")
+	for _, pid := range pids {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		require.NoError(t, err)
+		assert.NotContains(t, string(line), "hunter2")
+		assert.NotRegexp(t, "[0-9a-f]{64}", string(line))
+		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		require.NoError(t, err)
+		assert.NotRegexp(t, "[0-9a-f]{64}", string(environ))
+		assert.Empty(t, listening(t, pid))
+	}
+	require.NoError(t, unix.Kill(guests(hosts[:1], "mpiexec -hosts")[0], unix.SIGKILL))
+	_, _ = job.end(t)
+}
+
+// listening lists the sockets of a process that accept connections: tcp(5), unix(7).
+func listening(t *testing.T, pid int) (found []string) {
+	t.Helper()
+	own := map[string]bool{}
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	require.NotEmpty(t, links)
+	for _, link := range links {
+		target, _ := os.Readlink(link)
+		own[strings.TrimSuffix(strings.TrimPrefix(target, "socket:["), "]")] = true
+	}
+	for table, column := range map[string][3]string{
+		"tcp": {"3", "0A", "9"}, "tcp6": {"3", "0A", "9"}, "unix": {"3", "00010000", "6"},
+	} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+		require.NoError(t, err)
+		var state, inode int
+		_, _ = fmt.Sscan(column[0]+" "+column[2], &state, &inode)
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) > inode && f[state] == column[1] && own[f[inode]] {
+				found = append(found, line)
+			}
+		}
+	}
+	return found
+}
