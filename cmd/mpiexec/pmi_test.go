@@ -4,9 +4,11 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -99,4 +101,17 @@ func TestJobAttributes(t *testing.T) {
 		require.Zero(t, code, j.errOut.String())
 		assert.Contains(t, j.out.String(), tt.want, tt.args)
 	}
+}
+
+// 1,024 sessions on 64 proxies exchange values.
+func TestManySessions(t *testing.T) {
+	putStandIns(t)
+	var hosts []string
+	for i := range 64 {
+		hosts = append(hosts, fmt.Sprintf("127.0.1.%d:16", i+1))
+	}
+	j, code := runJob(t, "-launcher", "fork", "-hosts", strings.Join(hosts, ","), "-n", "1024", "-rpp", "16", "-tpsl", "shared", sessions(t))
+	require.Zero(t, code, j.errOut.String())
+	assert.Equal(t, 64, strings.Count(j.out.String(), "16 sessions from rank "))
+	t.Logf("took %v", time.Since(j.started))
 }
