@@ -38,6 +38,9 @@ func (j *Job) aborted(e event) {
 		return
 	}
 	j.log.Debug("abort", "rank", abort.Rank, "code", abort.Code, "text", abort.Text)
+	if e.link.world.refused {
+		return
+	}
 	j.outcome.decide(abort.Code & 255)
 	j.end()
 }
@@ -55,18 +58,19 @@ func (j *Job) exited(e event) {
 	}
 	info.program = e.link.plan.Programs[info.set.Program].Args[0]
 	j.log.Debug("exited", "ranks", info.set.Label(), "status", info.Status, "unfinalized", info.Unfinalized)
-	if !info.Running {
+	w := e.link.world
+	if !info.Running && w.index == 0 {
 		j.ends.add(info, time.Since(j.began))
 	}
 	switch {
-	case info.Ended:
+	case info.Ended || w.refused:
 	case info.failure() != "":
-		j.failed(info)
+		j.failed(w, info)
 	default:
 		j.outcome.count(info.status())
 		if !info.Initialized && !j.plan.Exit.KeepRunning {
-			j.idle = append(j.idle, info)
-			j.endIfStuck()
+			w.idle = append(w.idle, info)
+			j.endIfStuck(w)
 		}
 	}
 }
@@ -86,7 +90,7 @@ func (e exitInfo) failure() string {
 }
 
 // failed handles a process that broke the job.
-func (j *Job) failed(info exitInfo) {
+func (j *Job) failed(w *world, info exitInfo) {
 	if j.grace != nil {
 		return // it was asked to end
 	}
@@ -103,27 +107,27 @@ func (j *Job) failed(info exitInfo) {
 		j.crash = len(j.failures) - 1
 	}
 	if j.plan.Exit.KeepRunning {
-		j.tellDead(info)
+		w.tellDead(info)
 		return
 	}
 	j.outcome.final = true
 	j.end()
 }
 
-// tellDead tells every rank that goes on which ones did not.
-func (j *Job) tellDead(info exitInfo) {
-	j.dead = append(j.dead, info.set.Ranks...)
-	for _, link := range j.proxies {
-		link.conn.SendValue(channel.Dead, j.dead)
+// tellDead tells every rank of the world that goes on which ones did not.
+func (w *world) tellDead(info exitInfo) {
+	w.dead = append(w.dead, info.set.Ranks...)
+	for _, link := range w.links {
+		link.conn.SendValue(channel.Dead, w.dead)
 	}
 }
 
 // endIfStuck ends the job when one process is gone without MPI_Init while another waits for it in a barrier.
-func (j *Job) endIfStuck() {
-	if !j.pmiUsed || len(j.idle) == 0 {
+func (j *Job) endIfStuck(w *world) {
+	if !w.pmiUsed || len(w.idle) == 0 {
 		return
 	}
-	first := j.idle[0]
+	first := w.idle[0]
 	code := first.status().ExitStatus()
 	if code == 0 {
 		code = ExitLauncher

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,12 +37,14 @@ type Job struct {
 	log     *slog.Logger
 	stderr  *merger
 	stdout  *merger
-	root    pmi.Root
+	names   pmi.Names
 	timeout time.Duration
 
 	events      chan event
 	children    *launch.Children
-	proxies     []*proxyLink // by ID
+	worlds      []*world     // the first is that of the command line
+	linking     sync.Mutex   // guards the growth of proxies, which the goroutines of children read
+	proxies     []*proxyLink // by ID, those of all worlds
 	open        int          // proxies that are not done
 	outcome     Outcome
 	began       time.Time
@@ -51,13 +54,10 @@ type Job struct {
 	grace       <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
 	expired     <-chan time.Time // the end of the job takes too long
 	interrupted bool             // a first SIGINT was forwarded
-	pmiUsed     bool             // some rank has started a PMI session
-	idle        []exitInfo       // exits without PMI while none was known to be in use
 	ends        ends
 	failures    []exitInfo // processes that broke the job, in the order in which that was heard of
 	failedWords []string   // last lines on stderr of the first of these
 	crash       int        // index of the first of these that a signal killed, or -1; not when something else had ended the job
-	dead        []int      // ranks that ended while the job goes on
 	reportFile  *os.File
 }
 
@@ -70,7 +70,7 @@ type event struct {
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
 func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logger) *Job {
-	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, root: pmi.NewRoot(plan.Size), events: make(chan event, 64)}
+	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, events: make(chan event, 64)}
 	j.began, j.ends, j.crash = procs.Now(), ends{}, -1
 	j.outcome.sum.rule = plan.Exit.Code
 	j.stdout = newMerger(os.Stdout)
@@ -84,11 +84,14 @@ func (j *Job) Run() Outcome {
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
 		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
-	if err := j.startProxies(); err != nil {
+	launcher, err := launch.New(j.launch)
+	if err != nil {
 		j.outcome.fail(err.Error())
 		j.conclude()
 		return j.outcome
 	}
+	j.children = launch.NewChildren(launcher, launch.NewSecret(), j.launch, below{j})
+	j.addWorld(j.plan)
 	go feedStdin(j.stdinReaders())
 	j.loop(signals)
 	j.finish()
@@ -150,7 +153,9 @@ func (j *Job) flush(done chan<- struct{}) {
 
 // finish closes the channels, waits for the proxies and ends what is left of those that were killed.
 func (j *Job) finish() {
-	j.root.Close()
+	for _, w := range j.worlds {
+		w.gather.Close()
+	}
 	j.children.Stop()
 	collected := procs.Makers{}
 	reap := func() bool { return procs.Reap(func(pid int, _ unix.WaitStatus) { collected.Ended(pid) }) }
@@ -207,19 +212,22 @@ func (j *Job) handle(e event) {
 		j.lost(e.link, *e.loss)
 		return
 	}
+	w := e.link.world
 	switch e.frame.Kind {
 	case channel.Started:
 		j.log.Debug("started", "host", e.link.plan.Host)
+		j.started(w)
 	case channel.Initialized:
-		j.pmiUsed = true
-		j.endIfStuck()
+		w.pmiUsed = true
+		j.endIfStuck(w)
+	case channel.SpawnRequest:
+		j.spawn(e)
 	case channel.Aborted:
 		j.aborted(e)
 	case channel.Exited:
 		j.exited(e)
 	case channel.Failed:
-		j.outcome.fail(string(e.frame.Body))
-		j.end()
+		j.broken(w, e.frame.Index-1, string(e.frame.Body))
 	case channel.LastWords:
 		j.words(e)
 	case channel.Warned:
@@ -246,6 +254,17 @@ func (j *Job) lost(link *proxyLink, loss channel.Loss) {
 		j.lostProxy = true
 		loss.Text = fmt.Sprintf("proxy on %s died (%s); ranks %s are lost", link.plan.Host, loss.Text, link.ranks())
 	}
-	j.outcome.fail(loss.Text)
-	j.end()
+	j.broken(link.world, -1, loss.Text)
+}
+
+// broken handles a host of a world that cannot run its ranks, or no longer. program is the index of the one at fault, or -1.
+func (j *Job) broken(w *world, program int, text string) {
+	switch {
+	case w.refused: // told already
+	case w.birth != nil:
+		j.refuse(w, program, text)
+	default:
+		j.outcome.fail(text)
+		j.end()
+	}
 }

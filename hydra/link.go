@@ -13,44 +13,50 @@ import (
 
 // A proxyLink is the job's end of one proxy.
 type proxyLink struct {
+	world *world
 	plan  HostPlan
 	conn  *channel.Conn
 	done  bool            // nothing more will come from it
 	stdin *channel.Window // nil unless a rank there reads it
 }
 
-// startProxies starts the proxies of all hosts. That they run is known when they answer.
-func (j *Job) startProxies() error {
-	var hosts []launch.Host
-	for _, host := range j.plan.Hosts {
-		hosts = append(hosts, launch.Host{ID: host.ID, Name: host.Host, User: host.User, Ranks: host.Ranks})
-	}
-	launcher, err := launch.New(j.launch)
-	if err != nil {
-		return err
-	}
-	j.children = launch.NewChildren(launcher, launch.NewSecret(), j.launch, below{j})
+// startProxies starts a proxy of the world on each of its hosts. That they run is known when they answer.
+func (j *Job) startProxies(w *world) {
 	var children []*launch.Child
-	for i, plan := range j.plan.Hosts {
-		children = append(children, j.children.Add(hosts[i]))
-		j.addProxy(plan, children[i].Trunk.Conn(plan.ID))
+	for _, plan := range w.plan.Hosts {
+		plan.ID = len(j.proxies)
+		child := j.children.Add(launch.Host{ID: plan.ID, Name: plan.Host, User: plan.User, Ranks: plan.Ranks})
+		children = append(children, child)
+		j.addProxy(w, plan, child.Trunk.Conn(plan.ID))
 	}
 	for _, child := range children {
 		child.Start()
 	}
-	return nil
 }
 
 // addProxy gives a proxy its orders.
-func (j *Job) addProxy(plan HostPlan, conn *channel.Conn) {
-	link := &proxyLink{plan: plan, conn: conn}
+func (j *Job) addProxy(w *world, plan HostPlan, conn *channel.Conn) {
+	link := &proxyLink{world: w, plan: plan, conn: conn}
 	j.trace(plan)
 	link.conn.Send(channel.Launch, 0, plan.Encode())
 	if plan.ReadsStdin() {
 		link.stdin = channel.NewWindow(stdinWindow)
 	}
+	w.links = append(w.links, link)
+	j.linking.Lock()
+	defer j.linking.Unlock()
 	j.proxies = append(j.proxies, link)
 	j.open++
+}
+
+// proxy returns the link of a proxy, or nil.
+func (j *Job) proxy(id int) *proxyLink {
+	j.linking.Lock()
+	defer j.linking.Unlock()
+	if id >= len(j.proxies) {
+		return nil
+	}
+	return j.proxies[id]
 }
 
 // below is what the job hears from its proxies.
@@ -58,15 +64,15 @@ type below struct{ *Job }
 
 // Lost implements launch.Events.
 func (j below) Lost(child *launch.Child, loss channel.Loss) {
-	j.events <- event{link: j.proxies[child.Host.ID], loss: &loss}
+	j.events <- event{link: j.proxy(child.Host.ID), loss: &loss}
 }
 
 // Frame serves what needs no decision of the job and passes the rest on as events.
 func (j below) Frame(_ *launch.Child, frame channel.Frame) {
-	if frame.Proxy >= len(j.proxies) {
+	link := j.proxy(frame.Proxy)
+	if link == nil {
 		return // of nobody's
 	}
-	link := j.proxies[frame.Proxy]
 	switch frame.Kind {
 	case channel.Stdout:
 		j.stdout.write(link, frame)
@@ -104,7 +110,7 @@ func (j *Job) barrier(link *proxyLink, frame channel.Frame) {
 		j.events <- event{link: link, frame: channel.Frame{Kind: channel.Failed, Body: []byte(err.Error())}}
 		return
 	}
-	j.root.Enter(arrival, func(union []pmi.Entry, err error) {
+	link.world.gather.Enter(arrival, func(union []pmi.Entry, err error) {
 		if err == nil {
 			done := pmi.Arrival{Barrier: arrival.Barrier, Count: arrival.Count, Puts: union}
 			link.conn.Send(channel.BarrierOut, 0, done.Append(nil))
@@ -120,13 +126,13 @@ func (j *Job) name(link *proxyLink, frame channel.Frame) {
 		service := string(request.Service)
 		switch request.Op {
 		case "publish":
-			err = j.root.Publish(service, string(request.Port))
+			err = j.names.Publish(service, string(request.Port))
 		case "lookup":
 			var port string
-			port, err = j.root.Lookup(service)
+			port, err = j.names.Lookup(service)
 			reply.Port = []byte(port)
 		case "unpublish":
-			err = j.root.Unpublish(service)
+			err = j.names.Unpublish(service)
 		}
 	}
 	if err != nil {

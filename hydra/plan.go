@@ -21,11 +21,15 @@ type Plan struct {
 	Size  int
 	Hosts []HostPlan
 	Exit  ExitOptions
+
+	opts    Options // what it was made of
+	setting Setting
 }
 
 // A HostPlan is everything the proxy of one host needs to know; it travels in the launch frame.
 type HostPlan struct {
 	ID        int // index of the proxy
+	Group     int // of ranks that started together; 0 is that of the command line
 	Host      string
 	User      string // whom to log in as; "" is the launcher's choice
 	World     pmi.World
@@ -132,7 +136,7 @@ func NewPlan(opts Options, s Setting) (Plan, error) {
 	if err := checkRanks(opts, len(placed.ranks)); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{Size: len(placed.ranks), Exit: opts.Exit}
+	plan := Plan{Size: len(placed.ranks), Exit: opts.Exit, opts: opts, setting: s}
 	for id, parts := range placed.perHost() {
 		host, err := common.on(placed.hosts[id])
 		if err != nil {

@@ -10,6 +10,28 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
+// A world is the ranks that started together: those of the command line, or those of one spawn. Each has its own key-value
+// space, barriers and proxies; the name service is the job's.
+type world struct {
+	index   int
+	plan    Plan
+	gather  *pmi.Gather
+	links   []*proxyLink
+	pmiUsed bool       // some rank has started a PMI session
+	idle    []exitInfo // exits without PMI while none was known to be in use
+	dead    []int      // ranks that ended while the job goes on
+	birth   *birth     // of a spawned world, until all its ranks run
+	refused bool       // it could not be spawned: nothing of it counts
+}
+
+// addWorld makes a world of a plan and starts its proxies.
+func (j *Job) addWorld(plan Plan) *world {
+	w := &world{index: len(j.worlds), plan: plan, gather: pmi.NewGather(plan.Size, pmi.AllRanks(plan.Size), nil)}
+	j.worlds = append(j.worlds, w)
+	j.startProxies(w)
+	return w
+}
+
 // newWorld returns what the sessions of all ranks have in common.
 func newWorld(opts Options, s Setting, placed placement) pmi.World {
 	return pmi.World{

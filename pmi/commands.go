@@ -171,11 +171,6 @@ func (s *session) lookupName(m Message) string {
 	return fmt.Sprintf("cmd=lookup_result port=%s info=ok rc=0 msg=success", port)
 }
 
-func (s *session) spawn(Message) string {
-	s.warn("spawn", "MPI_Comm_spawn is not supported")
-	return "cmd=spawn_result rc=-1 msg=spawn_not_supported"
-}
-
 // abort reads the exit code under the names of MPICH (exitcode) and Flux (exit_code), and the text also under that of old
 // clients of PMI-2 (msg). There is no reply.
 func (s *session) abort(m Message) string {

@@ -23,13 +23,18 @@ var commandsPMI2 = map[string]func(*session, Message) string{
 	"name-publish":     (*session).namePublish,
 	"name-lookup":      (*session).nameLookup,
 	"name-unpublish":   (*session).nameUnpublish,
+	"spawn":            (*session).spawnJob,
 	"abort":            (*session).abort,
 	"finalize":         (*session).finalizePMI2,
 }
 
 func (s *session) fullInit(Message) string {
-	return fmt.Sprintf("pmi-version=2;pmi-subversion=0;rank=%d;size=%d;appnum=%d;debugged=FALSE;pmiverbose=FALSE;rc=0;",
-		s.rank, s.server.world.Size, s.appnum)
+	spawner := ""
+	if s.server.world.Spawner != "" {
+		spawner = "spawner-jobid=" + s.server.world.Spawner + ";"
+	}
+	return fmt.Sprintf("pmi-version=2;pmi-subversion=0;rank=%d;size=%d;appnum=%d;%sdebugged=FALSE;pmiverbose=FALSE;rc=0;",
+		s.rank, s.server.world.Size, s.appnum, spawner)
 }
 
 func (s *session) jobGetID(Message) string { return "jobid=" + s.server.world.KVSName + ";rc=0;" }

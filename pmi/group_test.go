@@ -51,7 +51,9 @@ func TestGroupBarriers(t *testing.T) {
 // A rank that enters the same barrier twice does not stand in for another one.
 func TestSameBarrierTwice(t *testing.T) {
 	conns := serveHosts(t, Ranks{0}, Ranks{1})
-	go func() { _, _ = conns[0].Write([]byte(strings.Repeat("cmd=barrier_in group=0,1:5\n", 2) + "cmd=get_appnum\n")) }()
+	go func() {
+		_, _ = conns[0].Write([]byte(strings.Repeat("cmd=barrier_in group=0,1:5\n", 2) + "cmd=get_appnum\n"))
+	}()
 	assert.Equal(t, "cmd=appnum appnum=0", readLine(t, conns[0]), "rank 1 is not there")
 	var other sync.WaitGroup
 	other.Go(func() {

@@ -27,7 +27,7 @@ type Message struct {
 	Multi   bool // mcmd=: lines follow up to endcmd
 	args    map[string]string
 	isPMI2  bool
-	block   []string // the lines of a multi-line message
+	block   []string // the lines of a multi-line message, or the pairs of one of PMI-2
 }
 
 // toEndOfLine lists the keys whose value is the rest of the line: values may hold blanks and are never escaped.
@@ -60,7 +60,8 @@ func Parse(line string) (Message, error) {
 // ParsePMI2 reads a message of PMI-2 without its length: key=value pairs that each end with a semicolon.
 func ParsePMI2(body string) (Message, error) {
 	m := Message{args: make(map[string]string, 8), isPMI2: true}
-	for pair := range strings.SplitSeq(body, ";") {
+	m.block = strings.Split(body, ";")
+	for _, pair := range m.block {
 		if key, value, found := strings.Cut(pair, "="); found {
 			m.set(key, value)
 		}

@@ -17,16 +17,9 @@ type Upstream interface {
 	Publish(service, port string) error
 	Lookup(service string) (string, error)
 	Unpublish(service string) error
+	// Spawn answers when every rank of the new world runs, or none.
+	Spawn(SpawnRequest) SpawnReply
 }
-
-// A Root is the Upstream at the top of the tree.
-type Root struct {
-	*Gather
-	*Names
-}
-
-// NewRoot returns the root for a world of size ranks.
-func NewRoot(size int) Root { return Root{NewGather(size, AllRanks(size), nil), new(Names)} }
 
 // Events is told what happens in sessions. Its methods are called from the session's goroutine and must not block.
 type Events interface {
@@ -47,6 +40,8 @@ type World struct {
 	Mapping    string // PMI_process_mapping; "" is not found, as an empty value would abort MPICH
 	Universe   int    // how many ranks there could be; 0 is not known
 	AllocKinds string // PMI_mpi_memory_alloc_kinds, "" is none
+	Spawner    string // the key-value space of the world that spawned this one, or ""
+	Preputs    []Entry
 }
 
 func (w World) universe() int {
@@ -74,6 +69,9 @@ type Server struct {
 func NewServer(world World, local Ranks, up Upstream, events Events, trace Tracer) *Server {
 	s := &Server{world: world, kvs: newKVS(world.KVSName), attributes: newAttributes(), up: up, events: events, trace: trace}
 	s.gather = NewGather(world.Size, local, merger{s})
+	for _, e := range world.Preputs {
+		s.kvs.put(Entry{world.KVSName, e.Key, e.Value})
+	}
 	return s
 }
 
@@ -88,7 +86,7 @@ func (s *Server) SetDead(ranks []int) {
 	sorted := slices.Sorted(slices.Values(ranks))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dead = strings.ReplaceAll(strings.Trim(fmt.Sprint(sorted), "[]"), " ", ",")
+	s.dead = commaList(sorted)
 }
 
 // A merger stores the union of a barrier before the first rank leaves it.

@@ -59,6 +59,22 @@ func (r *record) Warned(rank int, text string)     { r.add("warning %d %s", rank
 
 const testKVS = "kvs_1"
 
+// A root is the top of the tree.
+type root struct {
+	*Gather
+	*Names
+	spawn func(SpawnRequest) SpawnReply
+}
+
+func newRoot(size int) root { return root{NewGather(size, AllRanks(size), nil), new(Names), nil} }
+
+func (r root) Spawn(request SpawnRequest) SpawnReply {
+	if r.spawn == nil {
+		return SpawnReply{Error: "nothing can be spawned here"}
+	}
+	return r.spawn(request)
+}
+
 // serve starts a server with one session per rank and returns the clients' ends.
 func serve(t *testing.T, ranks int) (*record, []net.Conn) {
 	t.Helper()
@@ -85,7 +101,7 @@ func serveFor(t *testing.T, events Events, hosts ...Ranks) []net.Conn {
 		}
 	}
 	world := World{Size: size, KVSName: testKVS, Mapping: Mapping(nodes)}
-	root := NewRoot(size)
+	root := newRoot(size)
 	var sessions sync.WaitGroup
 	clients := make([]net.Conn, size)
 	var servers []*Server
@@ -188,7 +204,7 @@ func TestReplyLength(t *testing.T) {
 }
 
 func TestBuiltinKeys(t *testing.T) {
-	root := NewRoot(1)
+	root := newRoot(1)
 	scattered := make([]int, 500)
 	for rank := range scattered {
 		scattered[rank] = rank * rank % 499
@@ -209,14 +225,11 @@ func TestBuiltinKeys(t *testing.T) {
 	assert.Equal(t, "found=TRUE;value=7;rc=0;", s.getJobAttribute(Message{args: map[string]string{"key": "universeSize"}}))
 }
 
-func TestSpawnIsRefusedWhole(t *testing.T) {
-	events, conns := serve(t, 1)
-	request := "mcmd=spawn\nnprocs=2\nexecname=a\ntotspawns=2\nspawnssofar=1\narg1=cmdline\nargcnt=1\nendcmd\n" +
-		"mcmd=spawn\nnprocs=1\nexecname=b\ntotspawns=2\nspawnssofar=2\npreput_num=0\nendcmd"
-	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported", ask(t, conns[0], request))
-	assert.Equal(t, "cmd=appnum appnum=0", ask(t, conns[0], "cmd=get_appnum"))
+func TestUnfinishedSpawn(t *testing.T) {
+	_, conns := serve(t, 1)
 	assert.Equal(t, "cmd=spawn_result rc=-1 msg=unfinished", ask(t, conns[0], "mcmd=spawn\nnprocs=2\ncmd=get_appnum"))
-	assert.Contains(t, events.all(), "MPI_Comm_spawn is not supported")
+	assert.Equal(t, "cmd=appnum appnum=0", readLine(t, conns[0]))
+	assert.Equal(t, "cmd=spawn_result rc=1 msg=malformed_request", ask(t, conns[0], "mcmd=spawn\nnprocs=0\nexecname=a\ntotspawns=1\nspawnssofar=1\nendcmd"))
 }
 
 func TestFragments(t *testing.T) {

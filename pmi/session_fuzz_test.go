@@ -37,7 +37,7 @@ func FuzzSession(f *testing.F) {
 		"    21cmd=kvs-get;key=a;thrid=9;    35cmd=info-getnodeattr;key=n;wait=TRUE;    13cmd=finalize;"))
 	f.Add([]byte("cmd=barrier_in group=0:1\ncmd=barrier_in group=NODE:x\ncmd=barrier_in group=0,1:2\n"))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		server := NewServer(World{Size: 1, KVSName: "k"}, Ranks{0}, NewRoot(1), noEvents{}, nil)
+		server := NewServer(World{Size: 1, KVSName: "k"}, Ranks{0}, newRoot(1), noEvents{}, nil)
 		conn := &script{Reader: bytes.NewReader(input)}
 		server.Serve(0, 0, conn)
 		replies := newLineReader(&conn.out)

@@ -216,12 +216,12 @@ echo $reply
 printf cmd=get_app >&3`
 	j, code := runJob(t, "-n", "2", "bash", "-c", script)
 	assert.Zero(t, code, j.errOut.String())
-	assert.Equal(t, "cmd=spawn_result rc=-1 msg=spawn_not_supported\n", j.out.String())
+	assert.Equal(t, "cmd=spawn_result rc=1 msg=malformed_request\n", j.out.String())
 	for _, text := range []string{
 		"mpiexec: rank 1: PMI request longer than 65536 bytes\n",
 		"mpiexec: rank 1: PMI request without a command: \"garbage\"\n",
 		"mpiexec: rank 1: unknown PMI command \"nosuch\"\n",
-		"mpiexec: rank 1: MPI_Comm_spawn is not supported\n",
+		"mpiexec: rank 1: PMI spawn: malformed request\n",
 		"mpiexec: rank 1: PMI connection ended in the middle of a request\n",
 	} {
 		assert.Contains(t, j.errOut.String(), text)

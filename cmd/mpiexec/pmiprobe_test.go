@@ -13,7 +13,7 @@ import (
 )
 
 // pmiProbe is a PMI client that sends its arguments, one request each, and prints the last line of each reply. A request
-// with a semicolon is one of PMI-2. KVS and RANK in a request stand for the rank's own. An argument "-RANK REQUEST" is of
+// that ends with a semicolon is one of PMI-2. KVS and RANK in a request stand for the rank's own. An argument "-RANK REQUEST" is of
 // that rank alone.
 func pmiProbe() {
 	p := probeClient{rank: os.Getenv("PMI_RANK") + os.Getenv("PMI_ID")}
@@ -54,8 +54,10 @@ func (p *probeClient) connect() (err error) {
 }
 
 func (p *probeClient) ask(request string) error {
-	request = strings.NewReplacer("KVS", p.kvs, "RANK", p.rank).Replace(request)
-	isPMI2 := strings.Contains(request, ";")
+	if !strings.HasPrefix(request, "mcmd=") { // what a spawned program gets is its own
+		request = strings.NewReplacer("KVS", p.kvs, "RANK", p.rank).Replace(request)
+	}
+	isPMI2 := strings.HasSuffix(request, ";")
 	if isPMI2 {
 		request = fmt.Sprintf("%6d%s", len(request), request)
 	} else {

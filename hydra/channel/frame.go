@@ -21,26 +21,28 @@ const (
 	Kill                       // end every rank now
 	BarrierOut                 // body: pmi.Arrival, with everybody's puts
 	NameReply                  // body: Name
+	SpawnReply                 // index: of the request; body: pmi.SpawnReply
 	Dead                       // body: ranks that ended while the job goes on, as JSON
 )
 
 // Frames from a proxy to mpiexec.
 const (
-	Started     Kind = iota + 32 // every set runs
-	Stdout                       // index: first rank that it is from; body: output
-	Stderr                       // index: first rank that it is from; body: output
-	StdinClosed                  // nobody reads rank 0's stdin any more
-	BarrierIn                    // body: pmi.Arrival
-	NameRequest                  // body: Name
-	Initialized                  // index: rank, the host's first to start a PMI session
-	Aborted                      // body: Abort
-	Exited                       // body: Exit
-	Failed                       // body: text; the host's ranks cannot run
-	Warned                       // body: text
-	LastWords                    // body: Words
-	Traced                       // body: a line of the PMI trace
-	Placed                       // body: hydra.Placed, before anything starts
-	Done                         // all ranks have ended and all output is sent
+	Started      Kind = iota + 32 // every set runs
+	Stdout                        // index: first rank that it is from; body: output
+	Stderr                        // index: first rank that it is from; body: output
+	StdinClosed                   // nobody reads rank 0's stdin any more
+	BarrierIn                     // body: pmi.Arrival
+	NameRequest                   // body: Name
+	SpawnRequest                  // index: any, for the reply; body: pmi.SpawnRequest
+	Initialized                   // index: rank, the host's first to start a PMI session
+	Aborted                       // body: Abort
+	Exited                        // body: Exit
+	Failed                        // body: text; the host's ranks cannot run. index: 0, or 1 more than that of the program at fault
+	Warned                        // body: text
+	LastWords                     // body: Words
+	Traced                        // body: a line of the PMI trace
+	Placed                        // body: hydra.Placed, before anything starts
+	Done                          // all ranks have ended and all output is sent
 )
 
 // Credit goes both ways. Index: the stream's kind (Stdin, Stdout, Stderr); body: bytes consumed, 4 bytes big-endian.

@@ -29,6 +29,9 @@ func (p *proxy) identity(set hydra.RankSet, w way, pl placement) []string {
 		own = append(own, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME="+p.hostName, "PMI_HOSTNAME="+p.hostName)
 	}
 	own = append(own, p.session(set)...)
+	if p.plan.Group > 0 {
+		own = append(own, "PMI_SPAWNED=1")
+	}
 	if pl.cpus != nil {
 		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")
 	}

@@ -43,7 +43,11 @@ func Main() int {
 	trunk := channel.New(buffered, out)
 	conn := trunk.Conn(id)
 	if err := serve(trunk, conn); err != nil {
-		conn.Send(channel.Failed, 0, []byte(err.Error()))
+		at, known := errors.AsType[programError](err)
+		if known {
+			at.program++
+		}
+		conn.Send(channel.Failed, at.program, []byte(err.Error()))
 	}
 	conn.Send(channel.Done, 0, nil)
 	trunk.Close()

@@ -25,11 +25,15 @@ type outFile struct {
 // openFiles opens the output files of every rank that has them, each name once, before anything runs.
 func (p *proxy) openFiles(starts []start) error {
 	p.files = map[string]*outFile{}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if p.plan.Group == 0 {
+		flags |= os.O_TRUNC // what ranks spawn adds to their files where the pattern has no %g
+	}
 	for _, s := range starts {
 		for _, from := range outputsOf(s) {
 			for _, stream := range []channel.Kind{channel.Stdout, channel.Stderr} {
 				if name := p.fileName(from, stream); name != "" && p.files[name] == nil {
-					file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+					file, err := os.OpenFile(name, flags, 0o666)
 					if err != nil {
 						return p.fileError(from, "open", name, err)
 					}

@@ -67,6 +67,7 @@ func (p *proxy) coloured(stream channel.Kind) bool {
 // place is what patterns stand for here and now.
 func (p *proxy) place(from hydra.RankSet) hydra.Place {
 	return hydra.Place{
+		Group:   p.plan.Group,
 		Label:   from.Label(),
 		Proxy:   p.plan.ID,
 		Host:    p.plan.Host,

@@ -32,7 +32,7 @@ func (p *proxy) prepare() ([]start, error) {
 		}
 		program := p.plan.Programs[i]
 		if paths[i], ways[i], err = p.resolve(program); err != nil {
-			return nil, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)
+			return nil, programError{i, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)}
 		}
 	}
 	var starts []start

@@ -156,6 +156,8 @@ func (p *proxy) handle(frame channel.Frame) {
 		p.otherDied(frame)
 	case channel.BarrierOut:
 		p.up.barrierOut(frame.Body)
+	case channel.SpawnReply:
+		p.up.spawnReply(frame)
 	case channel.NameReply:
 		p.up.nameReply(frame)
 	}

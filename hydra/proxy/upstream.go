@@ -18,12 +18,13 @@ type upstream struct {
 	mu     sync.Mutex
 	leaves map[string]pmi.Leave // by barrier, those of the host's ranks that others have not reached
 	names  map[int]chan channel.Name
+	spawns map[int]chan pmi.SpawnReply
 	lastID int
 	closed bool
 }
 
 func newUpstream(conn *channel.Conn) *upstream {
-	return &upstream{conn: conn, leaves: map[string]pmi.Leave{}, names: map[int]chan channel.Name{}}
+	return &upstream{conn: conn, leaves: map[string]pmi.Leave{}, names: map[int]chan channel.Name{}, spawns: map[int]chan pmi.SpawnReply{}}
 }
 
 // Enter implements pmi.Exchanger. The ranks of a host enter a barrier together, so each is entered once at a time.
@@ -114,6 +115,10 @@ func (u *upstream) close() {
 	for id, reply := range u.names {
 		close(reply)
 		delete(u.names, id)
+	}
+	for id, reply := range u.spawns {
+		close(reply)
+		delete(u.spawns, id)
 	}
 	u.mu.Unlock()
 	for _, leave := range leaves {
