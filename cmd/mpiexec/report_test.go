@@ -167,4 +167,10 @@ exit 1`
 	assert.Contains(t, j.errOut.String(), "=   RANK: 1\n")
 	assert.Regexp(t, `=   THEN FAILED: rank 3 \(bash on \S+\): exited with status 2 without MPI_Finalize of rank 3\n`, j.errOut.String())
 	assert.Regexp(t, `mpiexec: rank 0,2 on \S+: exit code 1\n`, j.errOut.String())
+
+	for launcher, want := range map[string]int{"mpiexec": 2, "mpiexec.hydra": 0} {
+		j := launch(t, nil, launcher, "-disable-auto-cleanup", "-n", "3", "sh", "-c", "trap '' USR1; sleep 0.2; [ $PMI_RANK = 1 ] && kill -9 $$; sleep 0.8; echo alive")
+		assert.Equal(t, 9, j.end(t))
+		assert.Equal(t, want, strings.Count(j.out.String(), "alive\n"), launcher)
+	}
 }

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+var (
+	testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
+	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
+)
+
+// Every test that docs/launcher.md names is there.
+func TestLauncherDocsNameTests(t *testing.T) {
+	testsupport.Require(t, "git")
+	root := testsupport.Root(t)
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard", "*_test.go").Output()
+	require.NoError(t, err)
+	exist := map[string]bool{}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		text, _ := os.ReadFile(filepath.Join(root, name)) // it may be deleted and not committed
+		for _, match := range testFunc.FindAllStringSubmatch(string(text), -1) {
+			exist[match[1]] = true
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(root, "docs", "launcher.md"))
+	require.NoError(t, err)
+	named := testName.FindAllString(string(text), -1)
+	assert.NotEmpty(t, named)
+	for _, name := range named {
+		assert.True(t, exist[name], "%s does not exist", name)
+	}
+}
