@@ -27,7 +27,7 @@ func ParseMemBinding(text string) (MemBinding, error) {
 	b := MemBinding{Policy: policy}
 	switch {
 	case policy == "nexttouch":
-		return MemBinding{}, errors.New("Linux does not move memory to who touches it next; use firsttouch")
+		return MemBinding{}, errors.New("the kernel does not move memory to who touches it next; use firsttouch")
 	case (policy == "none" || policy == "firsttouch") && !listed:
 		return b, nil
 	case (policy == "bind" || policy == "interleave") && !listed:
