@@ -86,7 +86,7 @@ lib/tpsl/host: host/exec/main.c lib/tpsl/libtpslhost.so
 
 lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@
+	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
 
 $(DOCS:%=share/doc/tpsl/%): share/doc/tpsl/%: %
 	@mkdir -p $(@D)

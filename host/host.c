@@ -35,8 +35,9 @@ static void make_instance(const char *program, struct tpsl_rank *r, int argc, ch
     char *error = NULL;
     r->argc = argc;
     r->argv = calloc((size_t)argc + 1, sizeof *r->argv);
-    for (int i = 0; r->argv && i < argc; i++)
-        r->argv[i] = strdup(argv[i]); /* programs write to theirs */
+    for (int i = 0; i < argc; i++)
+        if (!r->argv || !(r->argv[i] = strdup(argv[i]))) /* programs write to theirs */
+            tpsl_host_die("rank %d: no memory for its arguments", r->rank);
     r->instance = tpsl_make(program, NULL, &r->objects, &r->nobjects, &error);
     if (!r->instance)
         tpsl_host_die("rank %d: load %s: %s", r->rank, program, error);
@@ -66,21 +67,29 @@ static void start_ranks(const char *program, int argc, char **argv)
 }
 
 /* Some functions of libc call exit (err, argp_parse, error). For a rank that is the shim's:
- * libc's list and streams are not its own. Registered last, this comes first; each rank
- * takes one entry off the list. */
+ * libc's list and streams are not its own. Registered last, this comes first, and is there
+ * again for the next rank. */
 static void on_libc_exit(int status, void *unused)
 {
+    on_exit(on_libc_exit, NULL);
     void (*rank_exit)(int) = tpsl_current ? tpsl_instance_symbol(tpsl_current, "exit", NULL) : NULL;
     if (rank_exit)
         rank_exit(status);
 }
 
-/* libc's messages name the program. */
-static void take_name(char *program)
+static char *program; /* its file, without links */
+
+const char *tpsl_program(void)
 {
-    char *slash = strrchr(program, '/');
-    program_invocation_name = program;
-    program_invocation_short_name = slash ? slash + 1 : program;
+    return program;
+}
+
+/* libc's messages name the program. */
+static void take_name(char *name)
+{
+    char *slash = strrchr(name, '/');
+    program_invocation_name = name;
+    program_invocation_short_name = slash ? slash + 1 : name;
 }
 
 static void pass_on(int number)
@@ -93,7 +102,8 @@ static void pass_on(int number)
 }
 
 /* The host lives as long as its ranks, which are in sessions of their own: what is sent
- * to it is meant for them. */
+ * to it is meant for them. Before they run it ends by a signal as a flat rank would that
+ * has no handler yet. */
 static void forward_signals(void)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH};
@@ -101,7 +111,6 @@ static void forward_signals(void)
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         sigaction(all[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
 }
 
 static struct tpsl_rank *rank_of(pid_t pid)
@@ -167,12 +176,18 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     char *error = tpslHostBegin();
     if (error || !tpsl_service_start())
         tpsl_host_die("%s", error ? error : "no thread for the loader");
-    tpsl_set_siblings(tpsl_job.pids, (size_t)tpsl_job.nranks);
-    forward_signals();
+    tpsl_job.host = getpid();
+    tpsl_set_siblings(tpsl_job.ids, (size_t)tpsl_job.nranks);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the ranks' statuses along */
     take_name(argv[2]);
-    for (int i = 0; i < tpsl_job.nranks; i++)
-        on_exit(on_libc_exit, NULL);
+    program = realpath(argv[1], NULL);
+    if (!program)
+        tpsl_host_die("%s: %s", argv[1], strerror(errno));
+    tpsl_zone_start();
+    on_exit(on_libc_exit, NULL);
     start_ranks(argv[1], argc - 2, argv + 2);
+    forward_signals();
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */
     tpsl_close_streams();

@@ -31,7 +31,9 @@ struct tpsl_rank {
 struct tpsl_job {
     struct tpsl_rank *ranks;
     _Atomic pid_t *pids; /* of the ranks */
+    int *volatile *ids;  /* in memory of the kernel's: 0 when it shares the address space no more */
     int nranks;
+    pid_t host;
     const int *pmi; /* descriptors by slot; NULL: none */
     int control;    /* descriptor for lines to the launcher; -1: none */
 };
@@ -48,11 +50,17 @@ void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
 
+/* ---- zone.c ---- */
+void tpsl_zone_start(void);
+/* Calls it with libc's time zone as TZ says; NULL: the system's. For the shim. */
+void tpsl_in_zone(const char *zone, tpsl_step *call, void *argument);
+
 /* ---- service.c: the host process runs steps for ranks ---- */
 bool tpsl_service_start(void);
 
 /* ---- host.c ---- */
 int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size);
+const char *tpsl_program(void); /* its file, without links: for the shim */
 _Noreturn void tpsl_host_die(const char *format, ...);
 
 #endif

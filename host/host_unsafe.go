@@ -95,6 +95,7 @@ func describe(set *rankset.Set) {
 		C.tpsl_job.pmi = pmi
 	}
 	C.tpsl_job.pids = pids
+	C.tpsl_job.ids = (**C.int)(C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(uintptr(0)))))
 	C.tpsl_job.ranks, C.tpsl_job.nranks, C.tpsl_job.control = ranks, C.int(n), C.int(set.ControlFD)
 }
 

@@ -27,7 +27,7 @@ enum {
     PARKED_FRAMES = 16384, /* bytes of the stack that stay with the sleeping thread */
     RSEQ_BYTES = 32,       /* what libc registers at least */
 };
-static const size_t unlimited_stack = (size_t)64 << 20; /* for ulimit -s unlimited */
+static const size_t unlimited_stack = (size_t)1 << 30; /* for ulimit -s unlimited */
 
 /* What the sleeping thread hands over. */
 struct loan {
@@ -67,6 +67,7 @@ static void lend(struct loan *loan)
         loan->error = errno;
         return;
     }
+    tpsl_job.ids[loan->rank->slot] = loan->tid;
     char *stack = (char *)(((uintptr_t)__builtin_frame_address(0) - PARKED_FRAMES) & ~(uintptr_t)63);
     if (clone(rank_main, stack, CLONE_VM | CLONE_PARENT_SETTID | SIGCHLD, loan, loan->rank->pid) < 0)
         loan->error = errno;

@@ -3,7 +3,8 @@
 
 /* Ranks ask the host process to run what needs Go (dlopen): the Go runtime signals its
  * threads, which it cannot do across processes. Locks and conditions of libc work
- * between the processes, as their futexes go by the address space. */
+ * between the processes, as their futexes go by the address space. A child that a rank
+ * makes by fork has a copy of the memory, in which no one serves. */
 #include "host.h"
 
 #include <unistd.h>
@@ -46,9 +47,15 @@ static void run_in_host(tpsl_step *step, void *argument)
     pthread_mutex_unlock(&lock);
 }
 
+static void refuse_in_child(void)
+{
+    tpsl_refuse_opens("a child that a rank of private mode makes by fork cannot load libraries; load them before, or execute a program in the child");
+}
+
 bool tpsl_service_start(void)
 {
     pthread_t thread;
+    pthread_atfork(NULL, NULL, refuse_in_child);
     host = getpid();
     tpsl_set_runner(run_in_host);
     return pthread_create(&thread, NULL, serve, NULL) == 0;

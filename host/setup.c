@@ -5,20 +5,24 @@
  * program: what execve would have done. */
 #include "host.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { SIGNALS = 65 };
 static bool ignored[SIGNALS]; /* when the host was started */
 static sigset_t mask;
+static struct rlimit files;
 
-/* Before the Go runtime, which sets handlers, starts. */
-__attribute__((constructor(101))) static void remember_signals(void)
+/* Before the Go runtime, which sets handlers and raises the limit of files, starts. */
+__attribute__((constructor(101))) static void remember(void)
 {
     struct sigaction a;
+    getrlimit(RLIMIT_NOFILE, &files);
     for (int i = 1; i < SIGNALS; i++)
         ignored[i] = sigaction(i, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
@@ -47,13 +51,29 @@ void tpsl_close_streams(void)
     }
 }
 
+/* What the host has opened for itself, as execve would. */
+static void close_on_exec(void)
+{
+    DIR *open = opendir("/proc/self/fd");
+    for (struct dirent *d; open && (d = readdir(open)) != NULL;) {
+        int fd = atoi(d->d_name); /* "." and "..": 0, which a rank keeps */
+        if (fd > STDERR_FILENO && fd != dirfd(open) && fcntl(fd, F_GETFD) & FD_CLOEXEC)
+            close(fd);
+    }
+    if (open)
+        closedir(open);
+}
+
 /* The descriptors of siblings are none of the rank's business: they would keep
  * connections open. */
 static void own_descriptors(const struct tpsl_rank *r)
 {
-    int empty = r->stdin_fd < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-    dup2(empty < 0 ? r->stdin_fd : empty, STDIN_FILENO);
-    close(empty);
+    if (r->stdin_fd < 0) {
+        close(STDIN_FILENO);
+        open("/dev/null", O_RDONLY); /* the lowest number is free */
+    } else {
+        dup2(r->stdin_fd, STDIN_FILENO);
+    }
     dup2(r->stdout_fd, STDOUT_FILENO);
     dup2(r->stderr_fd, STDERR_FILENO);
     tpsl_close_streams();
@@ -62,6 +82,7 @@ static void own_descriptors(const struct tpsl_rank *r)
             close(tpsl_job.pmi[i]);
     if (tpsl_job.control >= 0)
         close(tpsl_job.control);
+    close_on_exec();
 }
 
 static void set_name(const char *program)
@@ -98,9 +119,12 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     struct tpsl_instance *in = r->instance;
     cpu_set_t cpus;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != tpsl_job.host)
+        _exit(1); /* it died before */
     setsid(); /* as a flat rank: kill(0, ...) is its own, and so is its share of a CPU (sched(7), autogroup) */
     set_name(r->argv[0]);
     own_descriptors(r);
+    setrlimit(RLIMIT_NOFILE, &files);
     if (r->cpus && tpsl_parse_cpus(r->cpus, &cpus))
         sched_setaffinity(0, sizeof cpus, &cpus); /* a CPU that is gone: run anywhere */
     reset_signals();

@@ -198,6 +198,9 @@ typedef void tpsl_step(void *);
 typedef void tpsl_runner(tpsl_step *, void *);
 void tpsl_set_runner(tpsl_runner *);
 
+/* Makes dlopen of instances fail from now on: why is what dlerror says. */
+void tpsl_refuse_opens(const char *why);
+
 /* ---- thread_exit.c: destructors of thread-local variables ---- */
 void tpsl_thread_exit_instance(struct tpsl_instance *); /* calls those of the calling thread */
 
@@ -294,8 +297,10 @@ void tpsl_shared_end_instance(struct tpsl_instance *);
 /* Says that the job has another process on this host, so that a kernel that
  * refuses process_vm_* must be seen to refuse. */
 void tpsl_set_process_peers(bool others);
-/* Names the processes that share the address space; 0 stands for none. */
-void tpsl_set_siblings(const _Atomic pid_t *pids, size_t n);
+/* Names the processes that share the address space, by the words in which the kernel
+ * keeps their ids; it clears one when its process ends or executes another program
+ * (set_tid_address(2)). NULL: there is none yet. */
+void tpsl_set_siblings(int *volatile const *ids, size_t n);
 
 /* ---- unwind.c: what unwinders ask, in front of ld.so's ---- */
 int tpsl_host_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void *); /* ld.so's */

@@ -26,7 +26,7 @@ enum probe { UNTRIED, ALLOWED, REFUSED };
 static _Atomic int probe;
 static atomic_bool peers;
 static pid_t self; /* cached: getpid is a system call */
-static const _Atomic pid_t *siblings;
+static int *volatile const *siblings;
 static size_t nsiblings;
 
 void tpsl_set_process_peers(bool others)
@@ -42,9 +42,9 @@ void tpsl_copy_fault(void)
         siglongjmp(*recovery, 1);
 }
 
-void tpsl_set_siblings(const _Atomic pid_t *pids, size_t n)
+void tpsl_set_siblings(int *volatile const *ids, size_t n)
 {
-    siblings = pids;
+    siblings = ids;
     nsiblings = n;
 }
 
@@ -58,8 +58,10 @@ static void note_pid(void)
 static bool is_here(pid_t pid)
 {
     bool here = pid == self;
-    for (size_t i = 0; i < nsiblings && !here; i++)
-        here = atomic_load_explicit(&siblings[i], memory_order_relaxed) == pid;
+    for (size_t i = 0; i < nsiblings && !here; i++) {
+        const volatile int *id = siblings[i];
+        here = id && *id == pid;
+    }
     return here;
 }
 

@@ -43,6 +43,13 @@ void tpsl_set_runner(tpsl_runner *runner)
     run_go = runner;
 }
 
+static const char *refused; /* why nothing can be opened; NULL: it can */
+
+void tpsl_refuse_opens(const char *why)
+{
+    refused = why;
+}
+
 struct extension {
     struct tpsl_instance *in;
     const char *path;
@@ -68,6 +75,10 @@ void *tpsl_dlopen(const char *path, int mode)
     struct extension x = {.in = in, .path = path, .caller = tpsl_object_at(caller), .mode = mode};
     if (!path || !*path || !in)
         return dlopen(path, mode);
+    if (refused) {
+        tpsl_refuse(refused);
+        return NULL;
+    }
     pthread_mutex_lock(&open_lock);
     run_go(extend, &x);
     if (x.root) {

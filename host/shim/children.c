@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Programs started without being given an environment: libc would take its own. */
+/* Programs started without being given an environment: libc would take its own. Those that
+ * are looked for in PATH are in path.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,11 +20,6 @@
 int execv(const char *path, char *const argv[])
 {
     return execve(path, argv, environ);
-}
-
-int execvp(const char *file, char *const argv[])
-{
-    return execvpe(file, argv, environ);
 }
 
 static size_t count(const char *first, va_list more)
@@ -58,17 +55,10 @@ int execlp(const char *file, const char *first, ...)
     return execute(execvpe, file, count(first, more), first, again);
 }
 
-/* Starts a shell with fd as its descriptor `as`, or as it is when fd is negative. */
-static int start_shell(pid_t *pid, const char *command, int fd, int as, const posix_spawnattr_t *attributes)
+static int start_shell(pid_t *pid, const char *command, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes)
 {
     char *argv[] = {"sh", "-c", (char *)command, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (fd >= 0)
-        posix_spawn_file_actions_adddup2(&actions, fd, as);
-    int error = posix_spawn(pid, "/bin/sh", &actions, attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return posix_spawn(pid, "/bin/sh", actions, attributes, argv, environ);
 }
 
 static int wait_for(pid_t pid)
@@ -80,10 +70,34 @@ static int wait_for(pid_t pid)
     return status;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int in_system;                    /* threads */
+static struct sigaction interrupt, quit; /* before the first of them */
+
+static void ignore_interrupts(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    pthread_mutex_lock(&lock);
+    if (in_system++ == 0) {
+        sigaction(SIGINT, &ignore, &interrupt);
+        sigaction(SIGQUIT, &ignore, &quit);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void restore_interrupts(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--in_system == 0) {
+        sigaction(SIGINT, &interrupt, NULL);
+        sigaction(SIGQUIT, &quit, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* POSIX: the caller ignores SIGINT and SIGQUIT and blocks SIGCHLD while the shell runs. */
 int system(const char *command)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
     sigset_t child, mask, defaults;
     posix_spawnattr_t attributes;
     pid_t pid;
@@ -92,8 +106,7 @@ int system(const char *command)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigemptyset(&defaults);
-    sigaction(SIGINT, &ignore, &interrupt);
-    sigaction(SIGQUIT, &ignore, &quit);
+    ignore_interrupts();
     pthread_sigmask(SIG_BLOCK, &child, &mask);
     if (interrupt.sa_handler != SIG_IGN)
         sigaddset(&defaults, SIGINT);
@@ -103,10 +116,9 @@ int system(const char *command)
     posix_spawnattr_setsigmask(&attributes, &mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int status = start_shell(&pid, command, -1, -1, &attributes) == 0 ? wait_for(pid) : 127 << 8;
+    int status = start_shell(&pid, command, NULL, &attributes) == 0 ? wait_for(pid) : 127 << 8;
     posix_spawnattr_destroy(&attributes);
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGQUIT, &quit, NULL);
+    restore_interrupts();
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return status;
 }
@@ -114,35 +126,61 @@ int system(const char *command)
 static struct piped {
     struct piped *next;
     FILE *stream;
+    int fd;
     pid_t pid;
 } *piped;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* POSIX: the shell has none of the streams of popen before it, or their readers would
+ * never see an end. Preconditions: lock. */
+static int start_piped(struct piped *p, const char *command, int fd, int as)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (const struct piped *other = piped; other; other = other->next)
+        posix_spawn_file_actions_addclose(&actions, other->fd);
+    posix_spawn_file_actions_adddup2(&actions, fd, as);
+    int error = start_shell(&p->pid, command, &actions, NULL);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int open_piped(struct piped *p, const char *command, bool reading, bool closed_on_exec)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    int error = start_piped(p, command, ends[reading], reading);
+    close(ends[reading]);
+    p->fd = ends[!reading];
+    if (!closed_on_exec)
+        fcntl(p->fd, F_SETFD, 0);
+    p->stream = error ? NULL : fdopen(p->fd, reading ? "r" : "w");
+    if (!error && !p->stream)
+        error = errno;
+    if (error)
+        close(p->fd);
+    return error;
+}
 
 FILE *popen(const char *command, const char *mode)
 {
-    int ends[2], reading = mode[0] == 'r';
+    bool reading = strchr(mode, 'r'), writing = strchr(mode, 'w');
     struct piped *p = malloc(sizeof *p);
-    if (!p || (mode[0] != 'r' && mode[0] != 'w') || pipe2(ends, O_CLOEXEC) != 0) {
-        errno = p ? errno : ENOMEM;
-        free(p);
-        return NULL;
-    }
-    int error = start_shell(&p->pid, command, ends[reading], reading, NULL);
-    close(ends[reading]);
-    if (!strchr(mode, 'e'))
-        fcntl(ends[!reading], F_SETFD, 0);
-    p->stream = error ? NULL : fdopen(ends[!reading], reading ? "r" : "w");
-    if (!p->stream) {
-        close(ends[!reading]);
-        free(p);
-        errno = error ? error : errno;
-        return NULL;
-    }
-    FILE *stream = p->stream;
+    FILE *stream = NULL;
+    int error = !p ? ENOMEM : reading == writing || mode[strspn(mode, "rwe")] ? EINVAL : 0;
     pthread_mutex_lock(&lock);
-    p->next = piped;
-    piped = p;
+    if (!error)
+        error = open_piped(p, command, reading, strchr(mode, 'e'));
+    if (!error) {
+        stream = p->stream;
+        p->next = piped;
+        piped = p;
+    }
     pthread_mutex_unlock(&lock);
+    if (error) {
+        free(p);
+        errno = error;
+    }
     return stream;
 }
 

@@ -17,8 +17,10 @@
 
 extern char **environ;
 
-/* ---- of libtpslhost: the rank's atexit list and destructors ---- */
-void tpsl_rank_finish(void);
+/* ---- of libtpslhost (host.h) ---- */
+void tpsl_rank_finish(void); /* the rank's atexit list and destructors */
+const char *tpsl_program(void);
+void tpsl_in_zone(const char *zone, void (*call)(void *), void *argument);
 
 /* ---- streams.c ---- */
 void tpsl_streams_open(void); /* the standard ones */

@@ -4,14 +4,15 @@
 /* Functions of libc that keep something from one call to the next, or return the address
  * of a buffer of their own: each rank has these to itself. libc's reentrant forms do the
  * work. Threads of one rank share them, as in any process. */
+#include <errno.h>
 #include <grp.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <search.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "shim.h"
 
@@ -102,47 +103,39 @@ unsigned short *seed48(unsigned short state[3])
     return before;
 }
 
-/* ---- time ---- */
-
-static struct tm broken_down;
-static char time_text[64];
-
-struct tm *gmtime(const time_t *t) { return gmtime_r(t, &broken_down); }
-char *asctime(const struct tm *t) { return asctime_r(t, time_text); }
-
-struct tm *localtime(const time_t *t)
-{
-    tzset(); /* which localtime_r need not do */
-    return localtime_r(t, &broken_down);
-}
-
-char *ctime(const time_t *t)
-{
-    struct tm *local = localtime(t);
-    return local ? asctime(local) : NULL;
-}
-
 /* ---- databases ---- */
 
-enum { ENTRY_BYTES = 16384 };
-
-#define LOOK_UP(type, entry, call)             \
-    static type entry;                         \
-    static char *buffer;                       \
-    type *found = NULL;                        \
-    if (!buffer)                               \
-        buffer = malloc(ENTRY_BYTES);          \
-    return buffer && call == 0 ? found : NULL
-
-struct passwd *getpwnam(const char *name) { LOOK_UP(struct passwd, entry, getpwnam_r(name, &entry, buffer, ENTRY_BYTES, &found)); }
-struct passwd *getpwuid(uid_t id) { LOOK_UP(struct passwd, entry, getpwuid_r(id, &entry, buffer, ENTRY_BYTES, &found)); }
-struct group *getgrnam(const char *name) { LOOK_UP(struct group, entry, getgrnam_r(name, &entry, buffer, ENTRY_BYTES, &found)); }
-struct group *getgrgid(gid_t id) { LOOK_UP(struct group, entry, getgrgid_r(id, &entry, buffer, ENTRY_BYTES, &found)); }
-struct hostent *gethostbyname(const char *name) { LOOK_UP(struct hostent, entry, gethostbyname_r(name, &entry, buffer, ENTRY_BYTES, &found, &h_errno)); }
-
-struct hostent *gethostbyaddr(const void *address, socklen_t size, int family)
+/* Room for an entry, or for one that is larger than the last room was. */
+static bool grow(char **buffer, size_t *size)
 {
-    LOOK_UP(struct hostent, entry, gethostbyaddr_r(address, size, family, &entry, buffer, ENTRY_BYTES, &found, &h_errno));
+    size_t more = *size ? 2 * *size : 1024;
+    char *larger = realloc(*buffer, more);
+    if (larger) {
+        *buffer = larger;
+        *size = more;
+    }
+    return larger;
+}
+
+#define LOOK_UP(type, entry, call)                                        \
+    static type entry;                                                    \
+    static char *buffer;                                                  \
+    static size_t size;                                                   \
+    type *found = NULL;                                                   \
+    int error;                                                            \
+    while ((error = buffer ? call : ERANGE) == ERANGE && grow(&buffer, &size)) \
+        ;                                                                 \
+    return error == 0 ? found : NULL
+
+struct passwd *getpwnam(const char *name) { LOOK_UP(struct passwd, entry, getpwnam_r(name, &entry, buffer, size, &found)); }
+struct passwd *getpwuid(uid_t id) { LOOK_UP(struct passwd, entry, getpwuid_r(id, &entry, buffer, size, &found)); }
+struct group *getgrnam(const char *name) { LOOK_UP(struct group, entry, getgrnam_r(name, &entry, buffer, size, &found)); }
+struct group *getgrgid(gid_t id) { LOOK_UP(struct group, entry, getgrgid_r(id, &entry, buffer, size, &found)); }
+struct hostent *gethostbyname(const char *name) { LOOK_UP(struct hostent, entry, gethostbyname_r(name, &entry, buffer, size, &found, &h_errno)); }
+
+struct hostent *gethostbyaddr(const void *address, socklen_t length, int family)
+{
+    LOOK_UP(struct hostent, entry, gethostbyaddr_r(address, length, family, &entry, buffer, size, &found, &h_errno));
 }
 
 /* ---- the hash table of hsearch ---- */

@@ -3,7 +3,10 @@
 
 /* Functions that use stdin or stdout without being given them. Those that use stderr are
  * libc's: it keeps no data between calls, and its descriptor is the caller's. */
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "shim.h"
@@ -68,11 +71,11 @@ int wscanf(const wchar_t *format, ...)
 
 int puts(const char *line)
 {
+    size_t n = strlen(line) + 1;
     flockfile(stdout);
-    int n = fputs_unlocked(line, stdout);
-    int end = putc_unlocked('\n', stdout);
+    bool written = fputs_unlocked(line, stdout) != EOF && putc_unlocked('\n', stdout) != EOF;
     funlockfile(stdout);
-    return n == EOF || end == EOF ? EOF : 1;
+    return !written ? EOF : n > INT_MAX ? INT_MAX : (int)n;
 }
 
 int putchar(int c) { return putc(c, stdout); }

@@ -8,6 +8,7 @@
  */
 #define _LARGEFILE64_SOURCE
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -71,9 +72,24 @@ static int flush_all(void)
     return result;
 }
 
+/* As libc's exit, it waits for no thread that has a stream, be it to read. */
 void tpsl_streams_flush(void)
 {
-    flush_all();
+    int (*flush)(FILE *) = BEHIND(fflush_unlocked);
+    pthread_mutex_lock(&lock);
+    for (struct entry *e = entries; e; e = e->next) {
+        bool free = ftrylockfile(e->stream) == 0;
+        flush(e->stream);
+        if (free)
+            funlockfile(e->stream);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* glibc closes nothing, either (fcloseall(3)). */
+int fcloseall(void)
+{
+    return flush_all();
 }
 
 int fflush(FILE *stream)

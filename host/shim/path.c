@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Programs that are looked for in PATH, exec(3): libc would go by its own environment. A
+ * child of vfork may call these, so nothing is allocated. */
+#include <errno.h>
+#include <paths.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+struct start {
+    char *const *argv, *const *envp;
+    pid_t *pid; /* where a child is spawned */
+    const posix_spawn_file_actions_t *actions;
+    const posix_spawnattr_t *attributes;
+};
+
+/* Starts a file; the result is an error number. */
+typedef int start_function(const char *path, const struct start *);
+
+/* A file that is not there, or that may not be executed, is looked for in the next folder. */
+static int search(const char *file, start_function *start, const struct start *s)
+{
+    const char *folder = getenv("PATH");
+    int error = ENOENT, denied = 0;
+    if (!*file)
+        return ENOENT;
+    if (strchr(file, '/'))
+        return start(file, s);
+    for (folder = folder ? folder : _PATH_DEFPATH; folder; folder = strchr(folder, ':') ? strchr(folder, ':') + 1 : NULL) {
+        size_t n = strcspn(folder, ":");
+        char path[n + 1 + strlen(file) + 1];
+        memcpy(path, folder, n);
+        path[n] = '/';
+        strcpy(path + n + (n > 0), file);
+        error = start(path, s);
+        denied |= error == EACCES;
+        if (error != EACCES && error != ENOENT && error != ENOTDIR && error != ESTALE && error != ENODEV && error != ETIMEDOUT)
+            return error;
+    }
+    return denied ? EACCES : error;
+}
+
+/* What has no format of its own is a script of the shell. */
+static int replace(const char *path, const struct start *s)
+{
+    size_t n = 0;
+    execve(path, s->argv, s->envp);
+    if (errno != ENOEXEC)
+        return errno;
+    while (s->argv[n])
+        n++;
+    char *argv[n + 2];
+    argv[0] = _PATH_BSHELL;
+    argv[1] = (char *)path;
+    memcpy(argv + 2, s->argv + 1, (n ? n : 1) * sizeof *argv);
+    execve(_PATH_BSHELL, argv, s->envp);
+    return errno;
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    errno = search(file, replace, &(struct start){.argv = argv, .envp = envp});
+    return -1;
+}
+
+int execvp(const char *file, char *const argv[])
+{
+    return execvpe(file, argv, environ);
+}
+
+static int spawn(const char *path, const struct start *s)
+{
+    return posix_spawn(s->pid, path, s->actions, s->attributes, s->argv, s->envp);
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+    return search(file, spawn, &(struct start){argv, envp, pid, actions, attributes});
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* libc has one time zone in the address space, that of TZ in its own environment. For a
+ * call that goes by it, it gets the calling rank's. */
+#include "host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char system_zone[] = ":/etc/localtime"; /* tzset(3) */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take(void) { pthread_mutex_lock(&lock); }
+static void give(void) { pthread_mutex_unlock(&lock); }
+
+/* From the start on there is a TZ: libc's environment does not move when it changes. */
+void tpsl_zone_start(void)
+{
+    if (!getenv("TZ"))
+        setenv("TZ", system_zone, 1);
+    tzset();
+    pthread_atfork(take, give, give);
+}
+
+void tpsl_in_zone(const char *zone, tpsl_step *call, void *argument)
+{
+    if (!zone)
+        zone = system_zone;
+    take();
+    if (strcmp(getenv("TZ"), zone) != 0) {
+        setenv("TZ", zone, 1);
+        tzset();
+    }
+    call(argument);
+    give();
+}

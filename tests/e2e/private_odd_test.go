@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// What few programs do gives private ranks what it gives flat ones.
+func TestPrivateOdd(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, "gcc", "testdata/odd.c", "-D_GNU_SOURCE", "-O2", "-pthread", "-lm")
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "oddtool"), []byte("#!/bin/sh\nexit 5\n"), 0o700))
+	long := strings.Repeat("long ", 20000)
+	job := func(options ...string) outcome {
+		argv := append([]string{"bash", "-c", `ulimit -S -n 500; exec "$@"`, "bash", built(t, "bin/mpiexec"), "-n", "2"}, options...)
+		return run(t, []string{"ODD=" + long}, append(argv, program, folder, long)...).succeeded(t)
+	}
+	assert.Equal(t, job().lines(), job("-rpp", "2", "-tpsl", "private").lines())
+}
