@@ -50,6 +50,10 @@ void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
 
+/* ---- fault.c ---- */
+void tpsl_faults_start(void);
+void tpsl_rank_watch_faults(void);
+
 /* ---- zone.c ---- */
 void tpsl_zone_start(void);
 /* Calls it with libc's time zone as TZ says; NULL: the system's. For the shim. */

@@ -128,6 +128,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     if (r->cpus && tpsl_parse_cpus(r->cpus, &cpus))
         sched_setaffinity(0, sizeof cpus, &cpus); /* a CPU that is gone: run anywhere */
     reset_signals();
+    tpsl_rank_watch_faults();
     tpsl_become(in);
     in->argc = r->argc;
     in->argv = r->argv;

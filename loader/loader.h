@@ -293,6 +293,23 @@ int tpsl_thread_create_inheriting(tpsl_thread_create *, pthread_t *, const pthre
 void tpsl_signals_end_instance(struct tpsl_instance *);
 void tpsl_shared_end_instance(struct tpsl_instance *);
 
+/* ---- sigstack.c ---- */
+/* Gives the calling thread a stack for signal handlers, so that an overflow of its own
+ * can be reported, unless it has one. */
+void tpsl_give_signal_stack(void);
+
+/* ---- walk.c: the calling thread's stack, from the newest frame ---- */
+/* A frame's instruction, or with `exact` false the one that its call returns to. False
+ * ends the walk. */
+typedef bool tpsl_visitor(uintptr_t pc, bool exact, void *data);
+void tpsl_walk_prepare(void); /* takes locks and memory; a walk then takes none */
+void tpsl_walk(tpsl_visitor *, void *data);
+
+/* ---- crash.c ---- */
+/* For the handler of a fatal signal: tells stderr what came to whom, and where. Only the
+ * first one in the address space is told. */
+void tpsl_crash_report(const char *whom, int signal, siginfo_t *, void *context);
+
 /* ---- onecopy.c ---- */
 /* Says that the job has another process on this host, so that a kernel that
  * refuses process_vm_* must be seen to refuse. */

@@ -131,19 +131,4 @@ void tpsl_watch_faults(void);
 void tpsl_restore_signals(void);
 void tpsl_set_control_fd(int fd);
 
-/* ---- sigstack.c ---- */
-/* Gives the calling thread a stack for signal handlers, so that an overflow of its own
- * can be reported, unless it has one. */
-void tpsl_give_signal_stack(void);
-
-/* ---- walk.c: the calling thread's stack, from the newest frame ---- */
-/* A frame's instruction, or with `exact` false the one that its call returns to. False
- * ends the walk. */
-typedef bool tpsl_visitor(uintptr_t pc, bool exact, void *data);
-void tpsl_walk_prepare(void); /* takes locks and memory; a walk then takes none */
-void tpsl_walk(tpsl_visitor *, void *data);
-
-/* ---- crash.c: what stderr is told of a crash of a rank ---- */
-void tpsl_crash_report(int signal, siginfo_t *, void *context);
-
 #endif

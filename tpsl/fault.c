@@ -51,6 +51,15 @@ static void tell_launcher(int signal)
     (void)!write(control.fd, line, (size_t)n);
 }
 
+static void report(int signal, siginfo_t *info, void *context)
+{
+    char whom[80];
+    if (!tpsl_self)
+        return;
+    snprintf(whom, sizeof whom, "rank %d (slot %d, thread %d)", tpsl_self->rank, tpsl_self->slot, gettid());
+    tpsl_crash_report(whom, signal, info, context);
+}
+
 /* Calls the program's handler as the kernel would have: with its mask, and once only if
  * it asked for that (sigaction(2)). */
 static void call_theirs(int i, int signal, siginfo_t *info, void *context)
@@ -88,7 +97,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     }
     if (getpid() == self) {
         tell_launcher(signal);
-        tpsl_crash_report(signal, info, context);
+        report(signal, info, context);
     }
     sigaction(signal, &program[i], NULL);
     if (sent)

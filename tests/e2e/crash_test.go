@@ -18,6 +18,8 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
+var crashFlags = []string{"-g", "-O1", "-fno-optimize-sibling-calls"}
+
 // crash runs a job of two thread ranks, the second of which crashes.
 func crash(t *testing.T, how string) outcome {
 	t.Helper()
@@ -26,12 +28,35 @@ func crash(t *testing.T, how string) outcome {
 
 func crasher(t *testing.T) string {
 	t.Helper()
-	return fixture(t, "crash", "-g", "-O1", "-fno-optimize-sibling-calls")
+	return fixture(t, "crash", crashFlags...)
 }
 
 // A crash of a rank is reported with where it happened and how it came there, and the
 // process dies of the signal.
 func TestCrashReport(t *testing.T) {
+	reports(t, nil, crasher(t), `rank 1 \(slot 1, thread \d+\)`, "the fault was in rank 1")
+}
+
+// A rank of private mode is told in the same words.
+func TestPrivateCrashReport(t *testing.T) {
+	program, env := plain(t, "mpicc.mpich", "crash.c", crashFlags...), []string{"OMP_NUM_THREADS=1"}
+	reports(t, env, program, `rank 1 \(process \d+, thread \d+\)`, "=   RANK: 1")
+	t.Run("no_stack", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		job := mpiexec(t, env, "-n 2 -rpp 2", program, "no_stack")
+		assert.Contains(t, job.stderr, "tpsl:   #0 0x10\ntpsl:   the stack cannot be followed further\n")
+	})
+	t.Run("own_handler", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		job := mpiexec(t, env, "-n 2 -rpp 2", program, "own_handler")
+		assert.Contains(t, job.stderr, "the program's own handler\n")
+		assert.NotContains(t, job.stderr, "tpsl:")
+	})
+}
+
+// reports requires the report of each way to crash. Rank 1 crashes; the threads of OpenMP
+// are the ranks, or each rank has one.
+func reports(t *testing.T, env []string, program, whom, banner string) {
 	const reduce = `libmpich\.so\.12\+0x[0-9a-f]+ \(P?MPI_Reduce_local\+0x[0-9a-f]+\)`
 	const send = `libmpich\.so\.12\+0x[0-9a-f]+ \(P?MPI_Send\+0x[0-9a-f]+\)`
 	for _, c := range []struct {
@@ -49,16 +74,16 @@ func TestCrashReport(t *testing.T) {
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			job := crash(t, c.how)
+			job := mpiexec(t, env, "-n 2 -rpp 2", program, c.how)
 			assert.Equal(t, int(c.signal), job.code)
 			assert.Contains(t, job.stderr, fmt.Sprintf("=   SIGNAL: %s (%d)", unix.SignalName(c.signal), c.signal))
-			assert.Contains(t, job.stderr, "the fault was in rank 1")
-			assert.Regexp(t, `(?m)^tpsl: rank 1 \(slot 1, thread \d+\): `+c.what+`$`, job.stderr)
+			assert.Contains(t, job.stderr, banner)
+			assert.Regexp(t, `(?m)^tpsl: `+whom+`: `+c.what+`$`, job.stderr)
 			for _, frame := range c.frames {
 				assert.Regexp(t, `(?m)^tpsl:   #\d+ `+frame+`$`, job.stderr)
 			}
 			if c.from != "" {
-				assert.Equal(t, c.from, callerOf(t, job.stderr))
+				assert.Equal(t, c.from, callerOf(t, program, job.stderr))
 			}
 		})
 	}
@@ -66,12 +91,12 @@ func TestCrashReport(t *testing.T) {
 
 // callerOf returns the function of the program below the last frame of the MPI library. It
 // takes the report's offset to addr2line as a user would.
-func callerOf(t *testing.T, report string) string {
+func callerOf(t *testing.T, program, report string) string {
 	t.Helper()
 	testsupport.Require(t, "addr2line")
 	all := regexp.MustCompile(`(?m)^tpsl:   #\d+ libmpich.*\ntpsl:   #\d+ crash\+(0x[0-9a-f]+)`).FindAllStringSubmatch(report, -1)
 	require.NotEmpty(t, all, report)
-	found := run(t, nil, "addr2line", "-f", "-e", crasher(t), all[len(all)-1][1]).succeeded(t)
+	found := run(t, nil, "addr2line", "-f", "-e", program, all[len(all)-1][1]).succeeded(t)
 	function, place, _ := strings.Cut(found.stdout, "\n")
 	assert.Regexp(t, `crash\.c:\d+`, place)
 	return function

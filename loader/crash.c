@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The report of a crash: which rank, what, where, and the frames, with offsets that
+/* The report of a crash: whose, what, where, and the frames, with offsets that
  * addr2line takes. Runs in the signal handler of a broken process, so: no lock, no
  * malloc, one write per line. A fault in it ends it, and the crash goes on.
  */
-#include "dispatch.h"
+#include "loader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static const char *place(char text[LINE], uintptr_t pc)
 }
 
 /* The part of the report that says what happened. */
-static void say_what(int signal, const siginfo_t *info, uintptr_t pc)
+static void say_what(const char *whom, int signal, const siginfo_t *info, uintptr_t pc)
 {
     char where[LINE], why[64] = "";
     bool has_address = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && info->si_code != SI_KERNEL;
@@ -52,8 +52,7 @@ static void say_what(int signal, const siginfo_t *info, uintptr_t pc)
         snprintf(why, sizeof why, " at address %p", info->si_addr);
     else if (info->si_code == SI_USER && info->si_pid != getpid())
         snprintf(why, sizeof why, " sent by process %d", info->si_pid);
-    say("tpsl: rank %d (slot %d, thread %d): SIG%s%s in %s\n", tpsl_self->rank, tpsl_self->slot, gettid(), sigabbrev_np(signal), why,
-        place(where, pc));
+    say("tpsl: %s: SIG%s%s in %s\n", whom, sigabbrev_np(signal), why, place(where, pc));
 }
 
 /* A walk up the stack. The handler's own frames come first, until that with `start`. */
@@ -105,11 +104,9 @@ static void wait_for_report(void)
         nanosleep(&tick, NULL);
 }
 
-void tpsl_crash_report(int signal, siginfo_t *info, void *context)
+void tpsl_crash_report(const char *whom, int signal, siginfo_t *info, void *context)
 {
     int nobody = 0;
-    if (!tpsl_self)
-        return;
     if (!atomic_compare_exchange_strong(&reporter, &nobody, gettid())) {
         if (nobody == gettid() && !atomic_load(&done))
             siglongjmp(out_of_report, 1);
@@ -119,7 +116,7 @@ void tpsl_crash_report(int signal, siginfo_t *info, void *context)
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     const greg_t pc = registers[REG_RIP], sp = registers[REG_RSP];
     if (sigsetjmp(out_of_report, 0) == 0) {
-        say_what(signal, info, (uintptr_t)pc);
+        say_what(whom, signal, info, (uintptr_t)pc);
         tell_frames(registers);
     } else {
         say("tpsl:   the stack cannot be followed further\n");

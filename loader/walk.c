@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* Walks up the stack with the unwinder of libgcc_s. */
-#include "dispatch.h"
+#include "loader.h"
 
 #include <unwind.h>
 

@@ -5,7 +5,7 @@
  * it stays: the program's, or that of the Go runtime, which gives one to threads that
  * call it, as a claim does.
  */
-#include "dispatch.h"
+#include "loader.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
