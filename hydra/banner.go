@@ -67,7 +67,11 @@ func (j *Job) words(e event) {
 		j.garbled(e.link, err)
 		return
 	}
-	if len(words.Text) > 0 && len(j.failures) > 0 && slices.Equal(words.Ranks, j.failures[0].set.Ranks) {
+	if len(words.Text) == 0 || len(j.failures) == 0 {
+		return
+	}
+	first := j.failures[0]
+	if first.group == e.link.plan.Group && slices.Equal(words.Ranks, first.set.Ranks) {
 		j.failedWords = strings.Split(strings.TrimSuffix(string(words.Text), "\n"), "\n")
 	}
 }
@@ -75,7 +79,7 @@ func (j *Job) words(e event) {
 func rankLine(info exitInfo) string {
 	switch {
 	case len(info.set.Ranks) == 1:
-		return "RANK: " + info.set.Label()
+		return "RANK: " + info.set.Label() + ofGroup(info.group)
 	case info.FaultRank >= 0:
 		return fmt.Sprintf("RANKS: %s (one process); the fault was in rank %d", info.set.Label(), info.FaultRank)
 	}

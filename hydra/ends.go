@@ -42,24 +42,29 @@ func (e exitInfo) text() string {
 
 // exitCodes tells how every rank ended, a line for those of a host that ended alike.
 func (j *Job) exitCodes() (lines []string) {
-	for _, host := range j.plan.Hosts {
-		alike := map[string][]int{}
-		var order []string
-		for _, set := range host.Sets {
-			for _, rank := range set.Ranks {
-				text := "no exit code"
-				if end, known := j.ends[rank]; known {
-					text = end.text()
-				}
-				if alike[text] == nil {
-					order = append(order, text)
-				}
-				alike[text] = append(alike[text], rank)
-			}
+	for _, w := range j.worlds {
+		for _, link := range w.links {
+			lines = append(lines, w.exitCodes(link.plan)...)
 		}
-		for _, text := range order {
-			lines = append(lines, fmt.Sprintf("mpiexec: rank %s on %s: %s", rankList(alike[text]), host.Host, text))
+	}
+	return lines
+}
+
+func (w *world) exitCodes(host HostPlan) (lines []string) {
+	alike := map[string][]int{}
+	var order []string
+	for _, rank := range host.LocalRanks() {
+		text := "no exit code"
+		if end, known := w.ends[rank]; known {
+			text = end.text()
 		}
+		if alike[text] == nil {
+			order = append(order, text)
+		}
+		alike[text] = append(alike[text], rank)
+	}
+	for _, text := range order {
+		lines = append(lines, fmt.Sprintf("mpiexec: rank %s%s on %s: %s", rankList(alike[text]), ofGroup(w.index), host.Host, text))
 	}
 	return lines
 }

@@ -18,6 +18,7 @@ type exitInfo struct {
 	set     RankSet
 	program string
 	host    string
+	group   int // of ranks that started together
 }
 
 func (e exitInfo) status() unix.WaitStatus { return unix.WaitStatus(e.Status) }
@@ -25,9 +26,17 @@ func (e exitInfo) status() unix.WaitStatus { return unix.WaitStatus(e.Status) }
 // who names the process in messages.
 func (e exitInfo) who() string {
 	if len(e.set.Ranks) > 1 {
-		return fmt.Sprintf("ranks %s (one process, %s on %s)", e.set.Label(), e.program, e.host)
+		return fmt.Sprintf("ranks %s%s (one process, %s on %s)", e.set.Label(), ofGroup(e.group), e.program, e.host)
 	}
-	return fmt.Sprintf("rank %s (%s on %s)", e.set.Label(), e.program, e.host)
+	return fmt.Sprintf("rank %s%s (%s on %s)", e.set.Label(), ofGroup(e.group), e.program, e.host)
+}
+
+// ofGroup tells the ranks of a spawned world from those of the command line.
+func ofGroup(group int) string {
+	if group == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of group %d", group)
 }
 
 // aborted handles MPI_Abort.
@@ -47,7 +56,7 @@ func (j *Job) aborted(e event) {
 
 // exited handles the end of a process: a set's, or that of a rank which is one of its own.
 func (j *Job) exited(e event) {
-	info := exitInfo{host: e.link.plan.Host}
+	info := exitInfo{host: e.link.plan.Host, group: e.link.plan.Group}
 	if err := e.frame.Value(&info.Exit); err != nil {
 		j.garbled(e.link, err)
 		return
@@ -59,8 +68,8 @@ func (j *Job) exited(e event) {
 	info.program = e.link.plan.Programs[info.set.Program].Args[0]
 	j.log.Debug("exited", "ranks", info.set.Label(), "status", info.Status, "unfinalized", info.Unfinalized)
 	w := e.link.world
-	if !info.Running && w.index == 0 {
-		j.ends.add(info, time.Since(j.began))
+	if !info.Running && !w.refused {
+		w.ends.add(info, time.Since(j.began))
 	}
 	switch {
 	case info.Ended || w.refused:

@@ -54,10 +54,9 @@ type Job struct {
 	grace       <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
 	expired     <-chan time.Time // the end of the job takes too long
 	interrupted bool             // a first SIGINT was forwarded
-	ends        ends
-	failures    []exitInfo // processes that broke the job, in the order in which that was heard of
-	failedWords []string   // last lines on stderr of the first of these
-	crash       int        // index of the first of these that a signal killed, or -1; not when something else had ended the job
+	failures    []exitInfo       // processes that broke the job, in the order in which that was heard of
+	failedWords []string         // last lines on stderr of the first of these
+	crash       int              // index of the first of these that a signal killed, or -1; not when something else had ended the job
 	reportFile  *os.File
 }
 
@@ -71,7 +70,7 @@ type event struct {
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
 func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logger) *Job {
 	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, events: make(chan event, 64)}
-	j.began, j.ends, j.crash = procs.Now(), ends{}, -1
+	j.began, j.crash = procs.Now(), -1
 	j.outcome.sum.rule = plan.Exit.Code
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
@@ -163,8 +162,8 @@ func (j *Job) finish() {
 		j.outcome.note("some processes of the job could not be killed")
 	}
 	if j.lostProxy {
-		for _, host := range j.plan.Hosts {
-			procs.RemoveGroup(host.GroupName())
+		for _, link := range j.proxies {
+			procs.RemoveGroup(link.plan.GroupName())
 		}
 		procs.RemoveSharedMemory(j.began, collected)
 	}

@@ -31,6 +31,7 @@ type Report struct {
 type ReportHost struct {
 	Host  string `json:"host"`
 	Proxy int    `json:"proxy"`
+	Group int    `json:"group"`
 	Ranks string `json:"ranks"`
 }
 
@@ -45,6 +46,7 @@ const (
 // A ReportRank is one rank of a [Report]. Ranks of one process may share its end.
 type ReportRank struct {
 	Rank        int     `json:"rank"`
+	Group       int     `json:"group"`
 	Host        string  `json:"host"`
 	Program     string  `json:"program"`
 	State       string  `json:"state"`
@@ -60,6 +62,7 @@ type ReportRank struct {
 // A ReportFailure is a process that broke the job. The first one decided its end.
 type ReportFailure struct {
 	Ranks  string   `json:"ranks"`
+	Group  int      `json:"group"`
 	Host   string   `json:"host"`
 	Reason string   `json:"reason"`
 	Stderr []string `json:"stderr,omitempty"` // last lines
@@ -102,18 +105,19 @@ func (j *Job) report() Report {
 		Ranks:    []ReportRank{},
 		Failures: []ReportFailure{},
 	}
-	for _, host := range j.plan.Hosts {
-		var ranks []int
-		for _, set := range host.Sets {
-			ranks = append(ranks, set.Ranks...)
-			for _, rank := range set.Ranks {
-				r.Ranks = append(r.Ranks, j.reportRank(rank, host.Host, host.Programs[set.Program].Args[0]))
+	for _, w := range j.worlds {
+		for _, link := range w.links {
+			host := link.plan
+			r.Hosts = append(r.Hosts, ReportHost{Host: host.Host, Proxy: host.ID, Group: w.index, Ranks: rankList(host.LocalRanks())})
+			for _, set := range host.Sets {
+				for _, rank := range set.Ranks {
+					r.Ranks = append(r.Ranks, w.reportRank(rank, host.Host, host.Programs[set.Program].Args[0]))
+				}
 			}
 		}
-		r.Hosts = append(r.Hosts, ReportHost{Host: host.Host, Proxy: host.ID, Ranks: rankList(ranks)})
 	}
 	for i, info := range j.failures {
-		failure := ReportFailure{Ranks: info.set.Label(), Host: info.host, Reason: info.failure()}
+		failure := ReportFailure{Ranks: info.set.Label(), Group: info.group, Host: info.host, Reason: info.failure()}
 		if i == 0 {
 			failure.Stderr = j.failedWords
 		}
@@ -122,9 +126,9 @@ func (j *Job) report() Report {
 	return r
 }
 
-func (j *Job) reportRank(rank int, host, program string) ReportRank {
-	r := ReportRank{Rank: rank, Host: host, Program: program, State: stateUnknown}
-	end, known := j.ends[rank]
+func (w *world) reportRank(rank int, host, program string) ReportRank {
+	r := ReportRank{Rank: rank, Group: w.index, Host: host, Program: program, State: stateUnknown}
+	end, known := w.ends[rank]
 	if !known {
 		return r
 	}

@@ -21,12 +21,13 @@ type world struct {
 	idle    []exitInfo // exits without PMI while none was known to be in use
 	dead    []int      // ranks that ended while the job goes on
 	birth   *birth     // of a spawned world, until all its ranks run
-	refused bool       // it could not be spawned: nothing of it counts
+	ends    ends
+	refused bool // it could not be spawned: nothing of it counts
 }
 
 // addWorld makes a world of a plan and starts its proxies.
 func (j *Job) addWorld(plan Plan) *world {
-	w := &world{index: len(j.worlds), plan: plan, gather: pmi.NewGather(plan.Size, pmi.AllRanks(plan.Size), nil)}
+	w := &world{index: len(j.worlds), plan: plan, ends: ends{}, gather: pmi.NewGather(plan.Size, pmi.AllRanks(plan.Size), nil)}
 	j.worlds = append(j.worlds, w)
 	j.startProxies(w)
 	return w

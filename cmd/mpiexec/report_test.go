@@ -72,7 +72,7 @@ func TestReport(t *testing.T) {
 	assert.Greater(t, report.Seconds, 0.3)
 	assert.Equal(t, code, report.ExitCode)
 	assert.Contains(t, j.errOut.String(), strings.Join(report.Messages, "\n"))
-	assert.Equal(t, []map[string]any{{"host": host, "proxy": 0.0, "ranks": "0-2"}}, report.Hosts)
+	assert.Equal(t, []map[string]any{{"host": host, "proxy": 0.0, "group": 0.0, "ranks": "0-2"}}, report.Hosts)
 	require.Len(t, report.Ranks, 3)
 	for rank, want := range []map[string]any{{"state": "exited", "exit_code": 3.0}, {"state": "ended"}, {"state": "signaled", "signal": "SIGSEGV"}} {
 		want["rank"], want["host"], want["program"] = float64(rank), host, "sh"

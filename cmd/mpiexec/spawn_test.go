@@ -77,9 +77,13 @@ func TestSpawnedRanksCount(t *testing.T) {
 	require.NoError(t, err, "the job did not wait for what it spawned")
 	assert.Len(t, late, 2)
 
-	j, code = runJob(t, spawn(`[ $PMI_RANK = 0 ] && exec sleep 60; kill -9 $$`)...)
+	report := filepath.Join(t.TempDir(), "report")
+	options := []string{"-print-all-exitcodes", "-report", report}
+	j, code = runJob(t, append(options, spawn(`[ $PMI_RANK = 0 ] && exec sleep 60; kill -9 $$`)...)...)
 	assert.Equal(t, 9, code)
-	assert.Contains(t, j.errOut.String(), "BAD TERMINATION")
+	assert.Contains(t, j.errOut.String(), "=   RANK: 1 of group 1\n")
+	assert.Regexp(t, `mpiexec: rank 0 of group 1 on \S+: ended with the job\nmpiexec: rank 1 of group 1 on \S+: signal SIGKILL`, j.errOut.String())
+	assert.Regexp(t, `"rank": 1,\s+"group": 1,\s+"host": ".*",\s+"program": "sh",\s+"state": "signaled",`, fileText(t, report))
 
 	j, code = runJob(t, spawn(`[ $PMI_RANK = 0 ] && exec sleep 60; exec pmiprobe '`+init1+`' 'cmd=abort exitcode=7'`)...)
 	assert.Equal(t, 7, code, j.errOut.String())
