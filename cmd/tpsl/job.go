@@ -111,14 +111,19 @@ func itself(r foreign.Request) error {
 	return fmt.Errorf("cannot run %s: %w", r.Args[0], err)
 }
 
-// alone becomes mpiexec.
+// alone becomes mpiexec, for this host alone: an allocation's others are not asked for.
 func alone(r foreign.Request) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("read host name: %w", err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	k := strconv.Itoa(r.PerProcess)
 	mpiexec := filepath.Join(filepath.Dir(self), "mpiexec")
-	err = unix.Exec(mpiexec, append([]string{mpiexec, "-n", k, "-rpp", k, "-tpsl", string(r.Mode)}, r.Args...), r.Environ)
+	args := []string{mpiexec, "-hosts", host + ":" + k, "-launcher", "fork", "-n", k, "-rpp", k, "-tpsl", string(r.Mode)}
+	err = unix.Exec(mpiexec, append(args, r.Args...), r.Environ)
 	return fmt.Errorf("start %s: %w; install tpsl anew", mpiexec, err)
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra"
-	"github.com/tpsl/tpsl/hydra/proxy"
 )
 
 // failed is the reply of a leader that cannot run the set.
@@ -29,11 +28,10 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 		return 0, err
 	}
 	defer conn.Close()
-	cpus, err := proxy.AllowedCPUs()
+	d, err := m.donation(r)
 	if err != nil {
 		return 0, err
 	}
-	d := donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus}
 	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
 		return 0, leaderDied(err)
 	}

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/tpsl/tpsl/hydra/proxy"
 )
 
 // A part is what the set has of one member, in the order of places.
@@ -26,13 +24,12 @@ type part struct {
 
 // gather collects the parts of the member's set, its own first. The parts that came are returned with an error too.
 func (m *Member) gather(r Request) ([]*part, error) {
-	cpus, err := proxy.AllowedCPUs()
+	own, err := m.donation(r)
 	if err != nil {
 		return nil, err
 	}
 	first := m.first(r.PerProcess)
 	parts := make([]*part, m.last(r.PerProcess)-first+1)
-	own := donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus}
 	parts[0] = &part{donation: own, fds: []int{m.session, 0, 1, 2}}
 	if len(parts) == 1 {
 		return parts, nil

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -65,7 +64,7 @@ func (m *Member) plan(r Request, parts []*part) hydra.HostPlan {
 		Host:     host,
 		Ranks:    m.places,
 		Sets:     []hydra.RankSet{set},
-		Programs: []hydra.Program{{Args: r.Args, Env: inheritable(r.Environ), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
+		Programs: []hydra.Program{{Args: r.Args, Env: environ(r.Environ, parts), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
 	}
 	plan.World.Size = m.Size
 	plan.Stdio.Stdin = readers
@@ -98,18 +97,4 @@ func (m *Member) placement(parts []*part) (cpus []topology.Set) {
 		cpus = append(cpus, within)
 	}
 	return cpus
-}
-
-// ofOneRank are variables that a launcher gives each of its processes, and of which the leader's would be wrong for the
-// other ranks.
-var ofOneRank = []string{
-	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_TASK_PID",
-	"TPSL_CPUS", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
-}
-
-func inheritable(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
-		name, _, _ := strings.Cut(setting, "=")
-		return slices.Contains(ofOneRank, name)
-	})
 }

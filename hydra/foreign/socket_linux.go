@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra/proxy"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -35,9 +36,16 @@ type donation struct {
 	Digest      [sha256.Size]byte
 	Command     string
 	CPUs        topology.Set // that the launcher lets it run on
+	Env         []string     // settings of its own
 }
 
-// names lists the addresses at which the leader of the member's set may be.
+// donation describes the member itself.
+func (m *Member) donation(r Request) (donation, error) {
+	cpus, err := proxy.AllowedCPUs()
+	return donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
+}
+
+// addresses lists the addresses at which the leader of the member's set may be.
 func (m *Member) addresses(k int) (list []*net.UnixAddr) {
 	for attempt := range names {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s user %d place %d name %d", m.server, os.Getuid(), m.first(k), attempt))

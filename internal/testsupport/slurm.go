@@ -28,6 +28,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 MpiDefault=none
+SlurmdParameters=config_overrides
 ReturnToService=2
 NodeName=n[1-%[2]d] NodeHostname=localhost NodeAddr=10.77.0.1 Port=[7001-%[3]d] CPUs=%[4]d
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES

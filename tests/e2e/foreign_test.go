@@ -40,7 +40,7 @@ func greetings(t *testing.T, job outcome, ranks int) (labels, processes []string
 	job.succeeded(t)
 	labels, processes = make([]string, ranks), make([]string, ranks)
 	for rank := range ranks {
-		line := regexp.MustCompile(fmt.Sprintf(`(?m)^(?:\[(\d+)\] )?hello from rank %d of %d: thread \d+ of process (\d+)$`, rank, ranks))
+		line := regexp.MustCompile(fmt.Sprintf(`(?m)^(?:\[?(\d+)[\]:] )?hello from rank %d of %d: thread \d+ of process (\d+)$`, rank, ranks))
 		found := line.FindAllStringSubmatch(job.stdout, -1)
 		require.Len(t, found, 1, "rank %d in:\n%s", rank, job.stdout)
 		labels[rank], processes[rank] = found[0][1], found[0][2]

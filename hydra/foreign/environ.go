@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tpsl/tpsl/hydra"
+)
+
+// outdated are variables that launchers give each of their processes, and that are wrong for one which has several ranks.
+var outdated = []string{
+	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_TASK_PID", "TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
+}
+
+// perRank are variables of which each rank keeps its own: its number for Slurm, and the devices that it may use.
+var perRank = []string{
+	"SLURM_PROCID", "SLURM_LOCALID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "UCX_NET_DEVICES",
+}
+
+// settingsOf returns the settings that are to stay with the rank. TPSL_ENV has no place for blanks and semicolons.
+func settingsOf(env []string) (own []string) {
+	for _, name := range perRank {
+		if value, found := hydra.Getenv(env, name); found && !strings.ContainsAny(value, " \t\n;") {
+			own = append(own, name+"="+value)
+		}
+	}
+	return own
+}
+
+// environ is the leader's environment, for all ranks of the set.
+func environ(env []string, parts []*part) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.Contains(outdated, name)
+	})
+	var slots []string
+	for _, p := range parts {
+		slots = append(slots, strings.Join(p.Env, " "))
+	}
+	if slices.ContainsFunc(slots, func(own string) bool { return own != slots[0] }) {
+		env = append(env, "TPSL_ENV="+strings.Join(slots, ";"))
+	}
+	return env
+}

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// environment makes a getenv of settings.
+func environment(settings ...string) func(string) string {
+	return func(name string) string {
+		for _, setting := range settings {
+			if n, value, _ := strings.Cut(setting, "="); n == name {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// session returns one end of a socket as launchers make them.
+func session(t *testing.T) string {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { closeAll(fds[:]) })
+	return "PMI_FD=" + strconv.Itoa(fds[0])
+}
+
+func TestFind(t *testing.T) {
+	for name, c := range map[string]struct {
+		env                       []string
+		rank, size, place, places int
+		first, last               int // of its set of two
+	}{
+		"hydra":                {[]string{"PMI_RANK=5", "PMI_SIZE=7", "MPI_LOCALNRANKS=3", "MPI_LOCALRANKID=2"}, 5, 7, 2, 3, 2, 2},
+		"slurm":                {[]string{"PMI_RANK=4", "PMI_SIZE=6", "SLURM_GTIDS=0,2,4", "SLURM_LOCALID=1"}, 4, 6, 1, 3, 0, 1},
+		"hydra in a slurm job": {[]string{"PMI_RANK=1", "PMI_SIZE=2", "MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=1", "SLURM_GTIDS=0", "SLURM_LOCALID=0"}, 1, 2, 1, 2, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := Find(environment(append(c.env, session(t))...))
+			require.NoError(t, err)
+			assert.Equal(t, []int{c.rank, c.size, c.place, c.places}, []int{m.Rank, m.Size, m.place, m.places})
+			assert.Equal(t, []int{c.first, c.last}, []int{m.first(2), m.last(2)})
+		})
+	}
+	for _, env := range [][]string{nil, {"SLURM_NTASKS=4", "SLURM_PROCID=0"}, {"PMIX_NAMESPACE=x", "SLURM_STEP_NUM_TASKS=1"}} {
+		m, err := Find(environment(env...))
+		require.NoError(t, err)
+		assert.Nil(t, m, "%v", env)
+	}
+}
+
+func TestFindErrors(t *testing.T) {
+	world := []string{"PMI_RANK=1", "PMI_SIZE=2"}
+	for want, env := range map[string][]string{
+		"rank 1: the launcher does not say which ranks are on this host: set neither MPI_LOCALNRANKS nor SLURM_GTIDS; use -rpp 1": world,
+		"rank 1: the launcher does not say which ranks are on this host: place 2 of 2; use -rpp 1":                                {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=2"},
+		`rank 1: the launcher does not say which ranks are on this host: strconv.Atoi: parsing "": invalid syntax; use -rpp 1`:    {"MPI_LOCALNRANKS=2"},
+	} {
+		_, err := Find(environment(append(append([]string{session(t)}, world...), env...)...))
+		assert.EqualError(t, err, want)
+	}
+}
+
+// Sessions of one server name the same job, whichever they are.
+func TestServer(t *testing.T) {
+	env := []string{"PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=0"}
+	a, err := Find(environment(append(env, session(t))...))
+	require.NoError(t, err)
+	b, err := Find(environment(append(env, session(t))...))
+	require.NoError(t, err)
+	assert.Equal(t, a.server, b.server)
+	assert.Regexp(t, `^process \d+ born \d+$`, a.server)
+}
