@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bufio"
+	"io"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/proxy"
+)
+
+// counter is a process that writes a line for each signal.
+func counter(t *testing.T) (pid int, lines *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command("/bin/bash", "-c", "trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'exit 0' TERM; echo ready; while :; do read -t 0.05 <>/dev/null; done")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines = bufio.NewReader(out)
+	expect(t, lines, "ready")
+	return cmd.Process.Pid, lines
+}
+
+func expect(t *testing.T, lines *bufio.Reader, want string) {
+	t.Helper()
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	assert.Equal(t, want+"\n", line)
+}
+
+// A launcher's signal to all ranks is one to the process that they share.
+func TestRounds(t *testing.T) {
+	pid, lines := counter(t)
+	s := newSet(nil)
+	s.lone = proxy.Lone{PID: pid}
+	for rank := range 4 {
+		s.signalled(rank, unix.SIGUSR1)
+	}
+	expect(t, lines, "usr1")
+	s.signalled(2, unix.SIGUSR2)
+	expect(t, lines, "usr2")
+	s.signalled(0, unix.SIGUSR1) // to the same rank again
+	expect(t, lines, "usr1")
+	past := s.recent[unix.SIGUSR2]
+	past.since = time.Now().Add(-2 * broadcast)
+	s.recent[unix.SIGUSR2] = past
+	s.signalled(3, unix.SIGUSR2) // much later
+	expect(t, lines, "usr2")
+	s.signalled(1, unix.SIGTERM)
+	rest, err := io.ReadAll(lines)
+	require.NoError(t, err)
+	assert.Empty(t, rest)
+}
+
+// A signal to a rank that is a process of its own reaches that one alone, an early one too.
+func TestSignalToOneRank(t *testing.T) {
+	zero, ofZero := counter(t)
+	one, ofOne := counter(t)
+	s := newSet(nil)
+	s.lone = proxy.Lone{PID: -1, Private: true}
+	s.rankStarted(0, zero)
+	s.signalled(1, unix.SIGUSR1)
+	s.signalled(0, unix.SIGUSR2)
+	expect(t, ofZero, "usr2")
+	s.rankStarted(1, one)
+	expect(t, ofOne, "usr1")
+	for rank := range 2 {
+		s.signalled(rank, unix.SIGTERM)
+	}
+	for _, lines := range []*bufio.Reader{ofZero, ofOne} {
+		rest, err := io.ReadAll(lines)
+		require.NoError(t, err)
+		assert.Empty(t, rest)
+	}
+}
