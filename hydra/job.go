@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -204,11 +205,12 @@ func (j *Job) end() {
 	for _, link := range j.proxies {
 		link.conn.Send(channel.Kill, 0, nil)
 	}
+	j.children.Abandon()
 }
 
 func (j *Job) handle(e event) {
 	if e.loss != nil {
-		j.lost(e.link, *e.loss)
+		j.lost(*e.loss)
 		return
 	}
 	w := e.link.world
@@ -239,21 +241,35 @@ func (j *Job) handle(e event) {
 	}
 }
 
-// lost handles the end of a channel. Only a proxy that was done may close it.
-func (j *Job) lost(link *proxyLink, loss channel.Loss) {
-	if link.done {
+// lost handles the end of a channel, and with it that of all proxies behind. Only those that were done may go.
+func (j *Job) lost(loss channel.Loss) {
+	var hosts []string
+	var ranks []int
+	for _, id := range loss.Proxies {
+		link := j.proxies[id]
+		if link.done {
+			continue
+		}
+		link.done = true
+		j.open--
+		if link.stdin != nil {
+			link.stdin.Close()
+		}
+		hosts = append(hosts, link.plan.Host)
+		ranks = append(ranks, link.plan.LocalRanks()...)
+	}
+	if len(hosts) == 0 {
 		return
 	}
-	link.done = true
-	j.open--
-	if link.stdin != nil {
-		link.stdin.Close()
-	}
+	first := j.proxies[loss.Proxies[0]]
 	if loss.Began {
 		j.lostProxy = true
-		loss.Text = fmt.Sprintf("proxy on %s died (%s); ranks %s are lost", link.plan.Host, loss.Text, link.ranks())
+		loss.Text = fmt.Sprintf("proxy on %s died (%s); ranks %s are lost", first.plan.Host, loss.Text, rankList(ranks))
+		if len(hosts) > 1 {
+			loss.Text += ", on " + strings.Join(hosts, ", ")
+		}
 	}
-	j.broken(link.world, -1, loss.Text)
+	j.broken(first.world, -1, loss.Text)
 }
 
 // broken handles a host of a world that cannot run its ranks, or no longer. program is the index of the one at fault, or -1.

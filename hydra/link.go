@@ -5,6 +5,7 @@ package hydra
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/launch"
@@ -22,12 +23,23 @@ type proxyLink struct {
 
 // startProxies starts a proxy of the world on each of its hosts. That they run is known when they answer.
 func (j *Job) startProxies(w *world) {
+	var hosts []launch.Host
+	first := len(j.proxies)
+	for i, plan := range w.plan.Hosts {
+		hosts = append(hosts, launch.Host{ID: first + i, Name: plan.Host, User: plan.User, Ranks: plan.LocalRanks()})
+	}
+	conns := map[int]*channel.Conn{}
 	var children []*launch.Child
-	for _, plan := range w.plan.Hosts {
-		plan.ID = len(j.proxies)
-		child := j.children.Add(launch.Host{ID: plan.ID, Name: plan.Host, User: plan.User, Ranks: plan.Ranks})
+	for _, branch := range launch.Tree(hosts, j.launch) {
+		child := j.children.Add(branch, w.plan.Size)
 		children = append(children, child)
-		j.addProxy(w, plan, child.Trunk.Conn(plan.ID))
+		for _, id := range branch.IDs() {
+			conns[id] = child.Trunk.Conn(id)
+		}
+	}
+	for i, plan := range w.plan.Hosts {
+		plan.ID = first + i
+		j.addProxy(w, plan, conns[plan.ID])
 	}
 	for _, child := range children {
 		child.Start()
@@ -53,7 +65,7 @@ func (j *Job) addProxy(w *world, plan HostPlan, conn *channel.Conn) {
 func (j *Job) proxy(id int) *proxyLink {
 	j.linking.Lock()
 	defer j.linking.Unlock()
-	if id >= len(j.proxies) {
+	if id < 0 || id >= len(j.proxies) {
 		return nil
 	}
 	return j.proxies[id]
@@ -92,6 +104,12 @@ func (j below) Frame(_ *launch.Child, frame channel.Frame) {
 		j.barrier(link, frame)
 	case channel.NameRequest:
 		j.name(link, frame)
+	case channel.Lost:
+		var loss channel.Loss
+		unknown := func(id int) bool { return j.proxy(id) == nil }
+		if frame.Value(&loss) == nil && !slices.ContainsFunc(loss.Proxies, unknown) {
+			j.events <- event{link: link, loss: &loss}
+		}
 	default:
 		j.events <- event{link: link, frame: frame}
 	}
@@ -139,12 +157,4 @@ func (j *Job) name(link *proxyLink, frame channel.Frame) {
 		reply.Error = err.Error()
 	}
 	link.conn.SendValue(channel.NameReply, reply)
-}
-
-func (link *proxyLink) ranks() string {
-	var ranks []int
-	for _, set := range link.plan.Sets {
-		ranks = append(ranks, set.Ranks...)
-	}
-	return rankList(ranks)
 }

@@ -23,6 +23,7 @@ const (
 	NameReply                  // body: Name
 	SpawnReply                 // index: of the request; body: pmi.SpawnReply
 	Dead                       // body: ranks that ended while the job goes on, as JSON
+	Grow                       // body: of package launch; makes the proxy a relay
 )
 
 // Frames from a proxy to mpiexec.
@@ -42,6 +43,7 @@ const (
 	LastWords                     // body: Words
 	Traced                        // body: a line of the PMI trace
 	Placed                        // body: hydra.Placed, before anything starts
+	Lost                          // body: Loss
 	Done                          // all ranks have ended and all output is sent
 )
 

@@ -40,6 +40,7 @@ type Name struct {
 
 // A Loss tells that a proxy is gone, and with it all below it.
 type Loss struct {
-	Began bool // the proxy had answered; else it never ran
-	Text  string
+	Proxies []int // all of them, the one that is gone first
+	Began   bool  // the proxy had answered; else it never ran
+	Text    string
 }

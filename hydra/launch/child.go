@@ -20,17 +20,19 @@ type Child struct {
 	Host  Host
 	Trunk *channel.Trunk
 
-	set   *Children
-	door  *door
-	ended chan struct{}
+	ids      []int // of the proxies that the trunk leads to
+	set      *Children
+	launcher Launcher
+	door     *door
+	ended    chan struct{}
 
 	mu      sync.Mutex
 	kill    func() // nil while nothing runs
 	stopped bool
 }
 
-func newChild(set *Children, host Host) *Child {
-	c := &Child{Host: host, set: set, door: newDoor(), ended: make(chan struct{})}
+func newChild(set *Children, host Host, ids []int, launcher Launcher) *Child {
+	c := &Child{Host: host, ids: ids, set: set, launcher: launcher, door: newDoor(), ended: make(chan struct{})}
 	c.Trunk = channel.New(c.door, c.door)
 	return c
 }
@@ -49,6 +51,7 @@ func (c *Child) run() {
 	}
 	c.Trunk.Close()
 	c.door.shut()
+	loss.Proxies = c.ids
 	c.set.events.Lost(c, loss)
 }
 
@@ -132,24 +135,34 @@ func (c *Child) begin() (remote Remote, err error) {
 	if c.stopped {
 		return remote, errStopped
 	}
-	if remote, err = c.set.launcher.Start(c.Host); err == nil {
+	if remote, err = c.launcher.Start(c.Host); err == nil {
 		c.kill = remote.Kill
 	}
 	return remote, err
 }
 
-// stop closes the channel and waits for the proxy's end. One that has not answered yet is killed at once.
+// stop closes the channel and waits for the proxy's end.
 func (c *Child) stop() {
 	c.Trunk.Close()
+	c.abandon()
 	c.mu.Lock()
-	c.stopped = true
 	kill := c.kill
 	c.mu.Unlock()
 	if kill != nil {
-		if !c.door.isOpen() {
-			kill()
-		}
 		defer time.AfterFunc(stopLimit, kill).Stop()
 	}
 	<-c.ended
+}
+
+// abandon ends a child that has not answered yet.
+func (c *Child) abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.door.isOpen() {
+		return
+	}
+	c.stopped = true
+	if c.kill != nil {
+		c.kill()
+	}
 }

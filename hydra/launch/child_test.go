@@ -62,7 +62,7 @@ func startChild(t *testing.T, script string, limit time.Duration) (*heard, *Chil
 	require.NoError(t, err)
 	h := &heard{lost: make(chan struct{}, 9)}
 	children := NewChildren(launcher, NewSecret(), opts, h)
-	child := children.Add(Host{ID: 3, Name: "far"})
+	child := children.Add(Branch{Host: Host{ID: 3, Name: "far"}}, 1)
 	child.Trunk.Conn(3).Send(channel.Signal, 5, []byte("kept until it answers"))
 	child.Start()
 	return h, children
@@ -102,7 +102,7 @@ func TestChildThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, children := startChild(t, tt.script, tt.limit)
-			assert.Equal(t, channel.Loss{Text: tt.want}, h.awaitLoss(t))
+			assert.Equal(t, channel.Loss{Proxies: []int{3}, Text: tt.want}, h.awaitLoss(t))
 			assert.Empty(t, h.frames)
 			children.Stop()
 		})
@@ -124,7 +124,7 @@ func TestChildThatDies(t *testing.T) {
 	h, children := startChild(t, `(eval "${@: -1}"); echo "Connection to far closed by remote host." >&2; exit 255`, 0)
 	require.Eventually(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.frames) == 1 }, 10*time.Second, time.Millisecond)
 	children.Stop()
-	assert.Equal(t, channel.Loss{Began: true, Text: "Connection to far closed by remote host. (ssh ended with 255)"}, h.awaitLoss(t))
+	assert.Equal(t, channel.Loss{Proxies: []int{3}, Began: true, Text: "Connection to far closed by remote host. (ssh ended with 255)"}, h.awaitLoss(t))
 }
 
 // A launch that is under way ends at once when the job does.

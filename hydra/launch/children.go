@@ -47,12 +47,32 @@ func NewChildren(launcher Launcher, secret Secret, opts Options, events Events) 
 }
 
 // Add makes a child of the set, which Start starts. Frames for the child are kept until it has answered.
-func (set *Children) Add(host Host) *Child {
-	c := newChild(set, host)
+// size is that of the ranks' world.
+func (set *Children) Add(branch Branch, size int) *Child {
+	c := set.add(branch.Host, branch.IDs(), set.launcher)
+	if len(branch.Below) > 0 {
+		opts := set.opts
+		opts.LocalName = ""
+		c.Trunk.Put(growth{opts, branch, size}.frame())
+	}
+	return c
+}
+
+func (set *Children) add(host Host, ids []int, launcher Launcher) *Child {
+	c := newChild(set, host, ids, launcher)
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	set.all = append(set.all, c)
 	return c
+}
+
+// Abandon ends the children that have not answered yet.
+func (set *Children) Abandon() {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	for _, c := range set.all {
+		c.abandon()
+	}
 }
 
 // Stop closes all channels and waits until every child has ended. One that stays is killed.

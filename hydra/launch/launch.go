@@ -20,7 +20,7 @@ type Host struct {
 	ID    int // of the proxy
 	Name  string
 	User  string // to log in as; "" leaves it to the launcher
-	Ranks int
+	Ranks []int
 }
 
 // Options say how proxies start.
@@ -54,10 +54,10 @@ type Remote struct {
 // New returns the launcher that the options name.
 func New(opts Options) (Launcher, error) {
 	remote, err := newRemote(opts)
-	if err != nil || !opts.AutoFork || !forksLocally(opts.Launcher) {
-		return remote, err
+	if err != nil {
+		return nil, err
 	}
-	return autofork{remote, opts.LocalName}, nil
+	return autofork{remote, opts}, nil
 }
 
 func newRemote(opts Options) (Launcher, error) {
@@ -89,15 +89,20 @@ func forksLocally(name string) bool { _, shell := shells[name]; return shell || 
 // autofork forks on this host and leaves others to the launcher.
 type autofork struct {
 	Launcher
-	name string
+	opts Options
 }
 
 // Start implements Launcher.
 func (a autofork) Start(host Host) (Remote, error) {
-	if host.Name == a.name || IsLocal(host.Name) {
+	if a.opts.isHere(host) {
 		return Fork{}.Start(host)
 	}
 	return a.Launcher.Start(host)
+}
+
+// isHere reports whether a proxy starts here without the launcher.
+func (o Options) isHere(host Host) bool {
+	return o.AutoFork && forksLocally(o.Launcher) && (host.Name == o.LocalName || IsLocal(host.Name))
 }
 
 // self is the path of this program, for other hosts.

@@ -35,21 +35,21 @@ func Main() int {
 		return 1
 	}
 	buffered := channel.Buffered(in)
-	_, id, err := launch.Obey(buffered, out)
+	secret, id, err := launch.Obey(buffered, out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
 		return 1
 	}
 	trunk := channel.New(buffered, out)
 	conn := trunk.Conn(id)
-	if err := serve(trunk, conn); err != nil {
-		at, known := errors.AsType[programError](err)
-		if known {
-			at.program++
-		}
-		conn.Send(channel.Failed, at.program, []byte(err.Error()))
+	switch frame, err := trunk.Receive(); {
+	case err == nil && frame.Kind == channel.Grow:
+		relay(trunk, conn, secret, frame)
+	case err == nil:
+		serve(trunk, conn, frame)
+	case !errors.Is(err, io.EOF):
+		conn.Send(channel.Failed, 0, []byte(err.Error()))
 	}
-	conn.Send(channel.Done, 0, nil)
 	trunk.Close()
 	select {
 	case <-trunk.Sent():
@@ -81,18 +81,34 @@ func takeStreams() (in, out *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "channel in"), os.NewFile(uintptr(fds[1]), "channel out"), nil
 }
 
+// relay stands between mpiexec and other proxies, one of them this host's.
+func relay(trunk *channel.Trunk, conn *channel.Conn, secret launch.Secret, frame channel.Frame) {
+	err := procs.SetSubreaper()
+	if err == nil {
+		err = launch.Relay(trunk, secret, frame)
+	}
+	if err != nil {
+		conn.Send(channel.Failed, 0, []byte(err.Error()))
+	}
+	procs.Sweep(func() bool { return procs.Reap(func(int, unix.WaitStatus) {}) }, sweepLimit)
+}
+
 // serve runs the ranks of the launch frame to their end.
-func serve(trunk *channel.Trunk, conn *channel.Conn) error {
+func serve(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) {
+	if err := runRanks(trunk, conn, frame); err != nil {
+		at, known := errors.AsType[programError](err)
+		if known {
+			at.program++
+		}
+		conn.Send(channel.Failed, at.program, []byte(err.Error()))
+	}
+	conn.Send(channel.Done, 0, nil)
+}
+
+func runRanks(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) (err error) {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
 	if err := procs.SetSubreaper(); err != nil {
-		return err
-	}
-	frame, err := trunk.Receive()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
 		return err
 	}
 	p := &proxy{

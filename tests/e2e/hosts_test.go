@@ -115,6 +115,11 @@ func TestHosts(t *testing.T) {
 	t.Run("codes", func(t *testing.T) {
 		assert.Equal(t, 3, from(t, hosts, "-hosts b,c -n 2", "sh", "-c", "exit $((PMI_RANK + 2))").code)
 	})
+	t.Run("tree", func(t *testing.T) {
+		out := from(t, hosts, "-fanout 1 -hosts b,c -n 2", testsupport.CC(t, "mpicc.mpich", "testdata/far.c"))
+		assert.Equal(t, "far: 2 ranks, 0 wrong\n", out.stdout)
+		assert.Zero(t, out.code, out.stderr)
+	})
 	t.Run("nothing listens", func(t *testing.T) { nothingListens(t, hosts) })
 	t.Run("start-up files", func(t *testing.T) { startupFiles(t, hosts) })
 	t.Run("no mpiexec there", func(t *testing.T) { noMpiexecThere(t, hosts) })
@@ -184,7 +189,11 @@ func noSSHD(t *testing.T, hosts []testsupport.Host) {
 	out := from(t, hosts, "-hosts a,b,c", "sleep", "3600")
 	assert.Less(t, time.Since(began), 15*time.Second)
 	assert.Equal(t, 255, out.code)
-	assert.Equal(t, "mpiexec: host c: ssh: connect to host c port 22: Connection refused (ssh ended with 255)\n", out.stderr)
+	want := "mpiexec: host c: ssh: connect to host c port 22: Connection refused (ssh ended with 255)\n"
+	assert.Equal(t, want, out.stderr)
+	out = from(t, hosts, "-fanout 1 -hosts a,b,c", "sleep", "3600") // b has to reach c
+	assert.Equal(t, 255, out.code)
+	assert.Equal(t, want, out.stderr)
 }
 
 // Nothing of the launcher listens, and no command line has what belongs to the user or the job.

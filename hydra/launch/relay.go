@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// A growth makes a proxy a relay: it starts the proxies below and, as one more, its own host's.
+type growth struct {
+	Options Options
+	Branch  Branch
+	Size    int // of the world
+}
+
+func (g growth) frame() channel.Frame {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(g); err != nil {
+		panic(err) // a growth is plain data
+	}
+	return channel.Frame{Kind: channel.Grow, Proxy: g.Branch.Host.ID, Body: b.Bytes()}
+}
+
+// A relay stands between the process that started it and the proxies that it starts. It passes frames on, each to or from
+// the proxy that it names; barriers it enters once for all below.
+type relay struct {
+	id       int
+	up       *channel.Trunk
+	children *Children
+	ways     map[int]*Child // by proxy
+	gather   *pmi.Gather
+	running  sync.WaitGroup // children
+
+	mu     sync.Mutex
+	leaves map[string]pmi.Leave // by barrier, those entered above
+}
+
+// Relay runs a relay as a Grow frame asks for, until the trunk above or every child has ended.
+func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
+	var g growth
+	if err := gob.NewDecoder(bytes.NewReader(frame.Body)).Decode(&g); err != nil {
+		return fmt.Errorf("read branch: %w", err)
+	}
+	launcher, err := New(g.Options)
+	if err != nil {
+		return err
+	}
+	r := &relay{id: g.Branch.Host.ID, up: up, ways: map[int]*Child{}, leaves: map[string]pmi.Leave{}}
+	r.children = NewChildren(launcher, secret, g.Options, r)
+	own := r.children.add(g.Branch.Host, []int{r.id}, Fork{})
+	r.ways[r.id] = own
+	all := []*Child{own}
+	for _, branch := range g.Branch.Below {
+		child := r.children.Add(branch, g.Size)
+		all = append(all, child)
+		for _, id := range branch.IDs() {
+			r.ways[id] = child
+		}
+	}
+	r.gather = pmi.NewGather(g.Size, slices.Sorted(slices.Values(g.Branch.ranks())), r)
+	for _, child := range all {
+		r.running.Add(1)
+		child.Start()
+	}
+	go r.receive()
+	r.running.Wait()
+	return nil
+}
+
+// receive passes on what comes from above. The end of the trunk is the end of all below.
+func (r *relay) receive() {
+	for {
+		frame, err := r.up.Receive()
+		if err != nil {
+			break
+		}
+		switch way := r.ways[frame.Proxy]; {
+		case frame.Kind == channel.BarrierOut && frame.Proxy == r.id:
+			r.barrierOut(frame)
+		case way != nil:
+			way.Trunk.Put(frame)
+		}
+		if frame.Kind == channel.Kill {
+			r.children.Abandon()
+		}
+	}
+	r.children.Stop()
+}
+
+// Frame implements Events.
+func (r *relay) Frame(_ *Child, frame channel.Frame) {
+	if frame.Kind != channel.BarrierIn {
+		r.up.Put(frame)
+		return
+	}
+	arrival, err := pmi.ParseArrival(frame.Body)
+	if err != nil {
+		r.up.Put(frame) // mpiexec complains
+		return
+	}
+	conn := r.ways[frame.Proxy].Trunk.Conn(frame.Proxy)
+	r.gather.Enter(arrival, func(union []pmi.Entry, err error) {
+		if err == nil {
+			conn.Send(channel.BarrierOut, 0, pmi.Arrival{Barrier: arrival.Barrier, Count: arrival.Count, Puts: union}.Append(nil))
+		}
+	})
+}
+
+// Lost implements Events.
+func (r *relay) Lost(child *Child, loss channel.Loss) {
+	r.up.Conn(child.Host.ID).SendValue(channel.Lost, loss)
+	r.running.Done()
+}
+
+// Enter implements pmi.Exchanger: it takes a barrier to the process above.
+func (r *relay) Enter(a pmi.Arrival, leave pmi.Leave) {
+	r.mu.Lock()
+	r.leaves[a.Barrier] = leave
+	r.mu.Unlock()
+	r.up.Conn(r.id).Send(channel.BarrierIn, 0, a.Append(nil))
+}
+
+func (r *relay) barrierOut(frame channel.Frame) {
+	done, err := pmi.ParseArrival(frame.Body)
+	if err != nil {
+		return // mpiexec notices when the job does not go on
+	}
+	r.mu.Lock()
+	leave := r.leaves[done.Barrier]
+	delete(r.leaves, done.Barrier)
+	r.mu.Unlock()
+	if leave != nil {
+		leave(done.Puts, nil)
+	}
+}
