@@ -63,7 +63,6 @@ type PMIOptions struct {
 	Trace      bool     // every message, on stderr
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number
 	AllocKinds string   // -memory-alloc-kinds
-	NameServer string   // -nameserver: host or host:port
 	PortRange  string   // MPIEXEC_PORT_RANGE and its like: "low:high", for -pmi-port
 	Singleton  []string // the values of -pmi_args
 }
@@ -115,6 +114,7 @@ const (
 	ActionRun Action = iota
 	ActionHelp
 	ActionVersion
+	ActionServe // the program of -pmi_args
 )
 
 // A Segment is one program of an MPMD command line, between colons.

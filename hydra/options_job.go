@@ -101,6 +101,7 @@ func ignore(*parser, string) error { return nil }
 func ignoredOptions() []option {
 	return []option{
 		{names: []string{"initial-errhandler"}, args: "NAME", short: "error handler at first: what MPI has for all", set: ignore},
+		{names: []string{"nameserver"}, args: "HOST[:PORT]", short: "a server of published names: each job has its own", set: ignore},
 		{names: []string{"arch"}, args: "NAME", short: "architecture: that of this host", set: ignore},
 		{names: []string{"demux"}, args: "NAME", short: "how Hydra waits for input", set: ignore},
 		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", set: ignore},

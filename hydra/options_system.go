@@ -43,8 +43,6 @@ func pmiOptions() []option {
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.PMI.Trace })},
 		{names: []string{"usize"}, args: "SYSTEM|INFINITE|N", short: "the universe size that ranks are told",
 			set: setUniverse},
-		{names: []string{"nameserver"}, args: "HOST[:PORT]", short: "where names are published, for several jobs",
-			set: toText(pmi(func(o *PMIOptions) *string { return &o.NameServer }))},
 		{names: []string{"memory-alloc-kinds"}, args: "KINDS", short: "mpi_memory_alloc_kinds of the job",
 			set: toText(pmi(func(o *PMIOptions) *string { return &o.AllocKinds }))},
 		{names: []string{"pmi_args"}, args: "PORT IFACE KEY PID", values: 4, short: "serve a program that started alone; programs give it",

@@ -44,7 +44,7 @@ func TestEveryOption(t *testing.T) {
 		{"-iface eth0", func(o *Options) { o.Hosts.Iface, o.Hosts.PropagateName = "eth0", false }},
 		{"-localhost me", func(o *Options) { o.Hosts.LocalName = "me" }},
 		{"-disable-hostname-propagation", func(o *Options) { o.Hosts.PropagateName = false }},
-		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-demux poll|-topolib hwloc|-profile|-hybrid-hosts",
+		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-nameserver h:1|-demux poll|-topolib hwloc|-profile|-hybrid-hosts",
 			func(*Options) {}},
 		{"-genv A 1|-genv A=1", func(o *Options) { o.Env = []string{"A=1"} }},
 		{"-l|-prepend-rank", func(o *Options) { o.Stdio.Label = LabelPattern }},
@@ -89,9 +89,7 @@ func TestEveryOption(t *testing.T) {
 		{"-pmi-trace", func(o *Options) { o.PMI.Trace = true }},
 		{"-usize system", func(o *Options) { o.PMI.Universe = "SYSTEM" }},
 		{"-usize 12", func(o *Options) { o.PMI.Universe = "12" }},
-		{"-nameserver h:1", func(o *Options) { o.PMI.NameServer = "h:1" }},
 		{"-memory-alloc-kinds mpi,system", func(o *Options) { o.PMI.AllocKinds = "mpi,system" }},
-		{"-pmi_args 99 i k 7", func(o *Options) { o.PMI.Singleton = []string{"99", "i", "k", "7"} }},
 		{"-v|-verbose|-debug", func(o *Options) { o.Verbose = true }},
 	} {
 		for line := range strings.SplitSeq(tt.lines, "|") {
@@ -104,7 +102,7 @@ func TestEveryOption(t *testing.T) {
 	}
 	for _, opt := range allOptions() {
 		for _, name := range opt.names {
-			assert.True(t, tested[name] || opt.typed || name == "file", name)
+			assert.True(t, tested[name] || opt.typed || name == "file" || name == "pmi_args", name)
 		}
 	}
 }
@@ -219,4 +217,14 @@ func TestSplitWords(t *testing.T) {
 		_, err := splitWords(bad)
 		assert.Error(t, err, bad)
 	}
+}
+
+// -pmi_args comes from a program that runs, and takes no other.
+func TestSingleton(t *testing.T) {
+	opts := parse(t, "-pmi_args 99 i k 7")
+	assert.Equal(t, ActionServe, opts.Action)
+	assert.Equal(t, []string{"99", "i", "k", "7"}, opts.PMI.Singleton)
+	assert.Empty(t, opts.Segments)
+	_, err := ParseOptions(strings.Fields("-pmi_args 99 i k 7 prog"), noEnv)
+	assert.EqualError(t, err, "option -pmi_args: leave out prog; the program runs already")
 }

@@ -70,6 +70,9 @@ func parseAll(args []string, getenv func(string) string) (Options, error) {
 	if err != nil || p.opts.Action != ActionRun {
 		return p.opts, err
 	}
+	if p.opts.PMI.Singleton != nil {
+		return p.opts, p.serveAlone()
+	}
 	if err = p.readConfigFile(getenv, complete); err == nil {
 		err = p.readVariables(getenv)
 	}
@@ -77,6 +80,15 @@ func parseAll(args []string, getenv func(string) string) (Options, error) {
 		err = p.finish()
 	}
 	return p.opts, err
+}
+
+// serveAlone is for -pmi_args, which starts nothing.
+func (p *parser) serveAlone() error {
+	p.opts.Action = ActionServe
+	if len(p.opts.Segments) > 0 {
+		return fmt.Errorf("option -pmi_args: leave out %s; the program runs already", p.opts.Segments[0].Args[0])
+	}
+	return nil
 }
 
 // oneLine keeps an error that shows a user's text to one line.

@@ -44,7 +44,7 @@ func (p *proxy) openPort() error {
 			return fmt.Errorf("-pmi-port serves one rank per process; ranks %s inherit their sockets without it", set.Label())
 		}
 	}
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := listen(p.plan.PMI.PortRange)
 	if err != nil {
 		return fmt.Errorf("open the PMI port: %w", err)
 	}
