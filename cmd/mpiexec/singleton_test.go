@@ -57,6 +57,7 @@ func TestSingleton(t *testing.T) {
 		{"cmd=get_universe_size", `^cmd=universe_size .*size=-1`},
 		{"cmd=publish_name service=s port=p q", `^cmd=publish_result info=ok rc=0`},
 		{"cmd=lookup_name service=s", `^cmd=lookup_result port=p`},
+		{"mcmd=spawn\nnprocs=1\nexecname=true\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=0\ninfo_num=0\nendcmd", `^cmd=spawn_result rc=-?[1-9]`},
 		{"cmd=barrier_in", `^cmd=barrier_out`},
 		{"cmd=finalize", `^cmd=finalize_ack`},
 	} {
@@ -64,7 +65,8 @@ func TestSingleton(t *testing.T) {
 		assert.Regexp(t, c[1], hear(), c[0])
 	}
 	assert.Zero(t, j.end(t))
-	assert.Empty(t, j.errOut.String()+j.out.String())
+	assert.Empty(t, j.out.String())
+	assert.Equal(t, "mpiexec: spawn: a program that was started without mpiexec cannot spawn; start it with mpiexec -n 1\n", j.errOut.String())
 }
 
 func TestSingletonAborts(t *testing.T) {

@@ -36,7 +36,7 @@ func ServeSingleton(opts hydra.PMIOptions, kvsName string) (int, error) {
 	}
 	alone := &singleton{conn: conn}
 	world := pmi.World{Size: 1, KVSName: kvsName, Mapping: pmi.Mapping([]int{0}), AllocKinds: opts.AllocKinds}
-	server := pmi.NewServer(world, pmi.AllRanks(1), pmi.NewRoot(1), alone, trace)
+	server := pmi.NewServer(world, pmi.AllRanks(1), aloneRoot{pmi.NewGather(1, pmi.AllRanks(1), nil), new(pmi.Names)}, alone, trace)
 	defer server.Close()
 	server.Serve(0, 0, conn)
 	return alone.code, nil
@@ -75,6 +75,19 @@ func readShortLine(r io.Reader) (string, error) {
 		line = append(line, b[0])
 	}
 	return "", errors.New("it answered more than a line")
+}
+
+// An aloneRoot is all there is of the job of such a program.
+type aloneRoot struct {
+	*pmi.Gather
+	*pmi.Names
+}
+
+// Spawn refuses: the new world would need a job, with hosts and outputs, around a program that is no part of one.
+func (aloneRoot) Spawn(pmi.SpawnRequest) pmi.SpawnReply {
+	const text = "a program that was started without mpiexec cannot spawn; start it with mpiexec -n 1"
+	fmt.Fprintln(os.Stderr, "mpiexec: spawn:", text)
+	return pmi.SpawnReply{Error: text}
 }
 
 // A singleton is told what the one program does. Its end is its own affair: mpiexec just leaves.
