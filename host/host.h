@@ -7,6 +7,7 @@
 #define TPSL_HOST_H
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "loader.h"
@@ -45,6 +46,7 @@ bool tpsl_rank_start(struct tpsl_rank *);
 
 /* ---- setup.c: what a rank's process does before its program runs ---- */
 _Noreturn void tpsl_rank_run(struct tpsl_rank *);
+rlim_t tpsl_files_of_ranks(void); /* how many a rank may have open */
 /* Closes the descriptors that were given for ranks' output. */
 void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/plan"
+	"github.com/tpsl/tpsl/tpsl/limits"
 	"github.com/tpsl/tpsl/tpsl/rankset"
 )
 
@@ -38,6 +39,9 @@ func begin() error {
 	debug.SetMemoryLimit(64 << 20)
 	set, err := rankset.Parse(os.Getenv)
 	if err != nil {
+		return err
+	}
+	if err := limits.CheckPrivate(len(set.Ranks), set.LocalRanks, uint64(C.tpsl_files_of_ranks())); err != nil {
 		return err
 	}
 	self, err := os.Executable()

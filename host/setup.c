@@ -28,6 +28,11 @@ __attribute__((constructor(101))) static void remember(void)
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
 }
 
+rlim_t tpsl_files_of_ranks(void)
+{
+    return files.rlim_cur;
+}
+
 /* As after execve (signal(7)): what was ignored still is, the rest is default. */
 static void reset_signals(void)
 {

@@ -1,31 +1,16 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Where a rank's thread runs, and what the process may use. */
+/* Where a rank's thread runs. */
 #include "dispatch.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static cpu_set_t initial; /* allowed CPUs when the program started */
 
-/* The Go runtime reserves 1.6 GB of address space, and aborts in its own words where
- * `ulimit -v` forbids it; the program and one instance want the rest. */
-enum { ADDRESS_SPACE_MIB = 2048 };
-
-__attribute__((constructor(101))) static void at_load(void)
+__attribute__((constructor(101))) static void remember_mask(void)
 {
-    struct rlimit r;
     sched_getaffinity(0, sizeof initial, &initial);
-    if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur >> 20 < ADDRESS_SPACE_MIB) {
-        char line[160];
-        int n = snprintf(line, sizeof line, "tpsl: the address-space limit of %llu MiB (ulimit -v) is too small: %d MiB are needed; raise it\n",
-                         (unsigned long long)r.rlim_cur >> 20, ADDRESS_SPACE_MIB);
-        (void)!write(STDERR_FILENO, line, (size_t)n);
-        _exit(1);
-    }
 }
 
 /* Whether a mask is nobody's choice: the one that the program started with, or one that

@@ -27,7 +27,7 @@ func TestTooManyMappings(t *testing.T) {
 	require.NoError(t, err)
 	var files unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &files))
-	ranks := limit/66 + 1
+	ranks := limit/66 + 1 // with 70 for each rank, or 120 for a private one, that is too many
 	if needed := uint64(13*ranks + 1000); files.Max < needed || ranks > 2000 {
 		unable(t, "vm.max_map_count=%d takes %d ranks to exceed, and RLIMIT_NOFILE is %d", limit, ranks, files.Max)
 	}
@@ -35,6 +35,31 @@ func TestTooManyMappings(t *testing.T) {
 	job := mpiexec(t, []string{"OMP_NUM_THREADS=1"}, fmt.Sprintf("-n %d -rpp %d", ranks, ranks), fixture(t, "brief"))
 	assert.Equal(t, 1, job.code)
 	oneLine(t, job, "tpsl", fmt.Sprintf("rank 0: %d ranks need about ", ranks), fmt.Sprintf("but vm.max_map_count is %d", limit), "sysctl vm.max_map_count=", "smaller -rpp")
+
+	job = mpiexec(t, nil, fmt.Sprintf("-n %d -rpp %d", ranks, ranks), flat(t, "../../examples/hello.c"))
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", fmt.Sprintf("tpsl: %d ranks need about ", ranks), fmt.Sprintf("but vm.max_map_count is %d", limit), "sysctl vm.max_map_count=", "smaller -rpp")
+}
+
+// The host of private ranks looks at limits before any of them runs.
+func TestPrivateLimits(t *testing.T) {
+	hello := flat(t, "../../examples/hello.c")
+	for _, c := range []struct {
+		limit, ranks string
+		says         []string
+	}{
+		{"-S -n 19", "2", []string{"a rank needs about 20 file descriptors, but the limit is 19: raise it with ulimit -n 40"}},
+		{"-v 2100000", "8", []string{"8 ranks need about ", " MiB of address space in all, but the limit is 2050: raise it with ulimit -v ", "-rpp"}},
+		{"-v 1900000", "2", []string{"address-space limit of 1855 MiB (ulimit -v) is too small: 2048 MiB are needed; raise it"}},
+	} {
+		t.Run(c.limit, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			line := "ulimit " + c.limit + `; exec "$0" -n "$1" -rpp "$1" "$2"`
+			job := run(t, nil, "bash", "-c", line, built(t, "bin/mpiexec"), c.ranks, hello)
+			assert.Equal(t, 1, job.code)
+			oneLine(t, job, "tpsl", c.says...)
+		})
+	}
 }
 
 // Without a launcher: bash sets the limit and becomes the program.

@@ -26,6 +26,11 @@ var (
 	Maps    = Resource{100, 70}   // mappings, of vm.max_map_count
 	Address = Resource{1700, 100} // MiB, of RLIMIT_AS: Go's runtime; libraries 50, a stack, a malloc arena
 	Shm     = Resource{0, 5}      // MiB of /dev/shm, when that is where the ranks of a host meet
+
+	// Where each rank has a copy of the program, too, and is a process with descriptors of
+	// its own: a program in C, with MPI.
+	privateMaps  = Resource{0, 120}
+	privateFiles = uint64(20)
 )
 
 var self = "/proc/self" // a test has it elsewhere
@@ -44,7 +49,7 @@ func (r Resource) Ranks(limit uint64) uint64 {
 }
 
 // AddressMiB is the address space without which libtpsl does not start: the Go runtime
-// reserves 1.6 GB. tpsl/place.c, which checks it before that runtime starts, has the
+// reserves 1.6 GB. loader/limit.c, which checks it before that runtime starts, has the
 // same figure.
 const AddressMiB = 2048
 
@@ -54,11 +59,26 @@ func Check(ranks, local int) error {
 	if _, err := os.Stat(self); err != nil {
 		return fmt.Errorf("look at what the process uses: %w; mount /proc", err)
 	}
-	if err := checkMaps(ranks, local); err != nil {
+	if err := checkMaps(Maps, ranks, local); err != nil {
 		return err
 	}
 	if err := checkFiles(ranks); err != nil {
 		return err
+	}
+	return checkAddressSpace(ranks)
+}
+
+// CheckPrivate is Check for the host of private ranks, each of which may open as many
+// files as files says.
+func CheckPrivate(ranks, local int, files uint64) error {
+	if _, err := os.Stat(self); err != nil {
+		return fmt.Errorf("look at what the process uses: %w; mount /proc", err)
+	}
+	if err := checkMaps(privateMaps, ranks, local); err != nil {
+		return err
+	}
+	if privateFiles > files {
+		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d", ranksNeed(1), privateFiles, files, 2*privateFiles)
 	}
 	return checkAddressSpace(ranks)
 }
@@ -112,7 +132,7 @@ func ranksNeed(n int) string {
 	return fmt.Sprintf("%d ranks need", n)
 }
 
-func checkMaps(ranks, local int) error {
+func checkMaps(each Resource, ranks, local int) error {
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	if err != nil {
 		return nil // no such limit to read: the kernel will say
@@ -125,7 +145,7 @@ func checkMaps(ranks, local int) error {
 	if err != nil {
 		return fmt.Errorf("count mappings: %w", err)
 	}
-	need := bytes.Count(maps, []byte("\n")) + ranks*(int(Maps.PerRank)+mapsPerPeer*(local-ranks))
+	need := bytes.Count(maps, []byte("\n")) + ranks*(int(each.PerRank)+mapsPerPeer*(local-ranks))
 	if need > limit {
 		return fmt.Errorf("%s about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller -rpp",
 			ranksNeed(ranks), need, limit, 2*need)

@@ -14,7 +14,7 @@ import (
 
 // C checks the address space before Go runs.
 func TestAddressMiBIsThatOfC(t *testing.T) {
-	source, err := os.ReadFile("../place.c")
+	source, err := os.ReadFile("../../loader/limit.c")
 	require.NoError(t, err)
 	assert.Contains(t, string(source), fmt.Sprintf("ADDRESS_SPACE_MIB = %d ", AddressMiB))
 }
@@ -23,6 +23,12 @@ func TestCheck(t *testing.T) {
 	assert.NoError(t, Check(1, 1))
 	assert.ErrorContains(t, Check(1e6, 1e6), "1000000 ranks need about ")
 	assert.ErrorContains(t, Check(1, 1e6), "vm.max_map_count")
+}
+
+func TestCheckPrivate(t *testing.T) {
+	assert.NoError(t, CheckPrivate(2, 2, 1000))
+	assert.ErrorContains(t, CheckPrivate(1e6, 1e6, 1000), "1000000 ranks need about 120000")
+	assert.ErrorContains(t, CheckPrivate(2, 2, 10), "a rank needs about 20 file descriptors, but the limit is 10: raise it with ulimit -n 40")
 }
 
 func TestCheckWithoutProc(t *testing.T) {
