@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +16,12 @@ import (
 	"github.com/tpsl/tpsl/hydra"
 )
 
-// failed is the reply of a leader that cannot run the set.
-const failed = "failed"
+// What leaders reply: the set's ranks, when all have come; how the rank ended; or that they cannot run the set.
+const (
+	setReply    = "set="
+	statusReply = "status=%d"
+	failed      = "failed"
+)
 
 // ErrSaid means that the leader has told what is wrong.
 var ErrSaid = errors.New("the set's leader has told what is wrong")
@@ -33,7 +38,7 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 		return 0, err
 	}
 	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
-		return 0, leaderDied(err)
+		return 0, leaderDied("")
 	}
 	go passSignals(conn)
 	if err := m.release(); err != nil {
@@ -77,22 +82,33 @@ func passSignals(conn *net.UnixConn) {
 	}
 }
 
-// await reads how the rank ended.
+// await reads who is in the set and how the rank ended.
 func (m *Member) await(conn *net.UnixConn) (unix.WaitStatus, error) {
-	reply := make([]byte, maxMessage)
-	n, err := conn.Read(reply)
-	if err != nil {
-		return 0, leaderDied(err)
+	reply, set, status := make([]byte, maxMessage), "", uint32(0)
+	for {
+		n, err := conn.Read(reply)
+		text := string(reply[:n])
+		switch {
+		case err != nil:
+			return 0, leaderDied(set)
+		case text == failed:
+			return 0, ErrSaid
+		case strings.HasPrefix(text, setReply):
+			set = strings.TrimPrefix(text, setReply)
+			continue
+		}
+		if _, err := fmt.Sscanf(text, statusReply, &status); err != nil {
+			return 0, fmt.Errorf("read the leader's reply %q: %w", text, err)
+		}
+		return unix.WaitStatus(status), nil
 	}
-	var status uint32
-	if string(reply[:n]) == failed {
-		return 0, ErrSaid
-	} else if _, err := fmt.Sscanf(string(reply[:n]), "status=%d", &status); err != nil {
-		return 0, fmt.Errorf("read the leader's reply %q: %w", reply[:n], err)
-	}
-	return unix.WaitStatus(status), nil
 }
 
-func leaderDied(err error) error {
-	return fmt.Errorf("the process that leads its set has died (%w), and with it the set's ranks", err)
+// leaderDied names the dead, the first of the set, if it has told who is in it.
+func leaderDied(set string) error {
+	if set == "" {
+		return errors.New("the first of its ranks on this host, which leads them, has died")
+	}
+	leader, _, _ := strings.Cut(set, ",")
+	return fmt.Errorf("what the launcher started for rank %s was killed, and with it the process of ranks %s", leader, set)
 }

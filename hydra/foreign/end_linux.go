@@ -6,8 +6,6 @@ package foreign
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,11 +13,7 @@ import (
 // describe says what the launcher cannot know: it sees processes end, not their ranks. The end of a rank that is a
 // process of its own it does see.
 func (s *set) describe() error {
-	var ranks []string
-	for _, p := range s.parts {
-		ranks = append(ranks, strconv.Itoa(p.Rank))
-	}
-	who := "the process of ranks " + strings.Join(ranks, ",")
+	who := "the process of ranks " + ranksOf(s.parts)
 	switch {
 	case s.lost >= 0:
 		return fmt.Errorf("what the launcher started for rank %d was killed, so %s was ended", s.lost, who)

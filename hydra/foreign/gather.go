@@ -58,6 +58,9 @@ func (m *Member) gather(r Request) ([]*part, error) {
 			return parts, differ(parts[0], p)
 		}
 	}
+	for _, p := range parts {
+		p.tell(setReply + ranksOf(parts))
+	}
 	return parts, nil
 }
 
@@ -115,4 +118,13 @@ func (p *part) tell(reply string) {
 	}
 }
 
-func statusReply(status unix.WaitStatus) string { return fmt.Sprintf("status=%d", uint32(status)) }
+func (p *part) tellStatus(status unix.WaitStatus) { p.tell(fmt.Sprintf(statusReply, uint32(status))) }
+
+// ranksOf lists the ranks of a set, its leader's first.
+func ranksOf(parts []*part) string {
+	var ranks []string
+	for _, p := range parts {
+		ranks = append(ranks, strconv.Itoa(p.Rank))
+	}
+	return strings.Join(ranks, ",")
+}

@@ -141,7 +141,7 @@ func TestGather(t *testing.T) {
 	require.NoError(t, unix.Fstat(donor.session, &mine))
 	require.NoError(t, unix.Fstat(parts[1].fds[0], &given))
 	assert.Equal(t, mine.Ino, given.Ino)
-	parts[1].tell(statusReply(7 << 8))
+	parts[1].tellStatus(7 << 8)
 	status, err := donor.await(conn)
 	require.NoError(t, err)
 	assert.Equal(t, 7, status.ExitStatus())

@@ -101,7 +101,7 @@ func (s *set) finish() (unix.WaitStatus, error) {
 			s.ends[p.Rank] = s.status
 		}
 		if err == nil {
-			p.tell(statusReply(s.ends[p.Rank]))
+			p.tellStatus(s.ends[p.Rank])
 		}
 	}
 	return s.ends[s.parts[0].Rank], err
@@ -171,7 +171,7 @@ func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 	}
 	for _, p := range s.parts {
 		if p.Rank == rank {
-			p.tell(statusReply(status))
+			p.tellStatus(status)
 		}
 	}
 }
