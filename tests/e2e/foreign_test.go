@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -164,4 +165,16 @@ func TestForeignErrors(t *testing.T) {
 		job := run(t, strings.Fields(c.env), shared(t, "-rpp 2", hello)...)
 		assert.Equal(t, outcome{stderr: "tpsl run: " + c.stderr + "\n", code: 255}, job)
 	}
+}
+
+// The CPUs that the launcher has bound each rank to stay that rank's.
+func TestForeignBinding(t *testing.T) {
+	testsupport.NothingLeft(t)
+	if runtime.NumCPU() < 2 {
+		unable(t, "binding two ranks takes two CPUs")
+	}
+	job := hydra(t, nil, "-bind-to user:1,0 -n 2", shared(t, "-rpp 2", fixture(t, "pin"))...).succeeded(t)
+	assert.Equal(t, []string{"again rank 0: 1\n", "again rank 1: 0\n", "first rank 0: 1\n", "first rank 1: 0\n"}, job.lines())
+	job = hydra(t, nil, "-l -bind-to user:1,0 -n 2", shared(t, "-rpp 2 -tpsl private", "/bin/grep", "Cpus_allowed_list", "/proc/self/status")...).succeeded(t)
+	assert.Equal(t, []string{"[0] Cpus_allowed_list:\t1\n", "[1] Cpus_allowed_list:\t0\n"}, job.lines())
 }

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// A CPU that the machine has not is one that a cgroup holds back.
+func TestPlacement(t *testing.T) {
+	const far = 5000
+	allowed, err := proxy.AllowedCPUs()
+	require.NoError(t, err)
+	mine := allowed[0]
+	bound := func(cpus ...int) *part { return &part{donation: donation{CPUs: cpus}} }
+	m := &Member{Rank: 1}
+	assert.Nil(t, m.placement([]*part{bound(mine), bound(mine)}))
+	assert.Equal(t, []topology.Set{{mine}, {mine}}, m.placement([]*part{bound(mine), bound(mine, far)}))
+	assert.Nil(t, m.placement([]*part{bound(mine), bound(far)}), "rank 2 has none")
+}
+
+func TestEnviron(t *testing.T) {
+	env := []string{"PATH=/bin", "PMI_PORT=h:1", "PMI_JOBID=1.0", "SLURM_PROCID=2", "CUDA_VISIBLE_DEVICES=0", "UCX_NET_DEVICES=a b", "TPSL_ENV=old"}
+	own := settingsOf(env)
+	assert.Equal(t, []string{"SLURM_PROCID=2", "CUDA_VISIBLE_DEVICES=0"}, own)
+	parts := []*part{{donation: donation{Env: own}}, {donation: donation{Env: []string{"SLURM_PROCID=3"}}}}
+	kept := []string{"PATH=/bin", "PMI_JOBID=1.0", "SLURM_PROCID=2", "CUDA_VISIBLE_DEVICES=0", "UCX_NET_DEVICES=a b"}
+	assert.Equal(t, append(kept, "TPSL_ENV=SLURM_PROCID=2 CUDA_VISIBLE_DEVICES=0;SLURM_PROCID=3"), environ(env, parts))
+	assert.Equal(t, kept, environ(env, parts[:1]))
+}
