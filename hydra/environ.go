@@ -46,15 +46,22 @@ func rankEnviron(inherited []string, opts Options, segment Segment) []string {
 		}
 	}
 	env = SetEnv(env, slices.Concat(opts.Env, segment.Env)...)
-	if _, set := Getenv(env, symmetricRetries); !set && sharesSpace(opts) {
-		env = append(env, symmetricRetries+"=0")
+	if sharesSpace(opts) {
+		return ForSharedSpace(env)
 	}
 	return env
 }
 
-// symmetricRetries is how often MPICH tries to allocate a window at one address in all ranks, which cannot be where
-// two of them share an address space. All ranks of a job must have the same value, as the attempts are collective.
-const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
+// ForSharedSpace adds to env what all ranks of a job need where some of them share an address space: MPICH then need not
+// try to allocate windows at one address in all ranks, which cannot be. All ranks must have the same value, as the
+// attempts are collective.
+func ForSharedSpace(env []string) []string {
+	const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
+	if _, set := Getenv(env, symmetricRetries); set {
+		return env
+	}
+	return append(env, symmetricRetries+"=0")
+}
 
 // sharesSpace reports whether some ranks of the job share an address space.
 func sharesSpace(opts Options) bool {

@@ -43,5 +43,5 @@ func environ(env []string, parts []*part) []string {
 	if slices.ContainsFunc(slots, func(own string) bool { return own != slots[0] }) {
 		env = append(env, "TPSL_ENV="+strings.Join(slots, ";"))
 	}
-	return env
+	return hydra.ForSharedSpace(env)
 }
