@@ -114,7 +114,6 @@ const (
 	ActionRun Action = iota
 	ActionHelp
 	ActionVersion
-	ActionServe // the program of -pmi_args
 )
 
 // A Segment is one program of an MPMD command line, between colons.

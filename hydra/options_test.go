@@ -222,9 +222,8 @@ func TestSplitWords(t *testing.T) {
 // -pmi_args comes from a program that runs, and takes no other.
 func TestSingleton(t *testing.T) {
 	opts := parse(t, "-pmi_args 99 i k 7")
-	assert.Equal(t, ActionServe, opts.Action)
 	assert.Equal(t, []string{"99", "i", "k", "7"}, opts.PMI.Singleton)
-	assert.Empty(t, opts.Segments)
+	assert.Equal(t, []Segment{{Ranks: 1, PerProcess: 1, Mode: ModeAuto, Args: []string{"process 7"}}}, opts.Segments)
 	_, err := ParseOptions(strings.Fields("-pmi_args 99 i k 7 prog"), noEnv)
 	assert.EqualError(t, err, "option -pmi_args: leave out prog; the program runs already")
 }

@@ -70,10 +70,13 @@ func parseAll(args []string, getenv func(string) string) (Options, error) {
 	if err != nil || p.opts.Action != ActionRun {
 		return p.opts, err
 	}
-	if p.opts.PMI.Singleton != nil {
-		return p.opts, p.serveAlone()
+	if p.opts.PMI.IsSingleton() {
+		complete, err = true, p.serveAlone()
 	}
-	if err = p.readConfigFile(getenv, complete); err == nil {
+	if err == nil {
+		err = p.readConfigFile(getenv, complete)
+	}
+	if err == nil {
 		err = p.readVariables(getenv)
 	}
 	if err == nil {
@@ -82,12 +85,13 @@ func parseAll(args []string, getenv func(string) string) (Options, error) {
 	return p.opts, err
 }
 
-// serveAlone is for -pmi_args, which starts nothing.
+// serveAlone puts the program of -pmi_args, which runs already, in place of one to start.
 func (p *parser) serveAlone() error {
-	p.opts.Action = ActionServe
 	if len(p.opts.Segments) > 0 {
 		return fmt.Errorf("option -pmi_args: leave out %s; the program runs already", p.opts.Segments[0].Args[0])
 	}
+	p.open()
+	*p.segment = p.opts.PMI.singleton()
 	return nil
 }
 

@@ -113,6 +113,7 @@ type Setting struct {
 
 // NewPlan places the ranks of all segments on the hosts of s. A host without ranks is not in the plan.
 func NewPlan(opts Options, s Setting) (Plan, error) {
+	opts = opts.atHome(s.Host)
 	placed, err := place(opts, s)
 	if err != nil {
 		return Plan{}, err

@@ -94,7 +94,7 @@ func (b *birth) codes(program int) (codes []int) {
 // ranks of the command line: stdin, and options that name ranks.
 func (p Plan) spawned(request pmi.SpawnRequest, group int) (Plan, error) {
 	opts, s := p.opts, p.setting
-	opts.Segments, opts.Hosts.RankMap = nil, ""
+	opts.Segments, opts.Hosts.RankMap, opts.PMI.Singleton = nil, "", nil
 	opts.Stdio.Stdin, opts.Stdio.From = Ranks{}, nil
 	first, _, _ := strings.Cut(s.KVSName, ".")
 	for _, block := range request.Blocks {

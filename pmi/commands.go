@@ -69,7 +69,7 @@ func (s *session) getMyKVSName(Message) string {
 }
 
 func (s *session) put(m Message) string {
-	if err := s.store(Entry{m.Get("kvsname"), m.Get("key"), m.Get("value")}, fitsReply); err != nil {
+	if err := s.store(m, m.Get("kvsname"), fitsReply); err != nil {
 		return fmt.Sprintf("cmd=put_result rc=-1 msg=%v", err)
 	}
 	return "cmd=put_result rc=0 msg=success"

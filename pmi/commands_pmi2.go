@@ -49,7 +49,7 @@ func (s *session) getJobAttribute(m Message) string {
 }
 
 func (s *session) putNodeAttribute(m Message) string {
-	err := s.allow(m.Get("key"), m.Get("value"), fitsPMI2)
+	err := s.allow(m, fitsPMI2)
 	if err == nil {
 		s.server.attributes.put(m.Get("key"), m.Get("value"))
 	}
@@ -81,7 +81,7 @@ func (s *session) space(m Message) string {
 }
 
 func (s *session) kvsPut(m Message) string {
-	return resultPMI2(s.store(Entry{s.space(m), m.Get("key"), m.Get("value")}, fitsPMI2))
+	return resultPMI2(s.store(m, s.space(m), fitsPMI2))
 }
 
 // kvsGet is answered from what this host holds. That is right after a fence: it ends when every rank of the world has

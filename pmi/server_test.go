@@ -156,6 +156,8 @@ func TestReplies(t *testing.T) {
 		{"cmd=put kvsname=kvs_1 key=k0 value=new", "cmd=put_result rc=0 msg=success"},
 		{"cmd=get kvsname=kvs_1 key=k0", "cmd=get_result rc=0 msg=success value=new"},
 		{"cmd=put kvsname=kvs_1 key=PMI_x value=1", "cmd=put_result rc=-1 msg=reserved_key"},
+		{"cmd=put kvsname=kvs_1 key= value=", "cmd=put_result rc=0 msg=success"},
+		{"cmd=put kvsname=kvs_1 value=1", "cmd=put_result rc=-1 msg=no_key"},
 		{"cmd=put kvsname=other key=a value=1", "cmd=put_result rc=-1 msg=kvsname_not_found"},
 		{"cmd=publish_name service=svc port=tag#0$", "cmd=publish_result info=ok rc=0 msg=success"},
 		{"cmd=publish_name service=svc port=dup", "cmd=publish_result info=ok rc=1 msg=key_already_present"},

@@ -20,10 +20,11 @@ var (
 )
 
 // store makes a value visible on this host at once, and to the others after the next barrier.
-func (s *session) store(e Entry, fits func(value string) bool) error {
-	if err := s.allow(e.Key, e.Value, fits); err != nil {
+func (s *session) store(m Message, space string, fits func(value string) bool) error {
+	if err := s.allow(m, fits); err != nil {
 		return err
 	}
+	e := Entry{space, m.Get("key"), m.Get("value")}
 	if !s.server.kvs.put(e) {
 		return errNoSpace
 	}
@@ -31,10 +32,13 @@ func (s *session) store(e Entry, fits func(value string) bool) error {
 	return nil
 }
 
-// allow checks what a rank wants to store, and counts it.
-func (s *session) allow(key, value string, fits func(value string) bool) error {
+// allow checks what a rank wants to store, and counts it. A key may be empty: MPICH 4.0, when it begins a session late, puts
+// what it had to put until then, under that key if that is nothing.
+func (s *session) allow(m Message, fits func(value string) bool) error {
+	key, given := m.Lookup("key")
+	value := m.Get("value")
 	switch {
-	case key == "":
+	case !given:
 		return errNoKey
 	case strings.HasPrefix(key, reservedPrefix):
 		return errReserved

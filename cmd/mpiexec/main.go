@@ -41,13 +41,6 @@ func run() int {
 	if err != nil {
 		return fail(err)
 	}
-	if opts.Action == hydra.ActionServe {
-		code, err := proxy.ServeSingleton(opts.PMI, setting.KVSName)
-		if err != nil {
-			return fail(err)
-		}
-		return code
-	}
 	if err := setting.FindHosts(opts.Hosts); err != nil {
 		return fail(err)
 	}

@@ -6,10 +6,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +37,23 @@ func TestPMIPort(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Equal(t, strings.Repeat("none none none 127.0.0.1\n", 2), j.out.String())
 	assert.Less(t, time.Since(j.started), 3*time.Second, "nothing waits for a rank that never connects")
+
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	first := taken.Addr().(*net.TCPAddr).Port
+	t.Setenv("MPIEXEC_PORT_RANGE", fmt.Sprintf("%d:%d", first, first+50))
+	j, code = runJob(t, "-pmi-port", "-n", "1", "sh", "-c", `echo ${PMI_PORT#*:}`)
+	assert.Zero(t, code, j.errOut.String())
+	port, err := strconv.Atoi(strings.TrimSpace(j.out.String()))
+	require.NoError(t, err)
+	assert.Greater(t, port, first)
+	assert.LessOrEqual(t, port, first+50)
+	t.Setenv("MPIEXEC_PORT_RANGE", fmt.Sprintf("%d:%d", first, first))
+	j, code = runJob(t, "-pmi-port", "-n", "1", "true")
+	assert.Equal(t, 255, code)
+	assert.Contains(t, j.errOut.String(), fmt.Sprintf("mpiexec: open the PMI port: no port from %d to %d is free", first, first))
+	t.Setenv("MPIEXEC_PORT_RANGE", "")
 
 	j, code = runJob(t, "-pmi-port", "-n", "2", "-rpp", "2", "-tpsl", "shared", "true")
 	assert.Equal(t, 255, code)

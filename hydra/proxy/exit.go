@@ -96,6 +96,11 @@ func (p *proxy) Finalized(rank int) {
 
 // Aborted implements pmi.Events.
 func (p *proxy) Aborted(rank, code int, text string) {
+	p.mu.Lock()
+	if p.single != nil {
+		p.single.pid = 0 // it ends itself
+	}
+	p.mu.Unlock()
 	p.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
 }
 

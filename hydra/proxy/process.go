@@ -35,6 +35,14 @@ type process struct {
 	rankFailed  bool // a rank that is a process of its own did
 }
 
+func newProcess(set hydra.RankSet, index int) *process {
+	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, left: map[int]chan struct{}{}}
+	for _, rank := range set.Ranks {
+		proc.left[rank] = make(chan struct{})
+	}
+	return proc
+}
+
 func (proc *process) unfinalized() []int {
 	return slices.DeleteFunc(slices.Sorted(slices.Values(proc.initialized)), func(rank int) bool {
 		return slices.Contains(proc.finalized, rank)
@@ -80,10 +88,7 @@ func (p *proxy) start(index int, s start) error {
 	if err != nil {
 		return err
 	}
-	proc := &process{set: s.set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, left: map[int]chan struct{}{}}
-	for _, rank := range s.set.Ranks {
-		proc.left[rank] = make(chan struct{})
-	}
+	proc := newProcess(s.set, index)
 	err = p.fork(proc, s, d)
 	d.closeChild()
 	if err != nil {

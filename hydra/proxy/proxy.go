@@ -35,7 +35,8 @@ type proxy struct {
 	plan    hydra.HostPlan
 	server  *pmi.Server
 	up      *upstream
-	port    *port // nil where ranks inherit their PMI sockets
+	single  *singleton // guarded by mu; nil where we start the ranks
+	port    *port      // nil where ranks inherit their PMI sockets
 	log     *slog.Logger
 	windows map[channel.Kind]*channel.Window // of the output streams
 	stdin   *stdinFan
@@ -66,10 +67,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err := p.openPort(); err != nil {
 		return err
 	}
-	starts, err := p.prepare()
-	if err == nil {
-		err = p.openFiles(starts)
-	}
+	begin, err := p.ready()
 	if err != nil {
 		return err
 	}
@@ -77,8 +75,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	defer func() { p.group.Remove() }()
 	go p.handleSignals(signals)
 	go p.receive()
-	err = onLaunchThread(func() error { return p.startAll(starts) })
-	if err != nil {
+	if err = begin(); err != nil {
 		p.end()
 	} else {
 		p.stdin.seal()
@@ -92,6 +89,18 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	p.running.Wait()
 	p.finish()
 	return err
+}
+
+// ready returns what starts the ranks once that can succeed.
+func (p *proxy) ready() (begin func() error, err error) {
+	if p.plan.PMI.IsSingleton() {
+		return p.adopt, nil
+	}
+	starts, err := p.prepare()
+	if err == nil {
+		err = p.openFiles(starts)
+	}
+	return func() error { return onLaunchThread(func() error { return p.startAll(starts) }) }, err
 }
 
 // finish ends what the ranks left behind and waits until their output is sent.
@@ -195,6 +204,9 @@ func (p *proxy) end() {
 	p.mu.Lock()
 	p.ending = true
 	p.group.Kill()
+	if p.single != nil {
+		p.single.end()
+	}
 	p.mu.Unlock()
 	p.signalAll(unix.SIGKILL)
 }
