@@ -99,13 +99,14 @@ func ignore(*parser, string) error { return nil }
 
 // ignoredOptions are for scripts that are written for Hydra or by the MPI standard.
 func ignoredOptions() []option {
+	const note = "Accepted, and without effect here."
 	return []option{
-		{names: []string{"initial-errhandler"}, args: "NAME", short: "error handler at first: what MPI has for all", set: ignore},
-		{names: []string{"nameserver"}, args: "HOST[:PORT]", short: "a server of published names: each job has its own", set: ignore},
-		{names: []string{"arch"}, args: "NAME", short: "architecture: that of this host", set: ignore},
-		{names: []string{"demux"}, args: "NAME", short: "how Hydra waits for input", set: ignore},
-		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", set: ignore},
-		{names: []string{"profile"}, short: "Hydra's profile of itself", set: ignore},
-		{names: []string{"hybrid-hosts"}, short: "hosts whose folders differ", set: ignore},
+		{names: []string{"initial-errhandler"}, args: "NAME", short: "error handler at first: what MPI has for all", long: note, set: ignore},
+		{names: []string{"nameserver"}, args: "HOST[:PORT]", short: "a server of published names: each job has its own", long: note, set: ignore},
+		{names: []string{"arch"}, args: "NAME", short: "architecture: that of this host", long: note, set: ignore},
+		{names: []string{"demux"}, args: "NAME", short: "how Hydra waits for input", long: note, set: ignore},
+		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", long: note, set: ignore},
+		{names: []string{"profile"}, short: "Hydra's profile of itself", long: note, set: ignore},
+		{names: []string{"hybrid-hosts"}, short: "hosts whose folders differ", long: note, set: ignore},
 	}
 }

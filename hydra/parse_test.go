@@ -134,12 +134,13 @@ func TestParseErrors(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	usage := Usage(parse(t, "--HELP"))
-	for _, opt := range allOptions() {
+	for group, opt := range allOptions() {
 		for _, name := range opt.names {
 			assert.Contains(t, usage, "-"+name)
 			topic := parse(t, "-"+name+" -h")
 			require.NotNil(t, topic.Topic, name)
 			assert.Contains(t, Usage(topic), opt.short)
+			assert.Equal(t, strings.HasPrefix(group.title, "Accepted and without"), strings.Contains(Usage(topic), "without effect here"), name)
 		}
 	}
 	assert.Equal(t, ActionVersion, parse(t, "-info").Action)
