@@ -46,7 +46,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestReportBindings(t *testing.T) {
 	m := topology.Read(topologytest.FourNodes.Tree(), cpus(t, "0-31"))
 	p := &proxy{plan: hydra.HostPlan{
 		Host: "h", Ranks: 3, Programs: []hydra.Program{{PerProcess: 2}},

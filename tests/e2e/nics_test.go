@@ -67,6 +67,11 @@ func TestNICs(t *testing.T) {
 		argv := slices.Concat([]string{built(t, "bin/mpiexec")}, strings.Fields(option), show)
 		assert.Equal(t, want, run(t, nil, host.Inside(argv...)...).succeeded(t).lines(), option)
 	}
+
+	// Ranks that are programs of their own find theirs as any program does.
+	private := run(t, nil, host.Inside(built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", "-nics", "near",
+		testsupport.CC(t, "mpicc.mpich", "testdata/devices.c"))...).succeeded(t)
+	assert.Equal(t, []string{"0 eth0\n", "1 eth1\n"}, private.lines())
 }
 
 // Ranks of one process drive different rails: what one sends goes over its link and no other.
