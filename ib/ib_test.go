@@ -72,20 +72,20 @@ func TestRailsThatAreWorthIt(t *testing.T) {
 		nics []NIC
 		want string
 	}{
-		"two":                       {[]NIC{eth0, eth1}, "eth0 eth1"},
+		"two":                       {[]NIC{eth0, eth1}, "eth0 eth1 eth0"},
 		"one":                       {[]NIC{eth0}, ""},
 		"none":                      {nil, ""},
-		"RDMA goes first":           {[]NIC{eth0, eth1, port("a:1", "up", 100), port("b:1", "up", 100)}, "a:1 b:1"},
+		"RDMA goes first":           {[]NIC{eth0, eth1, port("a:1", "up", 100), port("b:1", "up", 100)}, "a:1 b:1 a:1"},
 		"one of RDMA":               {[]NIC{eth0, eth1, port("a:1", "up", 100), port("b:1", "down", 100)}, ""},
-		"a slow one":                {[]NIC{eth0, eth1, link("eth2", "ethernet", "up", 100, "10.2.0.1/24")}, "eth0 eth1"},
-		"a down one":                {[]NIC{eth0, link("eth2", "ethernet", "down", 1000, "10.2.0.1/24"), eth1}, "eth0 eth1"},
-		"without address":           {[]NIC{eth0, link("eth2", "ethernet", "up", 1000), eth1}, "eth0 eth1"},
-		"with a link's own address": {[]NIC{eth0, link("eth2", "ethernet", "up", 1000, "fe80::1/64"), eth1}, "eth0 eth1"},
-		"a bridge":                  {[]NIC{eth0, link("docker0", "bridge", "up", 10000, "172.17.0.1/16"), eth1}, "eth0 eth1"},
-		"loopback":                  {[]NIC{eth0, link("lo", "loopback", "up", 10000, "10.9.0.1/8"), eth1}, "eth0 eth1"},
-		"IPv6":                      {[]NIC{eth0, link("eth2", "ethernet", "up", 1000, "2001:db8::1/64")}, "eth0 eth2"},
+		"a slow one":                {[]NIC{eth0, eth1, link("eth2", "ethernet", "up", 100, "10.2.0.1/24")}, "eth0 eth1 eth0"},
+		"a down one":                {[]NIC{eth0, link("eth2", "ethernet", "down", 1000, "10.2.0.1/24"), eth1}, "eth0 eth1 eth0"},
+		"without address":           {[]NIC{eth0, link("eth2", "ethernet", "up", 1000), eth1}, "eth0 eth1 eth0"},
+		"with a link's own address": {[]NIC{eth0, link("eth2", "ethernet", "up", 1000, "fe80::1/64"), eth1}, "eth0 eth1 eth0"},
+		"a bridge":                  {[]NIC{eth0, link("docker0", "bridge", "up", 10000, "172.17.0.1/16"), eth1}, "eth0 eth1 eth0"},
+		"loopback":                  {[]NIC{eth0, link("lo", "loopback", "up", 10000, "10.9.0.1/8"), eth1}, "eth0 eth1 eth0"},
+		"IPv6":                      {[]NIC{eth0, link("eth2", "ethernet", "up", 1000, "2001:db8::1/64")}, "eth0 eth2 eth0"},
 	} {
-		assert.Equal(t, c.want, strings.Join(Rails(c.nics, []topology.Set{{0}, {0}}), " "), name)
+		assert.Equal(t, c.want, strings.Join(Rails(c.nics, []topology.Set{{0}, {0}, {0}}), " "), name)
 	}
 }
 

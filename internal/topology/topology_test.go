@@ -93,6 +93,10 @@ func TestDevices(t *testing.T) {
 	require.True(t, found)
 	assert.Equal(t, topology.Device{Address: "0000:a1:00.0", Class: 0x020700, Vendor: 0x15b3, Node: 1, CPUs: topology.Set{64},
 		Net: []string{"ib1"}, RDMA: []string{"mlx5_1"}}, d)
+	sys := topologytest.TwoSockets.Tree()
+	delete(sys, "bus/pci/devices/0000:a1:00.0/local_cpulist")
+	d, _ = topology.Read(sys, set(t, "0-3,64")).PCI("a1:00.0")
+	assert.Equal(t, set(t, "0-3,64"), d.CPUs, "where the kernel does not tell")
 	_, found = m.PCI("0000:a2:00.0")
 	assert.False(t, found)
 	var gpus []string
