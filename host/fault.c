@@ -47,21 +47,3 @@ void tpsl_rank_watch_faults(void)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signals[i], &ours, NULL);
 }
-
-/* Threads of ranks have a stack for the handler, too. */
-static void *capture(void)
-{
-    return tpsl_current;
-}
-
-static void enter(void *unused)
-{
-    tpsl_give_signal_stack();
-}
-
-void tpsl_faults_start(void)
-{
-    static const struct tpsl_thread_hooks hooks = {capture, enter};
-    tpsl_walk_prepare();
-    tpsl_set_thread_hooks(&hooks);
-}

@@ -185,7 +185,8 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     if (!program)
         tpsl_host_die("%s: %s", argv[1], strerror(errno));
     tpsl_zone_start();
-    tpsl_faults_start();
+    tpsl_walk_prepare();
+    tpsl_threads_start();
     on_exit(on_libc_exit, NULL);
     start_ranks(argv[1], argc - 2, argv + 2);
     forward_signals();

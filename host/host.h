@@ -53,8 +53,10 @@ void tpsl_close_streams(void);
 void tpsl_rank_finish(void);
 
 /* ---- fault.c ---- */
-void tpsl_faults_start(void);
 void tpsl_rank_watch_faults(void);
+
+/* ---- threads.c ---- */
+void tpsl_threads_start(void);
 
 /* ---- zone.c ---- */
 void tpsl_zone_start(void);

@@ -192,6 +192,32 @@ static void timers(void)
     SAY("timer %d %d %d", rc, ticks >= 3, timer_delete(timer));
 }
 
+static void *width(void *unused)
+{
+    return (void *)MB_CUR_MAX;
+}
+
+/* Ranks in different locales, and their threads. */
+static void locales(void)
+{
+    pthread_t thread;
+    void *in_thread;
+    const char *was = setlocale(LC_ALL, NULL), *now = setlocale(LC_CTYPE, rank == 0 ? "C" : "C.UTF-8");
+    SAY("locale %s, %s", was, now);
+    usleep(200000); /* until the other has changed its own */
+    pthread_create(&thread, NULL, width, NULL);
+    pthread_join(thread, &in_thread);
+    SAY("width %zu, %ld in a thread, %s", MB_CUR_MAX, (long)in_thread, setlocale(LC_ALL, NULL));
+    setenv("LC_ALL", "", 1);
+    setenv("LC_TIME", "C.UTF-8", 1);
+    setenv("LANG", "C", 1);
+    SAY("locale %s", setlocale(LC_ALL, ""));
+    now = setlocale(LC_NUMERIC, "nowhere");
+    SAY("locale %s, %d", now ? now : "unknown", uselocale(NULL) == LC_GLOBAL_LOCALE);
+    SAY("locale %s", setlocale(LC_ALL, "LC_CTYPE=C.UTF-8;LC_NUMERIC=C;LC_TIME=C;LC_COLLATE=C;LC_MONETARY=C;LC_MESSAGES=C;LC_PAPER=C;LC_NAME=C;LC_ADDRESS=C;LC_TELEPHONE=C;LC_MEASUREMENT=C;LC_IDENTIFICATION=C"));
+    SAY("locale %s, %d", setlocale(LC_ALL, "POSIX"), setlocale(99, "C") == NULL);
+}
+
 static void *reader(void *stream)
 {
     char line[9];
@@ -225,6 +251,7 @@ int main(int argc, char **argv)
     variables();
     zones();
     timers();
+    locales();
     leave_reader();
     return 0;
 }

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* setlocale(3) changes what libc has once for all ranks, and concurrent calls of it free
+ * what others read. So a rank's locale is an object that its threads use: the one that sets
+ * it, and all that are made after (tpsl_thread_begins). Objects that were made stay: other
+ * threads may use them.
+ */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim.h"
+
+static const struct category {
+    int number;
+    const char *name;
+} categories[] = {
+    {LC_CTYPE, "LC_CTYPE"},
+    {LC_NUMERIC, "LC_NUMERIC"},
+    {LC_TIME, "LC_TIME"},
+    {LC_COLLATE, "LC_COLLATE"},
+    {LC_MONETARY, "LC_MONETARY"},
+    {LC_MESSAGES, "LC_MESSAGES"},
+    {LC_PAPER, "LC_PAPER"},
+    {LC_NAME, "LC_NAME"},
+    {LC_ADDRESS, "LC_ADDRESS"},
+    {LC_TELEPHONE, "LC_TELEPHONE"},
+    {LC_MEASUREMENT, "LC_MEASUREMENT"},
+    {LC_IDENTIFICATION, "LC_IDENTIFICATION"},
+};
+enum { CATEGORIES = sizeof categories / sizeof *categories, NAME = 256 };
+
+/* A locale that the rank has had, newest first. Its names are good for ever, as callers
+ * keep what setlocale returned. */
+static struct made {
+    struct made *older;
+    locale_t locale;
+    char name[]; /* of LC_ALL */
+} *made;
+static struct made *_Atomic current; /* NULL: libc's, which is "C" */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static locale_t global(void)
+{
+    const struct made *m = current;
+    return m ? m->locale : LC_GLOBAL_LOCALE;
+}
+
+static char *name_of(const struct category *c)
+{
+    return current ? nl_langinfo_l(_NL_LOCALE_NAME(c->number), current->locale) : "C";
+}
+
+static char *answer(int category)
+{
+    for (int i = 0; i < CATEGORIES; i++)
+        if (categories[i].number == category)
+            return name_of(&categories[i]);
+    return current ? current->name : "C";
+}
+
+/* What the environment says for "" (locale(7)). */
+static const char *from_environment(const char *category)
+{
+    const char *const variables[] = {"LC_ALL", category, "LANG"};
+    for (int i = 0; i < 3; i++) {
+        const char *value = getenv(variables[i]);
+        if (value && *value)
+            return value;
+    }
+    return "C";
+}
+
+/* The part of a name of LC_ALL, "LC_CTYPE=a;LC_NUMERIC=b...", that is a category's. */
+static bool part(char out[NAME], const char *whole, const char *category)
+{
+    const char *at = strchr(whole, ';') ? strstr(whole, category) : NULL;
+    at = at ? at + strlen(category) + 1 : whole;
+    size_t n = at == whole ? strlen(at) : strcspn(at, ";");
+    if (n >= NAME)
+        return false;
+    memcpy(out, at, n);
+    out[n] = 0;
+    if (strcmp(out, "POSIX") == 0)
+        strcpy(out, "C"); /* as libc calls it */
+    return true;
+}
+
+static bool wanted(char out[NAME], const struct category *c, int category, const char *name)
+{
+    if (category != LC_ALL && category != c->number)
+        return part(out, name_of(c), c->name);
+    if (!*name)
+        return part(out, from_environment(c->name), c->name);
+    return part(out, name, c->name);
+}
+
+/* The name of LC_ALL: that of all categories, or a list. */
+static char *join(char names[CATEGORIES][NAME])
+{
+    static char text[CATEGORIES * (NAME + 32)];
+    bool same = true;
+    size_t n = 0;
+    for (int i = 1; i < CATEGORIES; i++)
+        same &= strcmp(names[i], names[0]) == 0;
+    if (same)
+        return strcpy(text, names[0]);
+    for (int i = 0; i < CATEGORIES; i++)
+        n += (size_t)sprintf(text + n, "%s%s=%s", i ? ";" : "", categories[i].name, names[i]);
+    return text;
+}
+
+static locale_t make(char names[CATEGORIES][NAME])
+{
+    locale_t l = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    for (int i = 0; l && i < CATEGORIES; i++) {
+        locale_t next = newlocale(1 << categories[i].number, names[i], l);
+        if (!next)
+            freelocale(l);
+        l = next;
+    }
+    return l;
+}
+
+/* The locale of these names. Preconditions: lock. */
+static struct made *find(char names[CATEGORIES][NAME])
+{
+    const char *name = join(names);
+    for (struct made *m = made; m; m = m->older)
+        if (strcmp(m->name, name) == 0)
+            return m;
+    locale_t l = make(names);
+    struct made *m = l ? malloc(sizeof *m + strlen(name) + 1) : NULL;
+    if (!m)
+        return NULL;
+    m->older = made;
+    m->locale = l;
+    strcpy(m->name, name);
+    made = m;
+    return m;
+}
+
+static bool is_category(int category)
+{
+    bool is = category == LC_ALL;
+    for (int i = 0; i < CATEGORIES; i++)
+        is |= categories[i].number == category;
+    return is;
+}
+
+static bool set(int category, const char *name)
+{
+    char names[CATEGORIES][NAME];
+    for (int i = 0; i < CATEGORIES; i++)
+        if (!wanted(names[i], &categories[i], category, name))
+            return false;
+    locale_t before = global();
+    struct made *m = find(names);
+    if (!m)
+        return false;
+    current = m;
+    if (BEHIND(uselocale)(NULL) == before) /* the thread has none to itself */
+        BEHIND(uselocale)(m->locale);
+    return true;
+}
+
+char *setlocale(int category, const char *name)
+{
+    char *result = NULL;
+    if (!is_category(category)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    if (!name || set(category, name))
+        result = answer(category);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* LC_GLOBAL_LOCALE stands for the rank's. */
+locale_t uselocale(locale_t l)
+{
+    locale_t before = BEHIND(uselocale)(l == LC_GLOBAL_LOCALE ? global() : l);
+    return before == global() ? LC_GLOBAL_LOCALE : before;
+}
+
+locale_t duplocale(locale_t l)
+{
+    return BEHIND(duplocale)(l == LC_GLOBAL_LOCALE ? global() : l);
+}
+
+void tpsl_thread_begins(void)
+{
+    if (current)
+        BEHIND(uselocale)(current->locale);
+}
