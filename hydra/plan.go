@@ -50,7 +50,7 @@ type HostPlan struct {
 }
 
 // GroupName names the control group of the host's ranks.
-func (h HostPlan) GroupName() string { return fmt.Sprintf("tpsl_%s_%d", h.World.KVSName, h.ID) }
+func (h HostPlan) GroupName() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
 
 // Encode returns the plan as the launch frame carries it. Gob keeps arguments and settings that are not UTF-8.
 func (h HostPlan) Encode() []byte {

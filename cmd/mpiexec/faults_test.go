@@ -82,7 +82,7 @@ func TestKillProxyAndMpiexec(t *testing.T) {
 
 // canGroup reports whether a control group can be made here. CI must be able to.
 func canGroup() bool {
-	g := procs.NewGroup("tpsl_test")
+	g := procs.NewGroup("test")
 	if g == nil && os.Getenv("CI") == "true" {
 		panic("no control group of version 2 can be made here, and CI must")
 	}
@@ -102,15 +102,24 @@ func keepers(mpiexec int) (found []string) {
 	return found
 }
 
-// groups finds a job's control groups.
-func groups(mpiexec int) (found []string) {
-	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
-		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && strings.HasPrefix(entry.Name(), fmt.Sprintf("tpsl_kvs_%d_", mpiexec)) {
-				found = append(found, path)
-			}
-			return nil
-		})
+// groups finds the control groups of jobs.
+func groups() map[string]bool {
+	found := map[string]bool{}
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(entry.Name(), "tpsl_kvs_") {
+			found[path] = true
+		}
+		return nil
+	})
+	return found
+}
+
+// newGroups finds the job's control groups. Another pid namespace may have, or have had, a process of its number.
+func (j *job) newGroups() (found []string) {
+	for path := range groups() {
+		if !j.groupsBefore[path] && strings.Contains(path, fmt.Sprintf("/tpsl_kvs_%d_", j.Process.Pid)) {
+			found = append(found, path)
+		}
 	}
 	return found
 }
@@ -136,8 +145,8 @@ func TestKillMpiexec(t *testing.T) {
 	}
 }
 
-// Whatever is killed whenever, from start-up to shutdown of an MPI job on one host or two, the job ends soon and leaves
-// nothing. TPSL_TEST_LARGE=1 asks for 200 times.
+// Whatever is killed whenever, from start-up to shutdown of an MPI job on one host, two, or in a tree of proxies, the job ends
+// soon and leaves nothing. TPSL_TEST_LARGE=1 asks for 200 times.
 func TestKillAtRandom(t *testing.T) {
 	testsupport.NothingLeft(t)
 	times := 20
@@ -146,7 +155,7 @@ func TestKillAtRandom(t *testing.T) {
 	}
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
-	places := [][]string{nil, {"-launcher", "fork", "-hosts", "a,b"}}
+	places := [][]string{nil, {"-launcher", "fork", "-hosts", "a,b"}, {"-launcher", "fork", "-hosts", "a,b,c", "-fanout", "1"}}
 	command := func(place []string) []string {
 		return slices.Concat([]string{"mpiexec"}, place, []string{"-n", "4", probe(t)})
 	}
@@ -159,7 +168,7 @@ func TestKillAtRandom(t *testing.T) {
 	}
 	ends := map[string]int{}
 	for range times {
-		j := launch(t, nil, command(places[random.IntN(2)])...)
+		j := launch(t, nil, command(places[random.IntN(len(places))])...)
 		time.Sleep(time.Duration(random.Int64N(int64(life))))
 		victim := j.killAny(random)
 		code := j.end(t)

@@ -54,6 +54,8 @@ type job struct {
 	out, errOut bytes.Buffer
 	reader      *collector // of stdout, where the test reads it while the job runs
 	started     time.Time
+
+	groupsBefore map[string]bool
 }
 
 // launch starts a launcher. Unless the test sets Stdin or Stdout before, they are empty and kept.
@@ -73,6 +75,7 @@ func launchTo(t *testing.T, stdin io.Reader, stdout *os.File, args ...string) *j
 		j.Stdout = stdout
 	}
 	j.WaitDelay = 5 * time.Second
+	j.groupsBefore = groups()
 	j.started = time.Now()
 	require.NoError(t, j.Start())
 	t.Cleanup(func() {
@@ -98,7 +101,7 @@ func (j *job) end(t *testing.T) int {
 func (j *job) nothingLeft(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(j.processes()) == 0 }, 8*time.Second, 20*time.Millisecond, "processes of the job are left")
-	require.Eventually(t, func() bool { return len(keepers(j.Process.Pid)) == 0 && len(groups(j.Process.Pid)) == 0 }, 8*time.Second, 20*time.Millisecond, "a control group of the job is left")
+	require.Eventually(t, func() bool { return len(keepers(j.Process.Pid)) == 0 && len(j.newGroups()) == 0 }, 8*time.Second, 20*time.Millisecond, "a control group of the job is left")
 }
 
 // processes finds what carries the job's mark, zombies excluded.

@@ -12,6 +12,12 @@ import (
 	"time"
 )
 
+// groupPrefix begins the names of all groups.
+const groupPrefix = "tpsl_"
+
+// staleAfter is the age from which an empty group is nobody's: one that is younger may be about to get its processes.
+const staleAfter = time.Minute
+
 // removeLimit bounds the wait for a control group's killed processes.
 const removeLimit = time.Second
 
@@ -27,13 +33,14 @@ type Group struct {
 	pipe   *os.File // whose end tells the keeper that this process is gone
 }
 
-// NewGroup makes a group, or returns nil where this process may not or the kernel has no cgroup.kill (before Linux 5.14).
+// NewGroup makes a group tpsl_NAME, or returns nil where this process may not or the kernel has no cgroup.kill (before Linux 5.14).
 func NewGroup(name string) *Group {
 	own := ownCgroup("")
 	if own == "" {
 		return nil
 	}
-	g := &Group{dir: filepath.Join(own, name)}
+	removeStale(own)
+	g := &Group{dir: filepath.Join(own, groupPrefix+name)}
 	if os.Mkdir(g.dir, 0o755) != nil {
 		return nil
 	}
@@ -129,7 +136,17 @@ func (g *Group) Remove() {
 // RemoveGroup ends a group that another process, in the same control group as this one, has made and not removed.
 func RemoveGroup(name string) {
 	if own := ownCgroup(""); own != "" {
-		removeGroup(filepath.Join(own, name))
+		removeGroup(filepath.Join(own, groupPrefix+name))
+	}
+}
+
+// removeStale removes groups whose job was killed with all of its processes, the keeper too or before there was one.
+func removeStale(own string) {
+	dirs, _ := filepath.Glob(filepath.Join(globEscape(own), groupPrefix+"*")) // the pattern is well formed
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = syscall.Rmdir(dir) // the kernel keeps one that has processes
+		}
 	}
 }
 

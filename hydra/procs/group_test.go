@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func TestCoreGlob(t *testing.T) {
 // testGroup makes a group for this test's processes.
 func testGroup(t *testing.T) *Group {
 	t.Helper()
-	g := NewGroup(fmt.Sprintf("tpsl_test_%d", os.Getpid()))
+	g := NewGroup(fmt.Sprintf("test_%d", os.Getpid()))
 	if g == nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("no control group of version 2 can be made here")
@@ -111,10 +112,32 @@ func TestKeeper(t *testing.T) {
 func TestRemoveGroup(t *testing.T) {
 	g := testGroup(t)
 	inGroup(t, g, "exec sleep 60")
-	RemoveGroup(filepath.Base(g.dir))
+	name := strings.TrimPrefix(filepath.Base(g.dir), groupPrefix)
+	RemoveGroup(name)
 	assert.NoDirExists(t, g.dir)
-	RemoveGroup(filepath.Base(g.dir))
+	RemoveGroup(name)
 	g.folder.Close()
+}
+
+// What killed jobs have left goes with the next one, and what is in use or young stays.
+func TestRemoveStale(t *testing.T) {
+	g := testGroup(t)
+	defer g.Remove()
+	own := filepath.Dir(g.dir)
+	old := time.Now().Add(-2 * staleAfter)
+	empty := filepath.Join(own, fmt.Sprintf("tpsl_test_empty_%d", os.Getpid()))
+	young := filepath.Join(own, fmt.Sprintf("tpsl_test_young_%d", os.Getpid()))
+	require.NoError(t, os.Mkdir(empty, 0o755))
+	require.NoError(t, os.Mkdir(young, 0o755))
+	defer os.Remove(young)
+	cmd := inGroup(t, g, "exec sleep 60")
+	defer func() { _ = cmd.Process.Kill() }()
+	require.NoError(t, os.Chtimes(empty, old, old))
+	require.NoError(t, os.Chtimes(g.dir, old, old))
+	removeStale(own)
+	assert.NoDirExists(t, empty)
+	assert.DirExists(t, young)
+	assert.DirExists(t, g.dir)
 }
 
 func TestNoGroup(t *testing.T) {
