@@ -132,13 +132,31 @@ func TestForeignCrash(t *testing.T) {
 	assert.Contains(t, job.stderr, "tpsl run: the process of ranks 0,1 was ended by SIGFPE; the fault was in rank 1\n")
 }
 
-// What one rank has been sent reaches that rank alone, and the launcher's signals each one once.
+// The launcher's signals reach each rank once in private mode, and the process of all ranks once in shared mode.
 func TestForeignSignal(t *testing.T) {
 	testsupport.NothingLeft(t)
-	program, ready := plain(t, "mpicc.mpich", "peek.c"), filepath.Join(t.TempDir(), "ready")
-	script := `mpiexec.hydra -n 2 "$0" run -rpp 2 "$1" "$2" & until [ -e "$2" ]; do sleep 0.02; done; kill -USR1 $!; wait $!`
-	job := run(t, nil, "sh", "-c", script, built(t, "bin/tpsl"), program, ready).succeeded(t)
+	const script = `mpiexec.hydra -n 2 "$@" & until [ -e "$READY" ]; do sleep 0.02; done; kill -$SIGNAL $!; wait $!`
+	signalled := func(name, ready string, program ...string) outcome {
+		return run(t, []string{"SIGNAL=" + name, "READY=" + ready}, slices.Concat([]string{"sh", "-c", script, "sh"}, program)...)
+	}
+	ready := filepath.Join(t.TempDir(), "ready")
+	job := signalled("USR1", ready, shared(t, "-rpp 2", plain(t, "mpicc.mpich", "peek.c"), ready)...).succeeded(t)
 	assert.Equal(t, []string{"rank 0 caught SIGUSR1\n", "rank 1 caught SIGUSR1\n", "rank 1 reads 42\n"}, job.lines())
+
+	ready = filepath.Join(t.TempDir(), "ready")
+	job = signalled("TERM", ready, shared(t, "-rpp 2 -tpsl shared", "/bin/bash", "-c", "trap 'echo caught; exit 5' TERM; >$READY; while :; do sleep 0.1; done")...)
+	assert.Equal(t, outcome{stdout: "caught\n", stderr: job.stderr, code: 5}, job) // bash may tell of its sleep
+}
+
+// Ranks end with the launcher's proxy, which as Hydra's own processes they survive.
+func TestForeignProxyKilled(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "pkill")
+	ready := filepath.Join(t.TempDir(), "ready")
+	const script = `mpiexec.hydra -n 2 "$@" & until [ -e "$READY" ]; do sleep 0.02; done; pkill -KILL -P $!; wait $!`
+	program := shared(t, "-rpp 2 -tpsl private", "/bin/bash", "-c", "[ $PMI_RANK = 0 ] || >$READY; while :; do sleep 0.1; done")
+	job := run(t, []string{"READY=" + ready}, slices.Concat([]string{"sh", "-c", script, "sh"}, program)...)
+	assert.Equal(t, 255, job.code)
 }
 
 // Errors are one line that names a rank and what to do, and they end the job.
