@@ -28,3 +28,12 @@ func TestPrivateOdd(t *testing.T) {
 	}
 	assert.Equal(t, job().lines(), job("-rpp", "2", "-tpsl", "private").lines())
 }
+
+// Libraries of a rank are loaded by the host, which a child that the rank forks has not: it
+// hears that instead of waiting for ever.
+func TestPrivateChildOpens(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -tpsl private", testsupport.CC(t, "gcc", "testdata/childopen.c")).succeeded(t)
+	const refused = "child: a child that a rank of private mode makes by fork cannot load libraries; load them before, or execute a program in the child\n"
+	assert.Equal(t, []string{refused, refused, "parent: 0, opened\n", "parent: 0, opened\n"}, job.lines())
+}
