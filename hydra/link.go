@@ -41,6 +41,9 @@ func (j *Job) startProxies(w *world) {
 		plan.ID = first + i
 		j.addProxy(w, plan, conns[plan.ID])
 	}
+	if err := j.children.Expect(hosts); err != nil {
+		j.outcome.fail(err.Error())
+	}
 	for _, child := range children {
 		child.Start()
 	}

@@ -66,6 +66,14 @@ func (set *Children) add(host Host, ids []int, launcher Launcher) *Child {
 	return c
 }
 
+// Expect tells a launcher that starts proxies together which ones these are. It comes before their Start.
+func (set *Children) Expect(hosts []Host) error {
+	if e, together := set.launcher.(expecter); together {
+		return e.Expect(hosts)
+	}
+	return nil
+}
+
 // Abandon ends the children that have not answered yet.
 func (set *Children) Abandon() {
 	set.mu.Lock()

@@ -42,6 +42,11 @@ type Launcher interface {
 	Start(Host) (Remote, error)
 }
 
+// An expecter is a Launcher that starts proxies together.
+type expecter interface {
+	Expect(hosts []Host) error
+}
+
 // A Remote is a proxy that a launcher has started.
 type Remote struct {
 	In    io.WriteCloser
@@ -57,6 +62,9 @@ func New(opts Options) (Launcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !opts.AutoFork || !forksLocally(opts.Launcher) {
+		return remote, nil
+	}
 	return autofork{remote, opts}, nil
 }
 
@@ -66,6 +74,8 @@ func newRemote(opts Options) (Launcher, error) {
 		return Fork{}, nil
 	case "":
 		return newShell("ssh", opts)
+	case "slurm":
+		return &slurm{opts: opts, steps: map[int]*step{}}, nil
 	default:
 		if _, known := shells[name]; known {
 			return newShell(name, opts)
@@ -76,7 +86,7 @@ func newRemote(opts Options) (Launcher, error) {
 
 // Names lists the launchers.
 func Names() []string {
-	names := []string{"fork"}
+	names := []string{"fork", "slurm"}
 	for name := range shells {
 		names = append(names, name)
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,11 +26,13 @@ import (
 const farewell = 10 * time.Second
 
 // Wanted reports whether mpiexec's arguments make it a proxy.
-func Wanted(args []string) bool { return len(args) == 1 && args[0] == launch.ProxyArg }
+func Wanted(args []string) bool {
+	return len(args) > 0 && args[0] == launch.ProxyArg && (len(args) == 1 || slices.Equal(args[1:], []string{launch.LinesArg}))
+}
 
 // Main runs a proxy on the process's standard streams and returns its exit code.
 func Main() int {
-	in, out, err := takeStreams()
+	in, out, err := streams()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
 		return 1
@@ -56,6 +59,15 @@ func Main() int {
 	case <-time.After(farewell):
 	}
 	return 0
+}
+
+// streams returns the channel's two.
+func streams() (io.Reader, io.WriteCloser, error) {
+	in, out, err := takeStreams()
+	if err != nil || len(os.Args) < 3 {
+		return in, out, err
+	}
+	return launch.Lines(in, out)
 }
 
 // takeStreams moves the channel away from descriptors 0 and 1, which ranks would otherwise see.

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strconv"
+)
+
+// complaints are what srun says on its stderr. It is the only one who knows that a task has died: the others keep its
+// output open.
+type complaints struct {
+	step *step
+	rest []byte // of an unfinished line
+}
+
+// taskDied matches "srun: error: n3: task 2: Killed", and the same of several tasks.
+var taskDied = regexp.MustCompile(`^\S+: error: \S+: tasks? (\S+): `)
+
+// Write implements io.Writer.
+func (c *complaints) Write(b []byte) (int, error) {
+	_, _ = c.step.words.Write(b)
+	c.rest = append(c.rest, b...)
+	for {
+		line, rest, whole := bytes.Cut(c.rest, []byte("\n"))
+		if !whole {
+			return len(b), nil
+		}
+		c.rest = rest
+		if m := taskDied.FindSubmatch(line); m != nil {
+			c.step.died(string(m[1]), errors.New(string(line)))
+		}
+	}
+}
+
+// died ends the lane of a task, or all where there are several.
+func (st *step) died(task string, err error) {
+	number, several := strconv.Atoi(task)
+	for _, l := range st.lanes {
+		st.mu.Lock()
+		its := several != nil || l.to != nil && l.to.task == number
+		st.mu.Unlock()
+		if its {
+			st.end(l, err)
+		}
+	}
+}
