@@ -66,6 +66,11 @@ func TestReportBindings(t *testing.T) {
 			"rank 5 on h (ranks 4-5 in one process): CPU 4: core 4 of socket 0; NUMA node 0",
 			"rank 6 on h: not bound, CPUs 0-31: socket 0; NUMA nodes 0-3",
 		}},
+		{placement{machine: m, cpus: []topology.Set{{0}, {8}, {9}}, rails: []string{"eth0", "eth1", "eth0"}}, []string{
+			"rank 4 on h (ranks 4-5 in one process): CPU 0: core 0 of socket 0; NUMA node 0; UCX_NET_DEVICES=eth0",
+			"rank 5 on h (ranks 4-5 in one process): CPU 8: core 8 of socket 0; NUMA node 1; UCX_NET_DEVICES=eth1",
+			"rank 6 on h: CPU 9: core 9 of socket 0; NUMA node 1; UCX_NET_DEVICES=eth0",
+		}},
 	} {
 		assert.Equal(t, c.want, p.report(c.pl))
 	}

@@ -14,7 +14,7 @@ import (
 func (p *proxy) report(pl placement) []string {
 	var lines []string
 	for _, set := range p.plan.Sets {
-		pinned := p.slotCPUs(set, pl)
+		pinned, settings := p.slotCPUs(set, pl), p.rankSettings(set, pl)
 		for i, rank := range set.Ranks {
 			line := fmt.Sprintf("rank %d on %s", rank, p.plan.Host)
 			if len(set.Ranks) > 1 {
@@ -28,7 +28,7 @@ func (p *proxy) report(pl placement) []string {
 			default:
 				line += ": not bound, " + describe(pl.machine, pl.machine.CPUs)
 			}
-			lines = append(lines, line)
+			lines = append(lines, strings.Join(append([]string{line}, settings[i]...), "; "))
 		}
 	}
 	return lines

@@ -22,8 +22,8 @@ const (
 	Whole    Kind = "machine"
 )
 
-// CacheKind returns the kind of a cache of a level that holds instructions only, or data too.
-func CacheKind(level int, instructions bool) Kind {
+// cacheKind returns the kind of a cache of a level that holds instructions only, or data too.
+func cacheKind(level int, instructions bool) Kind {
 	if instructions {
 		return Kind("l" + strconv.Itoa(level) + "icache")
 	}
@@ -36,12 +36,6 @@ type Object struct {
 	CPUs Set // that may be used
 
 	first int // its first CPU, whether it may be used or not
-}
-
-// A Node is a NUMA node. Memory-only ones have no CPU.
-type Node struct {
-	Object
-	Memory uint64 // bytes; 0 where unknown
 }
 
 // A CoreType is one kind of core of a machine that has several.
@@ -64,7 +58,7 @@ type Device struct {
 // A Machine is what is known of a machine, cut down to the CPUs that may be used.
 type Machine struct {
 	CPUs    Set
-	Nodes   []Node // those without CPUs that may be used, too
+	Nodes   []Object // NUMA nodes, those without CPUs that may be used, too
 	Types   []CoreType
 	Devices []Device
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Read reads the tree of /sys whose root is sys. allowed are the CPUs that the caller may use, its affinity mask; nil
@@ -59,7 +58,7 @@ func (t tree) readCPU(m *Machine, cpu int) {
 		cache = folder + "/cache/" + cache
 		level := t.number(cache+"/level", 0)
 		if cpus := t.holding(cpu, cache+"/shared_cpu_list"); cpus != nil && level > 0 {
-			m.add(CacheKind(level, t.text(cache+"/type") == "Instruction"), t.number(cache+"/id", 0), cpus)
+			m.add(cacheKind(level, t.text(cache+"/type") == "Instruction"), t.number(cache+"/id", 0), cpus)
 		}
 	}
 }
@@ -71,27 +70,14 @@ func (t tree) readNodes(m *Machine) {
 		if !isNode {
 			continue
 		}
-		folder := "devices/system/node/" + name
-		cpus := t.set(folder + "/cpulist").And(m.CPUs)
-		m.Nodes = append(m.Nodes, Node{Object{ID: id, CPUs: cpus}, t.memory(folder + "/meminfo")})
+		cpus := t.set("devices/system/node/" + name + "/cpulist").And(m.CPUs)
+		m.Nodes = append(m.Nodes, Object{ID: id, CPUs: cpus})
 		m.add(NUMA, id, cpus)
 	}
-	slices.SortFunc(m.Nodes, func(a, b Node) int { return a.ID - b.ID })
+	slices.SortFunc(m.Nodes, func(a, b Object) int { return a.ID - b.ID })
 	if len(m.objects[NUMA]) == 0 {
 		m.add(NUMA, 0, m.CPUs)
 	}
-}
-
-// memory returns the bytes of a node: "Node 0 MemTotal: 1234 kB".
-func (t tree) memory(file string) uint64 {
-	for line := range strings.Lines(t.text(file)) {
-		words := strings.Fields(line)
-		if len(words) == 5 && words[2] == "MemTotal:" {
-			kilobytes, _ := strconv.ParseUint(words[3], 10, 50)
-			return kilobytes << 10
-		}
-	}
-	return 0
 }
 
 // readTypes enters the kinds of cores of a machine that has several: by the counters that each has (x86), or by their

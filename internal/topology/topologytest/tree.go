@@ -121,7 +121,6 @@ func (m Machine) writeCPU(t fstest.MapFS, cpu int, p place, places []place) {
 
 func (m Machine) writeNode(t fstest.MapFS, node int, cpus topology.Set) {
 	write(t, "devices/system/node/node%d/cpulist", cpus.String(), node)
-	write(t, "devices/system/node/node%d/meminfo", fmt.Sprintf("Node %d MemTotal:       67108864 kB\nNode %d MemFree:        1 kB", node, node), node)
 }
 
 // write adds a file whose name has the arguments.
