@@ -44,11 +44,19 @@ func TestFenceOverHosts(t *testing.T) {
 
 // Ranks of a group on two hosts meet while the others do not, and then everybody sees their puts.
 func TestGroupBarrierOverHosts(t *testing.T) {
-	j, code := runJob(t, "-l", "-launcher", "fork", "-hosts", "127.0.0.2:2,127.0.0.3:2", "-n", "4", "pmiprobe", init1, "cmd=get_my_kvsname",
+	for _, extra := range [][]string{nil, {"-fanout", "1"}} { // without relays, and below one another
+		groupBarrierOverHosts(t, extra)
+	}
+}
+
+func groupBarrierOverHosts(t *testing.T, extra []string) {
+	t.Helper()
+	args := append([]string{"-l", "-launcher", "fork", "-hosts", "127.0.0.2:2,127.0.0.3:2", "-n", "4"}, extra...)
+	j, code := runJob(t, append(args, "pmiprobe", init1, "cmd=get_my_kvsname",
 		"cmd=put kvsname=KVS key=kRANK value=vRANK",
 		"-0 cmd=barrier_in group=0,2:7", "-2 cmd=barrier_in group=0,2:7", "-0 cmd=get kvsname=KVS key=k2",
 		"-1 cmd=barrier_in group=1,3:7", "-3 cmd=barrier_in group=1,3:7",
-		"cmd=barrier_in group=NODE:1", "cmd=barrier_in group=WORLD:2", "cmd=get kvsname=KVS key=k3", "cmd=finalize")
+		"cmd=barrier_in group=NODE:1", "cmd=barrier_in group=WORLD:2", "cmd=get kvsname=KVS key=k3", "cmd=finalize")...)
 	require.Zero(t, code, j.errOut.String())
 	assert.Contains(t, j.out.String(), "[0] cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=0\n")
 	assert.Contains(t, j.out.String(), "[0] cmd=get_result rc=0 msg=success value=v2\n")
@@ -110,7 +118,7 @@ func TestManySessions(t *testing.T) {
 	for i := range 64 {
 		hosts = append(hosts, fmt.Sprintf("127.0.1.%d:16", i+1))
 	}
-	j, code := runJob(t, "-launcher", "fork", "-hosts", strings.Join(hosts, ","), "-n", "1024", "-rpp", "16", "-tpsl", "shared", sessions(t))
+	j, code := runJob(t, "-launcher", "fork", "-fanout", "8", "-hosts", strings.Join(hosts, ","), "-n", "1024", "-rpp", "16", "-tpsl", "shared", sessions(t))
 	require.Zero(t, code, j.errOut.String())
 	assert.Equal(t, 64, strings.Count(j.out.String(), "16 sessions from rank "))
 	t.Logf("took %v", time.Since(j.started))

@@ -26,7 +26,7 @@ func TestSpawn(t *testing.T) {
 	}
 	request := block("2", "appA", "1", "preput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\npreput_val_0=tag#0$port$\n"+
 		"info_num=1\ninfo_key_0=wdir\ninfo_val_0="+dir+"\n") + "\n" + block("1", "appB", "2", "info_num=0\n")
-	j, code := runJob(t, "-launcher", "fork", "-hosts", "127.0.0.2:2,127.0.0.3:2", "-n", "2", "pmiprobe", init1, "cmd=get_my_kvsname",
+	j, code := runJob(t, "-launcher", "fork", "-fanout", "1", "-hosts", "127.0.0.2:2,127.0.0.3:2", "-n", "2", "pmiprobe", init1, "cmd=get_my_kvsname",
 		"-0 "+request, "cmd=barrier_in", "cmd=finalize")
 	require.Zero(t, code, j.errOut.String())
 	out := j.out.String()
