@@ -117,10 +117,9 @@ func TestNodeAttributeWaits(t *testing.T) {
 	send2(t, conns[0], "cmd=info-getnodeattr;thrid=a;key=nk;wait=TRUE;")
 	assert.Equal(t, "cmd=job-getid-response;thrid=b;jobid=kvs_1;rc=0;", ask2(t, conns[0], "cmd=job-getid;thrid=b;"))
 	assert.Equal(t, "cmd=info-putnodeattr-response;rc=0;", ask2(t, conns[2], "cmd=info-putnodeattr;key=nk;value=there;"))
-	answered := make(chan string)
-	go func() { answered <- receive2(t, conns[0]) }()
-	assert.Equal(t, "cmd=info-putnodeattr-response;rc=0;", ask2(t, conns[1], "cmd=info-putnodeattr;key=nk;value=here;"))
-	assert.Equal(t, "cmd=info-getnodeattr-response;thrid=a;found=TRUE;value=here;rc=0;", <-answered)
+	send2(t, conns[1], "cmd=info-putnodeattr;key=nk;value=here;")
+	assert.Equal(t, "cmd=info-getnodeattr-response;thrid=a;found=TRUE;value=here;rc=0;", receive2(t, conns[0]))
+	assert.Equal(t, "cmd=info-putnodeattr-response;rc=0;", receive2(t, conns[1]))
 }
 
 func TestAbortPMI2(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // A rank spawns two programs: a world of its own, with what the spawner put for it, whose barriers are its own.
 func TestSpawn(t *testing.T) {
 	dir := t.TempDir()
-	child := `echo "$1 $PMI_RANK of $PMI_SIZE spawned=$PMI_SPAWNED $(pwd)"; shift; exec "$@"`
+	child := `echo "$1 $PMI_RANK of $PMI_SIZE spawned=$PMI_SPAWNED $(pwd)"; cat; shift; exec "$@"`
 	tail := "arg3=sh\narg4=%\narg5=pmiprobe\narg6=" + init1 + "\narg7=cmd=get_my_kvsname\narg8=cmd=get_appnum\n" +
 		"arg9=cmd=get kvsname=KVS key=PARENT_ROOT_PORT_NAME\narg10=cmd=get kvsname=KVS key=PMI_process_mapping\narg11=cmd=barrier_in\narg12=cmd=finalize\n"
 	block := func(ranks, name, place, info string) string {
@@ -47,16 +47,16 @@ const spawnSleep = "cmd=spawn;ncmds=2;preputcount=0;subcmd=sleep;maxprocs=2;argc
 
 // What cannot be spawned is told to the rank that asked, whole, and the job goes on.
 func TestSpawnOfNothing(t *testing.T) {
-	j, code := runJob(t, "-n", "1", "pmiprobe", init2, "cmd=fullinit;pmirank=0;",
+	j, code := runJob(t, "-launcher", "fork", "-hosts", "127.0.0.2:2,127.0.0.3:2", "-n", "1", "pmiprobe", init2, "cmd=fullinit;pmirank=0;",
 		spawnSleep+"subcmd=./nosuchprogram;maxprocs=1;argc=0;infokeycount=0;",
-		"cmd=spawn;ncmds=1;preputcount=0;subcmd=true;maxprocs=1;argc=0;infokeycount=1;infokey0=wdir;infoval0=/nosuchdir;",
+		"cmd=spawn;ncmds=1;preputcount=0;subcmd=true;maxprocs=4;argc=0;infokeycount=1;infokey0=wdir;infoval0=/nosuchdir;",
 		"cmd=spawn;ncmds=1;preputcount=0;subcmd=true;maxprocs=1;argc=0;infokeycount=1;infokey0=hostfile;infoval0=/nosuchfile;",
 		"cmd=finalize;")
 	assert.Zero(t, code, j.errOut.String())
 	replies := lines(j.out.String())
 	require.Len(t, replies, 6)
 	assert.Contains(t, replies[2], "cmd=spawn-response;nerrs=3;errcodes=2,2,1;rc=1;errmsg=cannot run ./nosuchprogram on ")
-	assert.Contains(t, replies[3], "cmd=spawn-response;nerrs=1;errcodes=1;rc=1;errmsg=cannot run true on ")
+	assert.Contains(t, replies[3], "cmd=spawn-response;nerrs=4;errcodes=1,1,1,1;rc=1;errmsg=cannot run true on ")
 	assert.Contains(t, replies[3], "/nosuchdir")
 	assert.Contains(t, replies[4], "/nosuchfile")
 	assert.Contains(t, j.errOut.String(), "mpiexec: spawn: cannot run ./nosuchprogram on ")
