@@ -217,7 +217,12 @@ func (j *Job) handle(e event) {
 	switch e.frame.Kind {
 	case channel.Started:
 		j.log.Debug("started", "host", e.link.plan.Host)
+		if err := e.frame.Value(&e.link.pids); err != nil {
+			j.garbled(e.link, err)
+			return
+		}
 		j.started(w)
+		w.showProcesses()
 	case channel.Initialized:
 		w.pmiUsed = true
 		j.endIfStuck(w)

@@ -17,6 +17,7 @@ type proxyLink struct {
 	world *world
 	plan  HostPlan
 	conn  *channel.Conn
+	pids  []int           // of the sets, once all of them run
 	done  bool            // nothing more will come from it
 	stdin *channel.Window // nil unless a rank there reads it
 }

@@ -28,7 +28,7 @@ const (
 
 // Frames from a proxy to mpiexec.
 const (
-	Started      Kind = iota + 32 // every set runs
+	Started      Kind = iota + 32 // every set runs; body: the processes of the sets, as JSON
 	Stdout                        // index: first rank that it is from; body: output
 	Stderr                        // index: first rank that it is from; body: output
 	StdinClosed                   // nobody reads rank 0's stdin any more

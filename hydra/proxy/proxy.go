@@ -79,7 +79,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 		p.end()
 	} else {
 		p.stdin.seal()
-		p.conn.Send(channel.Started, 0, nil)
+		p.conn.SendValue(channel.Started, p.pids())
 		time.AfterFunc(keepAfter, func() {
 			if err := p.group.Keep(); err != nil {
 				p.Warned(-1, err.Error())
@@ -101,6 +101,16 @@ func (p *proxy) ready() (begin func() error, err error) {
 		err = p.openFiles(starts)
 	}
 	return func() error { return onLaunchThread(func() error { return p.startAll(starts) }) }, err
+}
+
+// pids lists the processes of the sets.
+func (p *proxy) pids() (list []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, proc := range p.processes {
+		list = append(list, proc.pid)
+	}
+	return list
 }
 
 // finish ends what the ranks left behind and waits until their output is sent.

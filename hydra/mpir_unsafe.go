@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"slices"
+	"structs"
+	_ "unsafe" // for go:linkname
+)
+
+// The symbols by which parallel debuggers find the processes of a job: "The MPIR Process Acquisition Interface", version
+// 1.1, of the MPI Forum. They are C's int, and the table an array of C structures.
+
+// mpirSpawned is the value of MPIR_debug_state that says that the table is filled.
+const mpirSpawned = 1
+
+// mpirProcDesc is MPIR_PROCDESC.
+type mpirProcDesc struct {
+	_          structs.HostLayout
+	host       *byte
+	executable *byte
+	pid        int32
+}
+
+//go:linkname mpirProctable MPIR_proctable
+var mpirProctable *mpirProcDesc
+
+//go:linkname mpirProctableSize MPIR_proctable_size
+var mpirProctableSize int32
+
+//go:linkname mpirDebugState MPIR_debug_state
+var mpirDebugState int32
+
+//go:linkname mpirBeingDebugged MPIR_being_debugged
+var mpirBeingDebugged int32
+
+// mpirBreakpoint is where a debugger stops mpiexec to read the table.
+//
+//go:linkname mpirBreakpoint MPIR_Breakpoint
+//go:noinline
+func mpirBreakpoint() {}
+
+// cString returns a C string of Go's memory.
+func cString(s string) *byte { return &append([]byte(s), 0)[0] }
+
+// showProcesses fills the table with the processes of all ranks of the command line, in rank order, when all run: for a
+// debugger that has started mpiexec or will attach to it.
+func (w *world) showProcesses() {
+	waiting := func(link *proxyLink) bool { return len(link.pids) < len(link.plan.Sets) }
+	if w.index > 0 || slices.ContainsFunc(w.links, waiting) {
+		return
+	}
+	table := make([]mpirProcDesc, w.plan.Size)
+	for _, link := range w.links {
+		host := cString(link.plan.Host)
+		for i, set := range link.plan.Sets {
+			program := cString(link.plan.Programs[set.Program].Args[0])
+			for _, rank := range set.Ranks {
+				table[rank] = mpirProcDesc{host: host, executable: program, pid: int32(link.pids[i])}
+			}
+		}
+	}
+	mpirProctable, mpirProctableSize, mpirDebugState = &table[0], int32(len(table)), mpirSpawned
+	if mpirBeingDebugged != 0 {
+		mpirBreakpoint()
+	}
+}
