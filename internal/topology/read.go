@@ -37,11 +37,16 @@ func (m *Machine) add(kind Kind, id int, cpus Set) {
 	}
 }
 
+// has reports whether the CPU is in an object of the kind. What is around a core need not be read from each CPU.
+func (m *Machine) has(kind Kind, cpu int) bool {
+	return slices.ContainsFunc(m.objects[kind], func(o Object) bool { return o.CPUs.Has(cpu) })
+}
+
 // readCPU enters the objects around a CPU. Where the kernel does not tell, it is a core of its own, in the one socket.
 func (t tree) readCPU(m *Machine, cpu int) {
 	folder := "devices/system/cpu/cpu" + strconv.Itoa(cpu)
 	m.add(HWThread, cpu, Set{cpu})
-	if slices.ContainsFunc(m.objects[Core], func(o Object) bool { return o.CPUs.Has(cpu) }) {
+	if m.has(Core, cpu) {
 		return // what is around a core is around all of it
 	}
 	core := t.holding(cpu, folder+"/topology/core_cpus_list", folder+"/topology/thread_siblings_list")
@@ -49,17 +54,26 @@ func (t tree) readCPU(m *Machine, cpu int) {
 		core = Set{cpu}
 	}
 	m.add(Core, t.number(folder+"/topology/core_id", cpu), core)
-	socket := t.holding(cpu, folder+"/topology/package_cpus_list", folder+"/topology/core_siblings_list")
-	if socket == nil {
-		socket = m.CPUs
-	}
-	m.add(Socket, t.number(folder+"/topology/physical_package_id", 0), socket)
-	for _, cache := range t.list(folder + "/cache") {
-		cache = folder + "/cache/" + cache
-		level := t.number(cache+"/level", 0)
-		if cpus := t.holding(cpu, cache+"/shared_cpu_list"); cpus != nil && level > 0 {
-			m.add(cacheKind(level, t.text(cache+"/type") == "Instruction"), t.number(cache+"/id", 0), cpus)
+	if !m.has(Socket, cpu) {
+		socket := t.holding(cpu, folder+"/topology/package_cpus_list", folder+"/topology/core_siblings_list")
+		if socket == nil {
+			socket = m.CPUs
 		}
+		m.add(Socket, t.number(folder+"/topology/physical_package_id", 0), socket)
+	}
+	for _, cache := range t.list(folder + "/cache") {
+		t.readCache(m, cpu, folder+"/cache/"+cache)
+	}
+}
+
+func (t tree) readCache(m *Machine, cpu int, folder string) {
+	level := t.number(folder+"/level", 0)
+	kind := cacheKind(level, t.text(folder+"/type") == "Instruction")
+	if level == 0 || m.has(kind, cpu) {
+		return
+	}
+	if cpus := t.holding(cpu, folder+"/shared_cpu_list"); cpus != nil {
+		m.add(kind, t.number(folder+"/id", 0), cpus)
 	}
 }
 
