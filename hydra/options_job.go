@@ -107,6 +107,5 @@ func ignoredOptions() []option {
 		{names: []string{"demux"}, args: "NAME", short: "how Hydra waits for input", long: note, set: ignore},
 		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", long: note, set: ignore},
 		{names: []string{"profile"}, short: "Hydra's profile of itself", long: note, set: ignore},
-		{names: []string{"hybrid-hosts"}, short: "hosts whose folders differ", long: note, set: ignore},
 	}
 }

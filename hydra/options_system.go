@@ -23,6 +23,8 @@ func launchOptions() []option {
 			set:  toParsed(splitWords, func(p *parser) *[]string { return &p.opts.Launch.ExtraArgs })},
 		{names: []string{"fanout"}, args: "N", short: "how many proxies one of them starts",
 			set: toParsed(positive, func(p *parser) *int { return &p.opts.Launch.Fanout })},
+		{names: []string{"hybrid-hosts"}, short: "find mpiexec by PATH on each host, not by its path here",
+			set: toFlag(true, func(p *parser) *bool { return &p.opts.Launch.Hybrid })},
 		{names: []string{"enable-x"}, subject: "x", short: "forward X11, with ssh",
 			set: func(p *parser, _ string) error { p.opts.Launch.X = "enable"; return nil }},
 		{names: []string{"disable-x"}, subject: "x", short: "do not forward X11, with ssh",

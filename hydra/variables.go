@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A variable stands for an option, or where its values are words, for the option of each word.
@@ -40,6 +41,8 @@ var variables = []variable{
 	{names: []string{"HYDRA_DEBUG", "I_MPI_HYDRA_DEBUG"}, words: onOff("verbose", "")},
 	{names: []string{"MPIEXEC_TIMEOUT", "I_MPI_JOB_TIMEOUT"}, option: "timeout"},
 	{names: []string{"HYDRA_LAUNCHER_AUTOFORK"}, set: setAutoFork},
+	{names: []string{"HYDRA_LAUNCH_TIMEOUT"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Limit })},
+	{names: []string{"TPSL_SILENCE"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Silence })},
 	{names: []string{"MPIR_CVAR_CH3_PORT_RANGE", "MPIR_PARAM_CH3_PORT_RANGE", "MPICH_CH3_PORT_RANGE", "MPIR_CVAR_PORTRANGE",
 		"MPIR_CVAR_PORT_RANGE", "MPIR_PARAM_PORTRANGE", "MPIR_PARAM_PORT_RANGE", "MPICH_PORTRANGE", "MPICH_PORT_RANGE",
 		"MPIEXEC_PORTRANGE", "MPIEXEC_PORT_RANGE"}, set: setPortRange},

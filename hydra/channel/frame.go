@@ -50,6 +50,9 @@ const (
 // Credit goes both ways. Index: the stream's kind (Stdin, Stdout, Stderr); body: bytes consumed, 4 bytes big-endian.
 const Credit Kind = 64
 
+// Beat comes from a proxy at times, so that its silence tells something. It is for the process that started it.
+const Beat Kind = 65
+
 // A Frame is one message.
 type Frame struct {
 	Kind  Kind

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"io"
 	"sync"
+	"time"
 )
 
 // A Trunk is one end of the two byte streams between a process and a proxy that it started. It carries the frames of
@@ -43,6 +44,19 @@ func (t *Trunk) Put(f Frame) {
 	if !t.closed {
 		t.queue = append(t.queue, f)
 		t.wake.Signal()
+	}
+}
+
+// Beat sends a Beat frame at each interval until the peer is gone or the trunk closed.
+func (t *Trunk) Beat(interval time.Duration) {
+	for ticks := time.NewTicker(interval); ; {
+		select {
+		case <-ticks.C:
+			t.Put(Frame{Kind: Beat})
+		case <-t.sent:
+			ticks.Stop()
+			return
+		}
 	}
 }
 

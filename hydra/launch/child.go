@@ -57,19 +57,47 @@ func (c *Child) run() {
 
 // serve passes on what the proxy says until its channel ends, and returns why it did.
 func (c *Child) serve(remote Remote) string {
+	var heard, silent atomic.Bool
+	over := make(chan struct{})
+	go c.listen(&heard, over, func() { silent.Store(true); remote.Kill() })
 	for {
 		frame, err := c.Trunk.Receive()
 		if err == nil {
-			c.set.events.Frame(c, frame)
+			heard.Store(true)
+			if frame.Kind != channel.Beat {
+				c.set.events.Frame(c, frame)
+			}
 			continue
 		}
+		close(over)
 		c.Trunk.Close()
 		defer time.AfterFunc(stopLimit, remote.Kill).Stop()
 		if end := remote.Wait(); end != nil {
 			err = end
 		}
+		if silent.Load() {
+			err = fmt.Errorf("nothing was heard from it for %v", c.set.opts.Silence)
+		}
 		return withWords(remote.Words.String(), err.Error())
 	}
+}
+
+// listen calls silent when nothing was heard for some beats. It counts its own ticks, not time: while this process is
+// stopped it cannot hear, and there are no ticks.
+func (c *Child) listen(heard *atomic.Bool, over <-chan struct{}, silent func()) {
+	ticks := time.NewTicker(c.set.beat())
+	defer ticks.Stop()
+	for missed := 0; missed < beatsPerSilence; missed++ {
+		select {
+		case <-ticks.C:
+		case <-over:
+			return
+		}
+		if heard.Swap(false) {
+			missed = -1
+		}
+	}
+	silent()
 }
 
 // launch starts the proxy and opens the door when it has answered.
@@ -83,7 +111,7 @@ func (c *Child) launch() (Remote, error) {
 	var late atomic.Bool
 	timer := time.AfterFunc(c.set.opts.Limit, func() { late.Store(true); remote.Kill() })
 	in := channel.Buffered(remote.Out)
-	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID)) // who does not read it does not answer
+	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID, c.set.beat())) // who does not read it does not answer
 	chatter, err := c.set.secret.greet(in, c.Host.ID)
 	timer.Stop()
 	if late.Load() {

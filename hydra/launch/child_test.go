@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ProxyArg {
 		in := channel.Buffered(os.Stdin)
-		if _, _, err := Obey(in, os.Stdout); err == nil {
+		if _, err := Obey(in, os.Stdout); err == nil {
 			_, _ = io.Copy(os.Stdout, in)
 		}
 		os.Exit(0)
@@ -51,13 +51,16 @@ func (h *heard) Lost(_ *Child, loss channel.Loss) {
 	h.lost <- struct{}{}
 }
 
+// silence is that of the children.
+var silence time.Duration
+
 // startChild starts a child by a script that stands for ssh: its last argument is the command.
 func startChild(t *testing.T, script string, limit time.Duration) (*heard, *Children) {
 	t.Helper()
 	testsupport.NothingLeft(t)
 	ssh := filepath.Join(t.TempDir(), "ssh")
 	require.NoError(t, os.WriteFile(ssh, []byte("#!/bin/bash\n"+script), 0o700))
-	opts := Options{Exec: ssh, Limit: limit}
+	opts := Options{Exec: ssh, Limit: limit, Silence: silence}
 	launcher, err := New(opts)
 	require.NoError(t, err)
 	h := &heard{lost: make(chan struct{}, 9)}
@@ -117,7 +120,7 @@ func TestNothingBeforeTheProof(t *testing.T) {
 	children.Stop()
 	text, err := os.ReadFile(got)
 	require.NoError(t, err)
-	assert.Regexp(t, `^tpsl-job [0-9a-f]{64} 3\n$`, string(text))
+	assert.Regexp(t, `^tpsl-job [0-9a-f]{64} 3 10s\n$`, string(text))
 }
 
 func TestChildThatDies(t *testing.T) {
@@ -135,4 +138,13 @@ func TestStopWhileLaunching(t *testing.T) {
 	children.Stop()
 	assert.Less(t, time.Since(began), 3*time.Second)
 	assert.False(t, h.awaitLoss(t).Began)
+}
+
+// A proxy that says nothing is dead; one that beats is not, however little it has to say.
+func TestSilence(t *testing.T) {
+	silence = 300 * time.Millisecond
+	t.Cleanup(func() { silence = 0 })
+	h, children := startChild(t, `eval "${@: -1}"`, 0) // sends its frame back, then nothing
+	assert.Equal(t, "nothing was heard from it for 300ms", h.awaitLoss(t).Text)
+	children.Stop()
 }

@@ -14,6 +14,9 @@ import (
 const (
 	// defaultLimit is how long a host may take to answer.
 	defaultLimit = 60 * time.Second
+	// defaultSilence is how long a proxy may say nothing. It says something beatsPerSilence times meanwhile.
+	defaultSilence  = 60 * time.Second
+	beatsPerSilence = 6
 	// stopLimit is how long a proxy may take to go after its channel was closed.
 	stopLimit = 5 * time.Second
 	// atOnce bounds the launches under way, each of which may be a process and a connection.
@@ -43,6 +46,7 @@ type Events interface {
 // NewChildren returns the set of children, none yet.
 func NewChildren(launcher Launcher, secret Secret, opts Options, events Events) *Children {
 	opts.Limit = cmp.Or(opts.Limit, defaultLimit)
+	opts.Silence = cmp.Or(opts.Silence, defaultSilence)
 	return &Children{launcher: launcher, secret: secret, opts: opts, events: events, slots: make(chan struct{}, atOnce)}
 }
 
@@ -73,6 +77,9 @@ func (set *Children) Expect(hosts []Host) error {
 	}
 	return nil
 }
+
+// beat is the interval at which children send a Beat.
+func (set *Children) beat() time.Duration { return set.opts.Silence / beatsPerSilence }
 
 // Abandon ends the children that have not answered yet.
 func (set *Children) Abandon() {

@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tpsl/tpsl/internal/version"
 )
@@ -28,13 +30,22 @@ func NewSecret() (s Secret) {
 }
 
 const (
-	order  = "tpsl-job "    // begins the line to a proxy: secret, ID
+	order  = "tpsl-job "    // begins the line to a proxy: secret, ID, interval of beats
 	answer = "+tpsl-proxy " // begins its line back: version, proof
 	// maxChatter bounds what start-up files of a shell may print before the proxy's line.
 	maxChatter = 1 << 20
 )
 
-func (s Secret) order(id int) string { return fmt.Sprintf("%s%x %d\n", order, s, id) }
+func (s Secret) order(id int, beat time.Duration) string {
+	return fmt.Sprintf("%s%x %d %s\n", order, s, id, beat)
+}
+
+// An Order is what a proxy is told first.
+type Order struct {
+	Secret Secret
+	ID     int
+	Beat   time.Duration // it sends a Beat frame at this interval
+}
 
 // proof shows that a proxy knows the secret, without telling it to who reads the line.
 func (s Secret) proof(id int) string {
@@ -43,24 +54,26 @@ func (s Secret) proof(id int) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Obey is the proxy's side of the greeting: it reads the order from in and answers on out. It returns the secret and the
-// proxy's ID. The answer is on a line of its own, whatever a shell has printed before.
-func Obey(in *bufio.Reader, out io.Writer) (secret Secret, id int, err error) {
+// Obey is the proxy's side of the greeting: it reads the order from in and answers on out. The answer is on a line of its
+// own, whatever a shell has printed before.
+func Obey(in *bufio.Reader, out io.Writer) (o Order, err error) {
 	line, err := readLine(in, 256)
 	if err != nil {
-		return secret, 0, fmt.Errorf("read mpiexec's order: %w", err)
+		return o, fmt.Errorf("read mpiexec's order: %w", err)
 	}
-	var text string
-	if n, _ := fmt.Sscanf(strings.TrimPrefix(line, order), "%s %d", &text, &id); n != 2 || !strings.HasPrefix(line, order) {
-		return secret, 0, errors.New("standard input has no order of mpiexec; a proxy is started by mpiexec only")
+	words := strings.Fields(strings.TrimPrefix(line, order))
+	if len(words) != 3 || !strings.HasPrefix(line, order) {
+		return o, errors.New("standard input has no order of mpiexec; a proxy is started by mpiexec only")
 	}
-	raw, err := hex.DecodeString(text)
-	if err != nil || len(raw) != len(secret) {
-		return secret, 0, errors.New("the secret in mpiexec's order is damaged")
+	secret, err := hex.DecodeString(words[0])
+	id, err2 := strconv.Atoi(words[1])
+	beat, err3 := time.ParseDuration(words[2])
+	if errors.Join(err, err2, err3) != nil || len(secret) != len(o.Secret) || beat <= 0 {
+		return o, errors.New("mpiexec's order is damaged")
 	}
-	copy(secret[:], raw)
-	_, err = fmt.Fprintf(out, "\n%s%s %s\n", answer, version.Version, secret.proof(id))
-	return secret, id, err
+	o = Order{Secret(secret), id, beat}
+	_, err = fmt.Fprintf(out, "\n%s%s %s\n", answer, version.Version, o.Secret.proof(id))
+	return o, err
 }
 
 // greet reads a proxy's answer. What came before it is returned, too.

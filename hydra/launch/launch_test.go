@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -74,11 +75,10 @@ func TestGreeting(t *testing.T) {
 	secret := NewSecret()
 	assert.NotEqual(t, secret, NewSecret())
 	var answered bytes.Buffer
-	got, id, err := Obey(bufio.NewReader(strings.NewReader(secret.order(7)+"frames")), &answered)
+	got, err := Obey(bufio.NewReader(strings.NewReader(secret.order(7, time.Second)+"frames")), &answered)
 	require.NoError(t, err)
-	assert.Equal(t, secret, got)
-	assert.Equal(t, 7, id)
-	assert.NotContains(t, answered.String(), strings.Fields(secret.order(7))[1], "the answer does not tell the secret")
+	assert.Equal(t, Order{secret, 7, time.Second}, got)
+	assert.NotContains(t, answered.String(), strings.Fields(secret.order(7, 1))[1], "the answer does not tell the secret")
 
 	line := answered.String()
 	in := bufio.NewReader(strings.NewReader("welcome\n\n\xffhalf a line" + line + "frames"))
@@ -102,9 +102,10 @@ func TestGreeting(t *testing.T) {
 }
 
 func TestObeyRefuses(t *testing.T) {
-	for _, input := range []string{"", "hello\n", "tpsl-job 00 1\n", "tpsl-job " + strings.Repeat("g", 64) + " 1\n", strings.Repeat("x", 4096)} {
+	for _, input := range []string{"", "hello\n", "tpsl-job 00 1 1s\n", "tpsl-job " + strings.Repeat("g", 64) + " 1 1s\n",
+		"tpsl-job " + strings.Repeat("0", 64) + " 1 0s\n", strings.Repeat("x", 4096)} {
 		var answered bytes.Buffer
-		_, _, err := Obey(bufio.NewReader(strings.NewReader(input)), &answered)
+		_, err := Obey(bufio.NewReader(strings.NewReader(input)), &answered)
 		assert.Error(t, err, input)
 		assert.Empty(t, answered.String())
 	}

@@ -38,16 +38,17 @@ func Main() int {
 		return 1
 	}
 	buffered := channel.Buffered(in)
-	secret, id, err := launch.Obey(buffered, out)
+	order, err := launch.Obey(buffered, out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
 		return 1
 	}
 	trunk := channel.New(buffered, out)
-	conn := trunk.Conn(id)
+	go trunk.Beat(order.Beat)
+	conn := trunk.Conn(order.ID)
 	switch frame, err := trunk.Receive(); {
 	case err == nil && frame.Kind == channel.Grow:
-		relay(trunk, conn, secret, frame)
+		relay(trunk, conn, order.Secret, frame)
 	case err == nil:
 		serve(trunk, conn, frame)
 	case !errors.Is(err, io.EOF):

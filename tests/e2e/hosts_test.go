@@ -88,11 +88,17 @@ func (r *running) await(t *testing.T, n int, pattern string) []int {
 // end waits for the end of the job, which must be soon, and returns the exit code and what was said.
 func (r *running) end(t *testing.T) (int, string) {
 	t.Helper()
+	code := r.wait(t)
+	quiet(t, r.hosts)
+	return code, r.errOut.String()
+}
+
+func (r *running) wait(t *testing.T) int {
+	t.Helper()
 	timer := time.AfterFunc(20*time.Second, func() { _ = r.Process.Kill() })
 	_ = r.Wait()
 	assert.True(t, timer.Stop(), "the job does not end")
-	quiet(t, r.hosts)
-	return r.ProcessState.ExitCode(), r.errOut.String()
+	return r.ProcessState.ExitCode()
 }
 
 func TestHosts(t *testing.T) {
@@ -124,6 +130,8 @@ func TestHosts(t *testing.T) {
 	t.Run("start-up files", func(t *testing.T) { startupFiles(t, hosts) })
 	t.Run("no mpiexec there", func(t *testing.T) { noMpiexecThere(t, hosts) })
 	t.Run("killed", func(t *testing.T) { killedOnTheWay(t, hosts) })
+	t.Run("silent", func(t *testing.T) { silentHosts(t, hosts) })
+	t.Run("mpiexec stopped", func(t *testing.T) { mpiexecStopped(t, hosts) })
 	t.Run("no sshd", func(t *testing.T) { noSSHD(t, hosts) })
 }
 
@@ -178,6 +186,56 @@ func killedOnTheWay(t *testing.T, hosts []testsupport.Host) {
 		assert.Equal(t, 255, code)
 		assert.Contains(t, said, want)
 	}
+}
+
+// A host that is stopped, or cannot be reached any more, is named; so is one that never answers.
+func silentHosts(t *testing.T, hosts []testsupport.Host) {
+	t.Setenv("TPSL_SILENCE", "1.5")
+	t.Setenv("HYDRA_LAUNCH_TIMEOUT", "2")
+	signalAll := func(host testsupport.Host, sig unix.Signal) {
+		for _, pid := range host.Processes() {
+			_ = unix.Kill(pid, sig)
+		}
+	}
+	link := func(state string) {
+		_, errOut, code := testsupport.Run(t, limit, nil, hosts[1].Inside("ip", "link", "set", "eth0", state)...)
+		require.Zero(t, code, errOut)
+	}
+	for _, what := range []struct{ away, back func() }{
+		{func() { signalAll(hosts[1], unix.SIGSTOP) }, func() { signalAll(hosts[1], unix.SIGCONT) }},
+		{func() { link("down") }, func() { link("up") }},
+	} {
+		job := begin(t, hosts, "-hosts a,b,c", "sleep", "3600")
+		job.await(t, 3, "^sleep 3600")
+		what.away()
+		code := job.wait(t)
+		what.back()
+		quiet(t, hosts)
+		assert.Equal(t, 255, code)
+		assert.Equal(t, "mpiexec: proxy on b died (nothing was heard from it for 1.5s); ranks 1 are lost\n", job.errOut.String())
+	}
+	signalAll(hosts[2], unix.SIGSTOP)
+	job := begin(t, hosts, "-hosts a,c", "sleep", "3600")
+	assert.Equal(t, 255, job.wait(t))
+	signalAll(hosts[2], unix.SIGCONT)
+	quiet(t, hosts)
+	assert.Equal(t, "mpiexec: host c: no answer within 2s\n", job.errOut.String())
+}
+
+// A job goes on while its mpiexec is stopped, and after.
+func mpiexecStopped(t *testing.T, hosts []testsupport.Host) {
+	t.Setenv("TPSL_SILENCE", "1")
+	job := begin(t, hosts, "-hosts a,b", "sleep", "4")
+	job.await(t, 2, "^sleep 4")
+	pids := guests(hosts[:1], "mpiexec -hosts")
+	require.NotEmpty(t, pids)
+	require.NoError(t, unix.Kill(pids[0], unix.SIGSTOP))
+	time.Sleep(2500 * time.Millisecond) // beyond the limit
+	require.Len(t, guests(hosts, "^sleep 4"), 2)
+	require.NoError(t, job.Process.Signal(unix.SIGCONT)) // nsenter stops with it, and passes this on
+	require.NoError(t, unix.Kill(pids[0], unix.SIGCONT))
+	code, said := job.end(t)
+	assert.Zero(t, code, said)
 }
 
 // A host without sshd ends the job at once; ranks on the others end.
