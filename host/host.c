@@ -92,18 +92,30 @@ static void take_name(char *name)
     program_invocation_short_name = slash ? slash + 1 : name;
 }
 
+static atomic_bool running;        /* all ranks were started */
+static _Atomic uint64_t to_pass_on; /* a bit for each signal */
+
+static void pass_all_on(void)
+{
+    uint64_t numbers = atomic_exchange(&to_pass_on, 0);
+    for (int number = 1; numbers >> number; number++)
+        for (int i = 0; i < tpsl_job.nranks && numbers >> number & 1; i++)
+            if (tpsl_job.pids[i])
+                kill(tpsl_job.pids[i], number);
+}
+
+/* What comes before all ranks run waits for the last of them. */
 static void pass_on(int number)
 {
     int before = errno;
-    for (int i = 0; i < tpsl_job.nranks; i++)
-        if (tpsl_job.pids[i])
-            kill(tpsl_job.pids[i], number);
+    atomic_fetch_or(&to_pass_on, (uint64_t)1 << number);
+    if (atomic_load(&running))
+        pass_all_on();
     errno = before;
 }
 
 /* The host lives as long as its ranks, which are in sessions of their own: what is sent
- * to it is meant for them. Before they run it ends by a signal as a flat rank would that
- * has no handler yet. */
+ * to it is meant for them. */
 static void forward_signals(void)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH};
@@ -188,8 +200,10 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     tpsl_walk_prepare();
     tpsl_threads_start();
     on_exit(on_libc_exit, NULL);
-    start_ranks(argv[1], argc - 2, argv + 2);
     forward_signals();
+    start_ranks(argv[1], argc - 2, argv + 2);
+    atomic_store(&running, true);
+    pass_all_on();
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */
     tpsl_close_streams();

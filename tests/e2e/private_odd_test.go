@@ -37,3 +37,14 @@ func TestPrivateChildOpens(t *testing.T) {
 	const refused = "child: a child that a rank of private mode makes by fork cannot load libraries; load them before, or execute a program in the child\n"
 	assert.Equal(t, []string{refused, refused, "parent: 0, opened\n", "parent: 0, opened\n"}, job.lines())
 }
+
+// A signal that comes while ranks are being started is theirs, too.
+func TestPrivateEarlySignal(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "pgrep")
+	const script = `"$0" -n 8 -rpp 8 -tpsl private /bin/bash -c "sleep 30; : $$" & until host=$(pgrep -o -f "lib/tpsl/host .*; : $$"); do :; done; sleep $DELAY; kill -TERM $host; wait $!`
+	for _, delay := range []string{"0", "0.02", "0.03", "0.04", "0.06"} {
+		job := run(t, []string{"DELAY=" + delay}, "sh", "-c", script, built(t, "bin/mpiexec"))
+		assert.Equal(t, 15, job.code, delay)
+	}
+}
