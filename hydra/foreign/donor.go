@@ -37,10 +37,11 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 	if err != nil {
 		return 0, err
 	}
+	signals := hydra.CatchSignals() // the rank may run, and be signalled, at once
 	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
 		return 0, leaderDied("")
 	}
-	go passSignals(conn)
+	go passSignals(signals, conn)
 	if err := m.release(); err != nil {
 		return 0, err
 	}
@@ -74,8 +75,8 @@ func (m *Member) release() error {
 }
 
 // passSignals sends what this process is told by signals to the leader, a byte each.
-func passSignals(conn *net.UnixConn) {
-	for sig := range hydra.CatchSignals() {
+func passSignals(signals <-chan os.Signal, conn *net.UnixConn) {
+	for sig := range signals {
 		if _, err := conn.Write([]byte{byte(sig.(unix.Signal))}); err != nil {
 			return // the leader is gone, and so will be this process
 		}

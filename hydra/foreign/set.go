@@ -27,15 +27,16 @@ const (
 // A set is the live state of the ranks that a leader runs. One goroutine, that of follow, owns it; the others send it
 // functions to call.
 type set struct {
-	parts  []*part
-	events chan func()
-	began  time.Time
-	lone   proxy.Lone
-	pids   map[int]int           // of ranks that are processes of their own
-	early  map[int][]unix.Signal // for ranks that are yet to have one
-	recent map[unix.Signal]round
-	fault  int // rank whose thread crashed, or -1
-	lost   int // rank whose donor died, or -1
+	parts   []*part
+	signals <-chan os.Signal // to the leader
+	events  chan func()
+	began   time.Time
+	lone    proxy.Lone
+	pids    map[int]int           // of ranks that are processes of their own
+	early   map[int][]unix.Signal // for ranks that are yet to have one
+	recent  map[unix.Signal]round
+	fault   int // rank whose thread crashed, or -1
+	lost    int // rank whose donor died, or -1
 
 	collected procs.Makers
 	ended     bool // the process was collected
@@ -47,7 +48,7 @@ type set struct {
 
 func newSet(parts []*part) *set {
 	return &set{
-		parts: parts, events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
+		parts: parts, signals: hydra.CatchSignals(), events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
 		pids: map[int]int{}, early: map[int][]unix.Signal{}, recent: map[unix.Signal]round{},
 		collected: procs.Makers{}, ends: map[int]unix.WaitStatus{},
 	}
@@ -201,7 +202,7 @@ func (s *set) donorGone(rank int) {
 }
 
 func (s *set) passOwnSignals() {
-	for sig := range hydra.CatchSignals() {
+	for sig := range s.signals {
 		s.events <- func() { s.signalled(s.parts[0].Rank, sig.(unix.Signal)) }
 	}
 }

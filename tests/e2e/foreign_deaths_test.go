@@ -101,4 +101,15 @@ func TestForeignDeaths(t *testing.T) {
 		assert.Equal(t, unix.SIGTERM, r.ended(t).Signal())
 		assert.Empty(t, r.stderr.String())
 	}
+
+	// all ranks at once, as launchers do; in shared mode one process gets it once
+	ranks = startRanks(t, 2, shared(t, "-rpp 2 -tpsl shared", "/bin/bash", "-c", "trap 'echo caught; exit 5' TERM; echo ready; while :; do sleep 0.1; done")...)
+	ranks[0].says(t, "ready\n")
+	for _, r := range ranks {
+		require.NoError(t, r.cmd.Process.Signal(unix.SIGTERM))
+	}
+	for _, r := range ranks {
+		assert.Equal(t, 5, r.ended(t).ExitStatus())
+	}
+	ranks[0].says(t, "caught\n")
 }
