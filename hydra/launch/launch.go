@@ -74,6 +74,8 @@ func newRemote(opts Options) (Launcher, error) {
 		return Fork{}, nil
 	case "":
 		return newShell("ssh", opts)
+	case "manual":
+		return newManual(opts)
 	case "slurm":
 		return &slurm{opts: opts, steps: map[int]*step{}}, nil
 	default:
@@ -86,7 +88,7 @@ func newRemote(opts Options) (Launcher, error) {
 
 // Names lists the launchers.
 func Names() []string {
-	names := []string{"fork", "slurm"}
+	names := []string{"fork", "manual", "slurm"}
 	for name := range shells {
 		names = append(names, name)
 	}

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// manual prints a command line for each proxy and leaves it to others to run them. The channel is two named pipes in a
+// folder that only the user can enter, so the line works on another host, too, behind ssh.
+type manual struct {
+	proxy string // its command, for a shell
+	mu    sync.Mutex
+	dir   string
+	left  int // proxies whose line was not printed yet
+}
+
+func newManual(opts Options) (Launcher, error) {
+	path, err := self(opts.Hybrid)
+	return &manual{proxy: quote(path) + " " + ProxyArg}, err
+}
+
+// Expect makes the pipes and prints the lines, in Hydra's form.
+func (m *manual) Expect(hosts []Host) error {
+	dir, err := os.MkdirTemp("", "mpiexec")
+	if err != nil {
+		return fmt.Errorf("make folder for -launcher manual: %w", err)
+	}
+	m.dir, m.left = dir, len(hosts)
+	for _, host := range hosts {
+		in, out := m.pipes(host)
+		if err := errors.Join(unix.Mkfifo(in, 0o600), unix.Mkfifo(out, 0o600)); err != nil {
+			return fmt.Errorf("make pipes for -launcher manual: %w", err)
+		}
+		fmt.Printf("HYDRA_LAUNCH: %s <%s >%s\n", m.proxy, quote(in), quote(out))
+	}
+	fmt.Println("HYDRA_LAUNCH_END")
+	return nil
+}
+
+func (m *manual) pipes(host Host) (in, out string) {
+	name := filepath.Join(m.dir, fmt.Sprint(host.ID))
+	return name + ".in", name + ".out"
+}
+
+// Start implements Launcher. Both pipes are held open until the proxy has opened them.
+func (m *manual) Start(host Host) (Remote, error) {
+	inPath, outPath := m.pipes(host)
+	in, err := os.OpenFile(inPath, os.O_RDWR, 0)
+	if err != nil {
+		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	}
+	hold, err := os.OpenFile(outPath, os.O_RDWR, 0)
+	if err != nil {
+		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	}
+	out, err := os.OpenFile(outPath, os.O_RDONLY, 0)
+	if err != nil {
+		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	}
+	r := &pipeReader{out: out, hold: hold}
+	over := sync.OnceFunc(func() { in.Close(); hold.Close(); out.Close(); m.gone() })
+	return Remote{In: in, Out: r, Wait: func() error { over(); return nil }, Kill: over}, nil
+}
+
+// gone removes the folder after the last proxy.
+func (m *manual) gone() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.left--; m.left == 0 {
+		os.RemoveAll(m.dir)
+	}
+}
+
+// A pipeReader reads a named pipe. It keeps the pipe from its end until somebody has written.
+type pipeReader struct {
+	out  io.Reader
+	hold io.Closer
+}
+
+// Read implements io.Reader.
+func (r *pipeReader) Read(b []byte) (int, error) {
+	n, err := r.out.Read(b)
+	if r.hold != nil {
+		r.hold.Close()
+		r.hold = nil
+	}
+	return n, err
+}
