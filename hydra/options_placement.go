@@ -24,7 +24,8 @@ func placementOptions() []option {
 				"Ranks that the list does not reach are not bound.",
 			set: toParsed(ParseBinding, func(p *parser) *Binding { return &p.opts.Placement.Bind })},
 		{names: []string{"map-by"}, args: "core|hwthread|numa|socket|machine|l2cache|l3cache|gpu|ib|...", short: "go round these objects with the ranks of -bind-to",
-			long: "-bind-to core -map-by numa gives each NUMA node a rank before any gets two. Not given: the object of -bind-to.",
+			long: "-bind-to core -map-by numa gives each NUMA node a rank before any gets two. Not given: the object of -bind-to.\n" +
+				"Without -bind-to it has no effect.",
 			set:  toParsed(ParseMapping, func(p *parser) *Binding { return &p.opts.Placement.MapBy })},
 		{names: []string{"membind"}, args: "firsttouch|bind|interleave|none|...", short: "the NUMA nodes that the ranks' memory comes from",
 			long: "bind:0,2 and interleave:0-3 name nodes. Else bind means the nodes of the CPUs that the process is bound to, interleave all.",
