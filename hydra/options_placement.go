@@ -26,7 +26,7 @@ func placementOptions() []option {
 		{names: []string{"map-by"}, args: "core|hwthread|numa|socket|machine|l2cache|l3cache|gpu|ib|...", short: "go round these objects with the ranks of -bind-to",
 			long: "-bind-to core -map-by numa gives each NUMA node a rank before any gets two. Not given: the object of -bind-to.\n" +
 				"Without -bind-to it has no effect.",
-			set:  toParsed(ParseMapping, func(p *parser) *Binding { return &p.opts.Placement.MapBy })},
+			set: toParsed(ParseMapping, func(p *parser) *Binding { return &p.opts.Placement.MapBy })},
 		{names: []string{"membind"}, args: "firsttouch|bind|interleave|none|...", short: "the NUMA nodes that the ranks' memory comes from",
 			long: "bind:0,2 and interleave:0-3 name nodes. Else bind means the nodes of the CPUs that the process is bound to, interleave all.",
 			set:  toParsed(ParseMemBinding, func(p *parser) *MemBinding { return &p.opts.Placement.MemBind })},

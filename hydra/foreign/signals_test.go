@@ -21,8 +21,10 @@ import (
 // counter is a process that writes a line for each signal.
 func counter(t *testing.T) (pid int, lines *bufio.Reader) {
 	t.Helper()
-	cmd := exec.Command("/bin/bash", "-c", "trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'exit 0' TERM; echo ready; while :; do read -t 0.05 <>/dev/null; done")
+	cmd := exec.Command("/bin/bash", "-c", "trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'exit 0' TERM; echo ready; while read -r; do :; done")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	_, err := cmd.StdinPipe() // its end is the process's, if the test should be killed
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -34,13 +34,16 @@ var unshare = strings.Fields("unshare --net --mount --ipc --uts --pid --fork --k
 func newNamespace(t testing.TB, script string, env ...string) *Namespace {
 	t.Helper()
 	Require(t, "unshare", "nsenter", "ip")
-	script = "set -eu\nmount -t tmpfs none /dev/shm\nip link set lo up\n" + script + "\necho ready\nexec sleep infinity\n"
+	script = "set -eu\nmount -t tmpfs none /dev/shm\nip link set lo up\n" + script + "\necho ready\nexec cat\n" // until the test closes its input, or ends
 	cmd := exec.Command(unshare[0], append(unshare[1:], "bash", "-c", script)...)
 	cmd.Env = append(os.Environ(), env...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		_, err = cmd.StdinPipe()
+	}
 	if err == nil {
 		err = cmd.Start()
 	}
