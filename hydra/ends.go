@@ -64,7 +64,7 @@ func (w *world) exitCodes(host HostPlan) (lines []string) {
 		alike[text] = append(alike[text], rank)
 	}
 	for _, text := range order {
-		lines = append(lines, fmt.Sprintf("mpiexec: rank %s%s on %s: %s", rankList(alike[text]), ofGroup(w.index), host.Host, text))
+		lines = append(lines, fmt.Sprintf("mpiexec: %s%s on %s: %s", rankNames(alike[text]), ofGroup(w.index), host.Host, text))
 	}
 	return lines
 }

@@ -26,9 +26,9 @@ func (e exitInfo) status() unix.WaitStatus { return unix.WaitStatus(e.Status) }
 // who names the process in messages.
 func (e exitInfo) who() string {
 	if len(e.set.Ranks) > 1 {
-		return fmt.Sprintf("ranks %s%s (one process, %s on %s)", e.set.Label(), ofGroup(e.group), e.program, e.host)
+		return fmt.Sprintf("%s%s (one process, %s on %s)", e.set.Name(), ofGroup(e.group), e.program, e.host)
 	}
-	return fmt.Sprintf("rank %s%s (%s on %s)", e.set.Label(), ofGroup(e.group), e.program, e.host)
+	return fmt.Sprintf("%s%s (%s on %s)", e.set.Name(), ofGroup(e.group), e.program, e.host)
 }
 
 // ofGroup tells the ranks of a spawned world from those of the command line.
@@ -93,7 +93,7 @@ func (e exitInfo) failure() string {
 	case status.Signaled():
 		return fmt.Sprintf("%s (%d)%s", unix.SignalName(status.Signal()), status.Signal(), coreText(e))
 	case len(e.Unfinalized) > 0:
-		return fmt.Sprintf("exited with status %d without MPI_Finalize of rank %s", status.ExitStatus(), rankList(e.Unfinalized))
+		return fmt.Sprintf("exited with status %d without MPI_Finalize of %s", status.ExitStatus(), rankNames(e.Unfinalized))
 	}
 	return ""
 }

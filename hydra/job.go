@@ -269,7 +269,7 @@ func (j *Job) lost(loss channel.Loss) {
 	first := j.proxies[loss.Proxies[0]]
 	if loss.Began {
 		j.lostProxy = true
-		loss.Text = fmt.Sprintf("proxy on %s died (%s); ranks %s are lost", first.plan.Host, loss.Text, rankList(ranks))
+		loss.Text = fmt.Sprintf("proxy on %s died (%s); %s lost", first.plan.Host, loss.Text, rankNames(ranks))
 		if len(hosts) > 1 {
 			loss.Text += ", on " + strings.Join(hosts, ", ")
 		}

@@ -58,7 +58,6 @@ type LaunchOptions = launch.Options
 
 // PMIOptions say how ranks find each other.
 type PMIOptions struct {
-	Mode       string   // auto, 1, 2, x, flux
 	Port       bool     // TCP in place of an inherited socket
 	Trace      bool     // every message, on stderr
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number

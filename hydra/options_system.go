@@ -33,12 +33,10 @@ func launchOptions() []option {
 }
 
 func pmiOptions() []option {
-	pmi := func(field func(*PMIOptions) *string) func(*parser) *string {
-		return func(p *parser) *string { return field(&p.opts.PMI) }
-	}
 	return []option{
-		{names: []string{"pmi"}, args: "auto|1|2|x|flux", short: "the protocol that ranks speak (default auto)",
-			set: toWord(pmi(func(o *PMIOptions) *string { return &o.Mode }), "auto", "1", "2", "x", "flux")},
+		{names: []string{"pmi"}, args: "auto|1|2", short: "the protocol that ranks speak: each message tells its own",
+			long: "Both are served whatever is said here. PMIx, which Open MPI speaks, is not.",
+			set:  checkProtocol},
 		{names: []string{"pmi-port"}, short: "have ranks connect by TCP",
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.PMI.Port })},
 		{names: []string{"pmi-trace"}, short: "show every PMI message, on stderr",
@@ -46,10 +44,21 @@ func pmiOptions() []option {
 		{names: []string{"usize"}, args: "SYSTEM|INFINITE|N", short: "the universe size that ranks are told",
 			set: setUniverse},
 		{names: []string{"memory-alloc-kinds"}, args: "KINDS", short: "mpi_memory_alloc_kinds of the job",
-			set: toText(pmi(func(o *PMIOptions) *string { return &o.AllocKinds }))},
+			set: toText(func(p *parser) *string { return &p.opts.PMI.AllocKinds })},
 		{names: []string{"pmi_args"}, args: "PORT IFACE KEY PID", values: 4, short: "serve a program that started alone; programs give it",
 			set: setSingleton},
 	}
+}
+
+// checkProtocol refuses what the ranks would wait for in vain, or do without each for itself.
+func checkProtocol(_ *parser, v string) error {
+	switch strings.ToLower(v) {
+	case "auto", "1", "2":
+		return nil
+	case "x", "flux":
+		return fmt.Errorf("mpiexec does not serve %s; use auto, and programs whose MPI library speaks PMI 1 or 2, as MPICH does", strings.ToLower(v))
+	}
+	return fmt.Errorf("%q is not one of auto, 1, 2", v)
 }
 
 func setUniverse(p *parser, v string) error {

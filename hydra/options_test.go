@@ -85,7 +85,7 @@ func TestEveryOption(t *testing.T) {
 		{"-hybrid-hosts", func(o *Options) { o.Launch.Hybrid = true }},
 		{"-enable-x", func(o *Options) { o.Launch.X = "enable" }},
 		{"-disable-x", func(o *Options) { o.Launch.X = "disable" }},
-		{"-pmi 2", func(o *Options) { o.PMI.Mode = "2" }},
+		{"-pmi Auto|-pmi 1|-pmi 2", func(*Options) {}},
 		{"-pmi-port", func(o *Options) { o.PMI.Port = true }},
 		{"-pmi-trace", func(o *Options) { o.PMI.Trace = true }},
 		{"-usize system", func(o *Options) { o.PMI.Universe = "SYSTEM" }},

@@ -65,7 +65,6 @@ func ParseOptions(args []string, getenv func(string) string) (Options, error) {
 func parseAll(args []string, getenv func(string) string) (Options, error) {
 	p := &parser{global: map[string]setting{}}
 	p.opts.Hosts.PropagateName, p.opts.Launch.AutoFork = true, true
-	p.opts.PMI.Mode = "auto"
 	complete, err := p.parseSegments(args)
 	if err != nil || p.opts.Action != ActionRun {
 		return p.opts, err

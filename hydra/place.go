@@ -175,7 +175,7 @@ func parseNumbers(text string) ([]int, error) {
 func (p Plan) RankMap() string {
 	var b strings.Builder
 	for _, host := range p.Hosts {
-		fmt.Fprintf(&b, "%s: ranks %s\n", host.Host, rankList(host.LocalRanks()))
+		fmt.Fprintf(&b, "%s: %s\n", host.Host, rankNames(host.LocalRanks()))
 	}
 	return b.String()
 }

@@ -97,6 +97,9 @@ func (s RankSet) Only(rank int) RankSet {
 // Label names the set as output labels and reports do: "3", "4-7", "0,2".
 func (s RankSet) Label() string { return rankList(s.Ranks) }
 
+// Name names the set in sentences: "rank 3", "ranks 4-7".
+func (s RankSet) Name() string { return rankNames(s.Ranks) }
+
 // A Setting is what a plan depends on besides the options.
 type Setting struct {
 	Host    string                 // how this host is called
@@ -203,6 +206,13 @@ func cutSets(program int, ranks []int, size, local int) []RankSet {
 		local += len(set)
 	}
 	return sets
+}
+
+func rankNames(ranks []int) string {
+	if len(ranks) == 1 {
+		return "rank " + rankList(ranks)
+	}
+	return "ranks " + rankList(ranks)
 }
 
 // rankList writes ranks as ranges: 0-2,5.

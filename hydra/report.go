@@ -70,10 +70,13 @@ type ReportFailure struct {
 
 // openReport empties the report's file before anything runs, so that the end is not when it turns out to be unwritable.
 func (j *Job) openReport() (err error) {
-	if j.plan.Exit.Report != "" {
-		j.reportFile, err = os.Create(j.plan.Exit.Report)
+	if j.plan.Exit.Report == "" {
+		return nil
 	}
-	return err
+	if j.reportFile, err = os.Create(j.plan.Exit.Report); err != nil {
+		return fmt.Errorf("option -report: %w", err)
+	}
+	return nil
 }
 
 // writeReport writes what is known at the end.

@@ -57,7 +57,7 @@ func TestKillProxy(t *testing.T) {
 			assert.Equal(t, 255, j.end(t))
 			assert.Less(t, time.Since(killed), 5*time.Second)
 			// The first moment comes before the proxy has answered.
-			assert.Regexp(t, `died \(signal: killed\); ranks 0-2 are lost|mpiexec: host \S+: signal: killed`, j.errOut.String())
+			assert.Regexp(t, `died \(signal: killed\); ranks 0-2 lost|mpiexec: host \S+: signal: killed`, j.errOut.String())
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestMPIOverHosts(t *testing.T) {
 	probe := probe(t)
 	j, code := runJob(t, "-launcher", "fork", "-hosts", "a,b:2,c", "-n", "4", "-l", "-print-rank-map", probe)
 	assert.Zero(t, code, j.errOut.String())
-	assert.Equal(t, "a: ranks 0\nb: ranks 1-2\nc: ranks 3\n", j.errOut.String())
+	assert.Equal(t, "a: rank 0\nb: ranks 1-2\nc: rank 3\n", j.errOut.String())
 	got := lines(j.out.String())
 	slices.Sort(got)
 	assert.Equal(t, []string{"[0] rank 0 of 4, sum 6", "[1] rank 1 of 4, sum 6", "[2] rank 2 of 4, sum 6", "[3] rank 3 of 4, sum 6"}, got)

@@ -24,7 +24,7 @@ func TestPrintAllExitCodes(t *testing.T) {
 	require.NoError(t, err)
 	j, code := runJob(t, "-print-all-exitcodes", "-n", "5", "sh", "-c", "case $PMI_RANK in 2) exit 3;; 4) sleep 0.3; kill -USR2 $$;; 3) exec sleep 60;; esac")
 	assert.Equal(t, int(unix.SIGUSR2), code)
-	for _, line := range []string{"rank 0-1 on %s: exit code 0", "rank 2 on %s: exit code 3", "rank 3 on %s: ended with the job", "rank 4 on %s: signal SIGUSR2 (12), no core"} {
+	for _, line := range []string{"ranks 0-1 on %s: exit code 0", "rank 2 on %s: exit code 3", "rank 3 on %s: ended with the job", "rank 4 on %s: signal SIGUSR2 (12), no core"} {
 		assert.Contains(t, j.errOut.String(), "mpiexec: "+fmt.Sprintf(line, host)+"\n")
 	}
 	h := launch(t, nil, "mpiexec.hydra", "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
@@ -102,7 +102,7 @@ func TestReportOfOtherEnds(t *testing.T) {
 	}
 	j, code := runJob(t, "-report", "/nonexistent/report", "-n", "1", "echo", "started")
 	assert.Equal(t, 255, code)
-	assert.Equal(t, "mpiexec: open /nonexistent/report: no such file or directory\n", j.errOut.String())
+	assert.Equal(t, "mpiexec: option -report: open /nonexistent/report: no such file or directory\n", j.errOut.String())
 	assert.Empty(t, j.out.String())
 
 	j, code = runJob(t, "-report", "/dev/full", "-n", "1", "true")
@@ -166,7 +166,7 @@ exit 1`
 	}, lines(j.out.String()))
 	assert.Contains(t, j.errOut.String(), "=   RANK: 1\n")
 	assert.Regexp(t, `=   THEN FAILED: rank 3 \(bash on \S+\): exited with status 2 without MPI_Finalize of rank 3\n`, j.errOut.String())
-	assert.Regexp(t, `mpiexec: rank 0,2 on \S+: exit code 1\n`, j.errOut.String())
+	assert.Regexp(t, `mpiexec: ranks 0,2 on \S+: exit code 1\n`, j.errOut.String())
 
 	for launcher, want := range map[string]int{"mpiexec": 2, "mpiexec.hydra": 0} {
 		j := launch(t, nil, launcher, "-disable-auto-cleanup", "-n", "3", "sh", "-c", "trap '' USR1; sleep 0.2; [ $PMI_RANK = 1 ] && kill -9 $$; sleep 0.8; echo alive")

@@ -91,8 +91,8 @@ func TestKillRelay(t *testing.T) {
 	require.Len(t, relays, 2)
 	require.NoError(t, unix.Kill(relays[1], unix.SIGKILL))
 	assert.Equal(t, 255, j.end(t))
-	assert.Regexp(t, `^mpiexec: proxy on (a died \(signal: killed\); ranks 0-2 are lost, on a, b, c`+
-		`|d died \(signal: killed\); ranks 3-6 are lost, on d, e, f, g)\n$`, j.errOut.String())
+	assert.Regexp(t, `^mpiexec: proxy on (a died \(signal: killed\); ranks 0-2 lost, on a, b, c`+
+		`|d died \(signal: killed\); ranks 3-6 lost, on d, e, f, g)\n$`, j.errOut.String())
 }
 
 // Whatever dies in the tree, all ends.

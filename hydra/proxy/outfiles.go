@@ -80,7 +80,7 @@ func (p *proxy) fileError(from hydra.RankSet, verb, name string, err error) erro
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		err = path.Err
 	}
-	return fmt.Errorf("%s output file %s of rank %s on %s: %w", verb, name, from.Label(), p.plan.Host, err)
+	return fmt.Errorf("%s output file %s of %s on %s: %w", verb, name, from.Name(), p.plan.Host, err)
 }
 
 // writeFile writes whole lines. After an error, which ends the job, nothing more is written.

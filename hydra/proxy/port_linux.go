@@ -41,7 +41,7 @@ func (p *proxy) openPort() error {
 	}
 	for _, set := range p.plan.Sets {
 		if len(set.Ranks) > 1 {
-			return fmt.Errorf("-pmi-port serves one rank per process; ranks %s inherit their sockets without it", set.Label())
+			return fmt.Errorf("-pmi-port serves one rank per process; %s inherit their sockets without it", set.Name())
 		}
 	}
 	listener, err := listen(p.plan.PMI.PortRange)

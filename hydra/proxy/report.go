@@ -18,7 +18,7 @@ func (p *proxy) report(pl placement) []string {
 		for i, rank := range set.Ranks {
 			line := fmt.Sprintf("rank %d on %s", rank, p.plan.Host)
 			if len(set.Ranks) > 1 {
-				line += fmt.Sprintf(" (ranks %s in one process)", set.Label())
+				line += fmt.Sprintf(" (%s in one process)", set.Name())
 			}
 			switch {
 			case pl.cpus != nil:

@@ -169,7 +169,7 @@ func noMpiexecThere(t *testing.T, hosts []testsupport.Host) {
 // Whatever dies on the way, all ranks end and the host is named.
 func killedOnTheWay(t *testing.T, hosts []testsupport.Host) {
 	for text, want := range map[string]string{
-		"^ssh -x":   "proxy on b died (ssh was killed by SIGKILL); ranks 1 are lost",
+		"^ssh -x":   "proxy on b died (ssh was killed by SIGKILL); rank 1 lost",
 		"\\+proxy$": "proxy on b died (", // by ssh's word, or its end
 	} {
 		job := begin(t, hosts, "-hosts a,b", "sleep", "3600")
@@ -212,7 +212,7 @@ func silentHosts(t *testing.T, hosts []testsupport.Host) {
 		what.back()
 		quiet(t, hosts)
 		assert.Equal(t, 255, code)
-		assert.Equal(t, "mpiexec: proxy on b died (nothing was heard from it for 1.5s); ranks 1 are lost\n", job.errOut.String())
+		assert.Equal(t, "mpiexec: proxy on b died (nothing was heard from it for 1.5s); rank 1 lost\n", job.errOut.String())
 	}
 	signalAll(hosts[2], unix.SIGSTOP)
 	job := begin(t, hosts, "-hosts a,c", "sleep", "3600")

@@ -56,7 +56,7 @@ func TestMisuse(t *testing.T) {
 		{"init_after_finalize", nil, 1, "tpsl", []string{"rank 0 called MPI_Finalize before", "cannot be initialised again"}},
 		{"unbound_thread", nil, 1, "tpsl", []string{"OpenMP thread ", "called MPI_Comm_rank before MPI_Init", "2 ranks"}},
 		// As with Hydra, the code is the program's own.
-		{"exit_without_finalize", nil, 0, "mpiexec", []string{"ranks 0-1 (one process, ", "without MPI_Finalize of rank 0-1\n"}},
+		{"exit_without_finalize", nil, 0, "mpiexec", []string{"ranks 0-1 (one process, ", "without MPI_Finalize of ranks 0-1\n"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			testsupport.NothingLeft(t)

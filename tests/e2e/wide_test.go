@@ -39,11 +39,11 @@ func TestEnds(t *testing.T) {
 		stdout string
 		says   string
 	}{
-		{"exit", 5, "atexit: slot 0\n", "exited with status 5 without MPI_Finalize of rank 0-1\n"},
-		{"_exit", 6, "", "exited with status 6 without MPI_Finalize of rank 0-1\n"},
-		{"quick_exit", 7, "", "exited with status 7 without MPI_Finalize of rank 0-1\n"},
-		{"return", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of rank 0-1\n"},
-		{"thread_ends", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of rank 0-1\n"},
+		{"exit", 5, "atexit: slot 0\n", "exited with status 5 without MPI_Finalize of ranks 0-1\n"},
+		{"_exit", 6, "", "exited with status 6 without MPI_Finalize of ranks 0-1\n"},
+		{"quick_exit", 7, "", "exited with status 7 without MPI_Finalize of ranks 0-1\n"},
+		{"return", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of ranks 0-1\n"},
+		{"thread_ends", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of ranks 0-1\n"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			testsupport.NothingLeft(t)
