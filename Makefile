@@ -81,7 +81,8 @@ lib/tpsl/libtpslhost.so: FORCE
 	LIBRARY_PATH=$(CURDIR)/cmd/libtpslhost CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(HOSTLDFLAGS)'" -o $@ ./cmd/libtpslhost
 	@rm -f lib/tpsl/libtpslhost.h
 
-lib/tpsl/host: host/exec/main.c lib/tpsl/libtpslhost.so
+# Not again for each new library, which only its names bind it to: tests of another package may be running it.
+lib/tpsl/host: host/exec/main.c | lib/tpsl/libtpslhost.so
 	$(CC) $(CFLAGS_OWN) -fPIE -pie $< -Llib/tpsl -l:libtpslhost.so -Wl,-rpath,'$$ORIGIN' -Wl,--enable-new-dtags -o $@
 
 lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
