@@ -34,9 +34,10 @@ func launchOptions() []option {
 
 func pmiOptions() []option {
 	return []option{
-		{names: []string{"pmi"}, args: "auto|1|2", short: "the protocol that ranks speak: each message tells its own",
-			long: "Both are served whatever is said here. PMIx, which Open MPI speaks, is not.",
-			set:  checkProtocol},
+		{names: []string{"pmi"}, args: "auto|1|2", short: "the version that ranks speak (default auto)",
+			long: "Both are served, as each message tells its own. PMIx is not: programs linked with Open MPI are refused,\n" +
+				"unless 1 or 2 says that theirs was built to speak it.",
+			set: setPMIVersion},
 		{names: []string{"pmi-port"}, short: "have ranks connect by TCP",
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.PMI.Port })},
 		{names: []string{"pmi-trace"}, short: "show every PMI message, on stderr",
@@ -50,13 +51,15 @@ func pmiOptions() []option {
 	}
 }
 
-// checkProtocol refuses what the ranks would wait for in vain, or do without each for itself.
-func checkProtocol(_ *parser, v string) error {
-	switch strings.ToLower(v) {
-	case "auto", "1", "2":
+func setPMIVersion(p *parser, v string) error {
+	switch word := strings.ToLower(v); word {
+	case "auto":
+		return nil
+	case "1", "2":
+		p.opts.PMI.Version = word
 		return nil
 	case "x", "flux":
-		return fmt.Errorf("mpiexec does not serve %s; use auto, and programs whose MPI library speaks PMI 1 or 2, as MPICH does", strings.ToLower(v))
+		return fmt.Errorf("mpiexec does not serve PMI %s; leave -pmi out, and run programs of an MPI library that speaks PMI 1 or 2, as MPICH does", word)
 	}
 	return fmt.Errorf("%q is not one of auto, 1, 2", v)
 }

@@ -117,6 +117,8 @@ func TestParseErrors(t *testing.T) {
 		"-launcher persist a":         `option -launcher: "persist" is not one of ssh, rsh,`,
 		"-usize 0 a":                  `option -usize: "0" is not SYSTEM, INFINITE or`,
 		"-pmi_args 1 2 3":             "option -pmi_args needs a value: PORT IFACE KEY PID",
+		"-pmi flux a":                 "option -pmi: mpiexec does not serve PMI flux; leave -pmi out, and run programs of an MPI library that speaks PMI 1 or 2, as MPICH does",
+		"-pmi 3 a":                    `option -pmi: "3" is not one of auto, 1, 2`,
 		"-pmi_args x a b c a":         `option -pmi_args: "x" is not a port`,
 		"-soft 4:6 -n 3 a":            "option -soft: no number of the list is from 1 to 3",
 		"-soft 1:2:0 a":               `option -soft: "1:2:0" is not a number or a range`,

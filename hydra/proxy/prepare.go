@@ -77,6 +77,11 @@ func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
 	if path, err = lookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
 		return "", w, err
 	}
+	if p.plan.World.Size > 1 && p.plan.PMI.Version == "" {
+		if err = refuseOpenMPI(path); err != nil {
+			return "", w, err
+		}
+	}
 	w, err = share(path, program)
 	return path, w, err
 }

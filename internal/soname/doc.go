@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package soname has the names that programs are linked with: that of libtpsl, and those
-// of an MPI library with the MPICH ABI, by which libtpsl's stand-ins go too.
+// Package soname has the names that programs are linked with: that of libtpsl, those of an
+// MPI library with the MPICH ABI, by which libtpsl's stand-ins go too, and Open MPI's.
 package soname
 
 // Libtpsl is what a program needs whose threads claim slots.
@@ -12,3 +12,7 @@ const Libtpsl = "libtpsl.so.0"
 // as Debian and MPICH builds with a wrapper prefix have it, and as everyone else does.
 // The Makefile makes a stand-in for each.
 var MPI = []string{"libmpich.so.12", "libmpi.so.12"}
+
+// OpenMPI are the names of Open MPI from version 2 on: the library for C, and those for
+// Fortran that a program may be linked with alone.
+var OpenMPI = []string{"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40"}
