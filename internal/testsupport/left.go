@@ -23,8 +23,9 @@ import (
 var patience = 10 * time.Second
 
 // NothingLeft fails the test if, at its end, there is a file in /dev/shm, a
-// SysV shared memory segment, a child process or a file descriptor that was not
-// there when NothingLeft was called. Call it first: its clean-up then runs last.
+// SysV shared memory segment whose maker has ended, a child process or a file
+// descriptor that was not there when NothingLeft was called. A maker that lives
+// is a child, or of another test binary's job. Call it first: its clean-up then runs last.
 func NothingLeft(t testing.TB) {
 	t.Helper()
 	// Orphans become this process's children, so that they are seen. See
@@ -62,7 +63,7 @@ func things() map[string]bool {
 	// key shmid perms size cpid lpid nattch ...: proc_sysvipc_shm(5)
 	if table, err := os.ReadFile("/proc/sysvipc/shm"); err == nil {
 		for line := range strings.Lines(string(table)) {
-			if f := strings.Fields(line); len(f) > 4 && f[0] != "key" {
+			if f := strings.Fields(line); len(f) > 4 && f[0] != "key" && !othersLive(f[4]) {
 				found[fmt.Sprintf("SysV segment %s, made by process %s", f[1], f[4])] = true
 			}
 		}
@@ -84,6 +85,12 @@ func things() map[string]bool {
 		}
 	}
 	return found
+}
+
+// othersLive reports whether the process lives and is not this one.
+func othersLive(pid string) bool {
+	_, err := os.Stat("/proc/" + pid)
+	return err == nil && pid != strconv.Itoa(os.Getpid())
 }
 
 // children returns the processes whose parent is pid.
