@@ -61,6 +61,10 @@ func (j *Job) exited(e event) {
 		j.garbled(e.link, err)
 		return
 	}
+	if err := info.check(e.link.plan); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
 	info.set = e.link.plan.Sets[info.Set]
 	if info.Rank >= 0 {
 		info.set = info.set.Only(info.Rank)
@@ -82,6 +86,14 @@ func (j *Job) exited(e event) {
 			j.endIfStuck(w)
 		}
 	}
+}
+
+// check refuses the end of what is not on the host.
+func (e exitInfo) check(host HostPlan) error {
+	if e.Set < 0 || e.Set >= len(host.Sets) || e.Rank >= 0 && !host.Sets[e.Set].Holds(e.Rank) {
+		return fmt.Errorf("it tells of an end of rank %d in set %d, which are not there", e.Rank, e.Set)
+	}
+	return nil
 }
 
 // failure says what was wrong with the end of a process, or "".

@@ -151,39 +151,6 @@ func (j *Job) flush(done chan<- struct{}) {
 	close(done)
 }
 
-// finish closes the channels, waits for the proxies and ends what is left of those that were killed.
-func (j *Job) finish() {
-	for _, w := range j.worlds {
-		w.gather.Close()
-	}
-	j.children.Stop()
-	collected := procs.Makers{}
-	reap := func() bool { return procs.Reap(func(pid int, _ unix.WaitStatus) { collected.Ended(pid) }) }
-	if !procs.Sweep(reap, sweepLimit) {
-		j.outcome.note("some processes of the job could not be killed")
-	}
-	if j.lostProxy {
-		for _, link := range j.proxies {
-			procs.RemoveGroup(link.plan.GroupName())
-		}
-		procs.RemoveSharedMemory(j.began, collected)
-	}
-}
-
-// conclude tells what is known only now that all has ended.
-func (j *Job) conclude() {
-	if j.crash >= 0 {
-		j.outcome.Lines = append(j.banner(j.failures[j.crash]), j.outcome.Lines...)
-	}
-	if j.plan.Exit.PrintAll {
-		j.outcome.Lines = append(j.outcome.Lines, j.exitCodes()...)
-	}
-	j.writeReport()
-	if j.plan.Exit.Silent {
-		j.outcome.Lines = nil
-	}
-}
-
 // stalled reports whether the end waits for the reader of our output, who may take any time unless the user is in a hurry.
 func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stderr.pending()) }
 

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/launch"
+)
+
+// unreachable is a launcher that starts nothing.
+type unreachable struct{}
+
+func (unreachable) Start(launch.Host) (launch.Remote, error) {
+	return launch.Remote{}, errors.New("unreachable")
+}
+
+// endingJob is a job that ends, of some proxies of which none runs.
+func endingJob(proxies int) *Job {
+	j := NewJob(Plan{}, LaunchOptions{}, 0, slog.New(slog.DiscardHandler))
+	j.ending = true
+	j.children = launch.NewChildren(unreachable{}, launch.NewSecret(), j.launch, below{j})
+	for id := range proxies {
+		child := j.children.Add(launch.Branch{Host: launch.Host{ID: id}}, 1)
+		j.addProxy(&world{}, HostPlan{ID: id, Host: "far"}, child.Trunk.Conn(id))
+		child.Start()
+	}
+	return j
+}
+
+// More is heard at the end of a job than what waits to be heard has room for.
+func TestFinishHearsAll(t *testing.T) {
+	j := endingJob(200)
+	done := make(chan struct{})
+	go func() { j.finish(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the job does not end")
+	}
+	assert.Zero(t, j.open)
+}
+
+// What a proxy says of ranks that it has not got is no crash of mpiexec's.
+func TestExitOfNobody(t *testing.T) {
+	for _, exit := range []channel.Exit{{Set: 1, Rank: -1}, {Set: -1, Rank: -1}, {Rank: 7}} {
+		j := endingJob(0)
+		link := &proxyLink{world: &world{}, plan: HostPlan{Host: "far", Sets: []RankSet{{Ranks: []int{0}}}}}
+		body, err := json.Marshal(exit)
+		require.NoError(t, err)
+		j.exited(event{link: link, frame: channel.Frame{Kind: channel.Exited, Body: body}})
+		assert.Equal(t, ExitLauncher, j.outcome.Code)
+		assert.Contains(t, j.outcome.Lines[0], "which are not there")
+	}
+}
