@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -61,7 +62,7 @@ func (c *Child) serve(remote Remote) string {
 	over := make(chan struct{})
 	go c.listen(&heard, over, func() { silent.Store(true); remote.Kill() })
 	for {
-		frame, err := c.Trunk.Receive()
+		frame, err := c.receive()
 		if err == nil {
 			heard.Store(true)
 			if frame.Kind != channel.Beat {
@@ -80,6 +81,15 @@ func (c *Child) serve(remote Remote) string {
 		}
 		return withWords(remote.Words.String(), err.Error())
 	}
+}
+
+// receive returns the next frame, which must be of a proxy that the trunk leads to: others trust it.
+func (c *Child) receive() (channel.Frame, error) {
+	frame, err := c.Trunk.Receive()
+	if err == nil && frame.Kind != channel.Beat && !slices.Contains(c.ids, frame.Proxy) {
+		err = fmt.Errorf("it speaks for proxy %d, which is not below it", frame.Proxy)
+	}
+	return frame, err
 }
 
 // listen calls silent when nothing was heard for some beats. It counts its own ticks, not time: while this process is

@@ -148,3 +148,14 @@ func TestSilence(t *testing.T) {
 	assert.Equal(t, "nothing was heard from it for 300ms", h.awaitLoss(t).Text)
 	children.Stop()
 }
+
+// A proxy speaks for itself and those below it: it can neither end nor crash what hears it by other numbers.
+func TestChildThatSpeaksForOthers(t *testing.T) {
+	h, children := startChild(t, `eval "${@: -1}"`, 0)
+	children.all[0].Trunk.Conn(4).Send(channel.BarrierIn, 0, nil) // it is sent back
+	assert.Contains(t, h.awaitLoss(t).Text, "it speaks for proxy 4, which is not below it")
+	children.Stop()
+	for _, frame := range h.frames {
+		assert.Equal(t, 3, frame.Proxy)
+	}
+}
