@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
 )
@@ -41,6 +43,9 @@ func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) 
 		p.words[from.Ranks[0]] = kept
 		p.mu.Unlock()
 	}
+	p.mu.Lock()
+	p.pipes = append(p.pipes, pipe)
+	p.mu.Unlock()
 	p.output.Go(func() {
 		defer pipe.Close()
 		p.copyLines(lines, pipe)
@@ -75,9 +80,14 @@ func (p *proxy) place(from hydra.RankSet) hydra.Place {
 	}
 }
 
+// copyLines reads to the end of the pipe. After the sweep it takes what is there: who may still write is none of the job's.
 func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
 	chunk := make([]byte, readSize)
 	for {
+		if p.swept.Load() {
+			lines.write(whatIsThere(pipe))
+			return
+		}
 		if p.plan.Prompt && len(lines.partial) > 0 {
 			_ = pipe.SetReadDeadline(time.Now().Add(promptPause)) // pipes take deadlines
 		}
@@ -89,6 +99,31 @@ func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
 		} else if err != nil {
 			return
 		}
+	}
+}
+
+// whatIsThere reads a pipe without waiting. One call returns all that it holds.
+func whatIsThere(pipe *os.File) []byte {
+	var text []byte
+	raw, err := pipe.SyscallConn()
+	if err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			size, _ := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0)
+			text = make([]byte, max(size, readSize))
+			n, _ := unix.Read(int(fd), text)
+			text = text[:max(n, 0)]
+		})
+	}
+	return text
+}
+
+// endReading ends what waits for output that nobody of the job can write any more.
+func (p *proxy) endReading() {
+	p.swept.Store(true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, pipe := range p.pipes {
+		_ = pipe.SetReadDeadline(time.Now()) // it may be closed, having ended
 	}
 }
 

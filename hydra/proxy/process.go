@@ -114,6 +114,9 @@ func (p *proxy) fork(proc *process, s start, d *descriptors) (err error) {
 	p.processes = append(p.processes, proc)
 	p.byPID[proc.pid] = proc
 	p.running.Add(1)
+	for _, sig := range p.early {
+		p.signal(proc, sig)
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,6 +43,7 @@ type proxy struct {
 	stdin   *stdinFan
 	files   map[string]*outFile
 	output  sync.WaitGroup // goroutines that read the sets' output
+	swept   atomic.Bool    // no process of the ranks' is left
 	began   time.Time
 	group   *procs.Group   // of the sets' processes; nil where none can be made. After the first is started it stays
 	running sync.WaitGroup // processes whose end is not reported yet
@@ -53,8 +55,11 @@ type proxy struct {
 	byPID     map[int]*process
 	collected procs.Makers // every process that was collected, whoever started it
 	ending    bool
+	early     []unix.Signal  // sent while some ranks are yet to start
+	started   bool           // no rank is
 	announced bool           // an Initialized frame was sent
 	words     map[int]*words // by first rank
+	pipes     []*os.File     // of the sets' output
 	failed    []int          // the first ranks to fail
 	oomKills  int            // counted so far
 }
@@ -78,6 +83,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err = begin(); err != nil {
 		p.end()
 	} else {
+		p.startedAll()
 		p.stdin.seal()
 		p.conn.SendValue(channel.Started, p.pids())
 		time.AfterFunc(keepAfter, func() {
@@ -137,6 +143,7 @@ func (p *proxy) finish() {
 	if p.isEnding() || p.endedBadly() {
 		procs.RemoveSharedMemory(p.began, p.collected)
 	}
+	p.endReading()
 	<-drained
 	p.sendWords()
 	p.closeFiles()
@@ -225,13 +232,27 @@ func (p *proxy) end() {
 func (p *proxy) signalAll(sig unix.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	debugged := hydra.Debugged(p.plan.Tools)
-	for pid, proc := range p.byPID {
-		if sig == unix.SIGINT && len(debugged) > 0 && !debugged.HoldAny(proc.set.Ranks) {
-			continue
-		}
-		_ = unix.Kill(-pid, sig) // a zombie's group may be gone already
+	if !p.started {
+		p.early = append(p.early, sig)
 	}
+	for _, proc := range p.byPID {
+		p.signal(proc, sig)
+	}
+}
+
+// signal signals the process group of a rank set.
+func (p *proxy) signal(proc *process, sig unix.Signal) {
+	debugged := hydra.Debugged(p.plan.Tools)
+	if sig != unix.SIGINT || len(debugged) == 0 || debugged.HoldAny(proc.set.Ranks) {
+		_ = unix.Kill(-proc.pid, sig) // a zombie's group may be gone already
+	}
+}
+
+// startedAll notes that no rank is to start any more.
+func (p *proxy) startedAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started, p.early = true, nil
 }
 
 // reap collects ended children and reports whether any child is left.

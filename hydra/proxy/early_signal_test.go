@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra"
+)
+
+// A signal that comes before a rank has started reaches it all the same.
+func TestEarlySignal(t *testing.T) {
+	p := &proxy{byPID: map[int]*process{}}
+	p.signalAll(unix.SIGTERM)
+	proc := newProcess(hydra.RankSet{Ranks: []int{0}}, 0)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer null.Close()
+	fd := int(null.Fd())
+	sleep := start{path: "/bin/sleep", args: []string{"sleep", "10"}, dir: "/"}
+	require.NoError(t, onLaunchThread(func() error { return p.fork(proc, sleep, &descriptors{child: []int{fd, fd, fd}}) }))
+	var status unix.WaitStatus
+	_, err = unix.Wait4(proc.pid, &status, 0, nil)
+	require.NoError(t, err)
+	assert.Equal(t, unix.SIGTERM, status.Signal())
+	p.startedAll()
+	p.signalAll(unix.SIGUSR1)
+	assert.Empty(t, p.early, "kept though nobody is to start any more")
+}
