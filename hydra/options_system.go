@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-)
 
-// launchers lists what -launcher takes.
-var launchers = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge", "pbs", "ll", "manual"}
+	"github.com/tpsl/tpsl/hydra/launch"
+)
 
 func launchOptions() []option {
 	return []option{
-		{names: []string{"launcher", "bootstrap"}, args: strings.Join(launchers, "|"), short: "what starts the proxies on other hosts",
-			set: toWord(func(p *parser) *string { return &p.opts.Launch.Launcher }, launchers...)},
+		{names: []string{"launcher", "bootstrap"}, args: strings.Join(launch.Names, "|"), short: "what starts the proxies on other hosts",
+			set: toWord(func(p *parser) *string { return &p.opts.Launch.Launcher }, launch.Names...)},
 		{names: []string{"launcher-exec", "bootstrap-exec"}, args: "FILE", short: "the launcher's program, when it has another name",
 			set: toText(func(p *parser) *string { return &p.opts.Launch.Exec })},
 		{names: []string{"launcher-extra-args", "bootstrap-exec-extra-args"}, args: "ARGS", short: "more arguments for the launcher",

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/internal/version"
 )
 
@@ -59,7 +60,7 @@ func BuildDetails() string {
 		{"Version:", version.Version + " (tpsl)"},
 		{"Go:", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{"Process Manager:", "pmi"},
-		{"Launchers available:", strings.Join(launchers, " ")},
+		{"Launchers available:", strings.Join(launch.Names, " ")},
 		{"Topology libraries available:", "sysfs"},
 		{"Resource management kernels available:", strings.Join(resourceManagers, " ")},
 		{"Demux engines available:", "netpoll"},

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"os/user"
 	"strings"
 	"time"
 )
@@ -82,19 +82,12 @@ func newRemote(opts Options) (Launcher, error) {
 		if _, known := shells[name]; known {
 			return newShell(name, opts)
 		}
-		return nil, fmt.Errorf("unknown launcher %q; known are %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown launcher %q; known are %s", name, strings.Join(Names, ", "))
 	}
 }
 
-// Names lists the launchers.
-func Names() []string {
-	names := []string{"fork", "manual", "slurm"}
-	for name := range shells {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+// Names lists the launchers, the default first.
+var Names = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge", "pbs", "ll", "manual"}
 
 func forksLocally(name string) bool { _, shell := shells[name]; return shell || name == "" }
 
@@ -112,9 +105,18 @@ func (a autofork) Start(host Host) (Remote, error) {
 	return a.Launcher.Start(host)
 }
 
-// isHere reports whether a proxy starts here without the launcher.
+// isHere reports whether a proxy starts here without the launcher. Another user's needs a login.
 func (o Options) isHere(host Host) bool {
-	return o.AutoFork && forksLocally(o.Launcher) && (host.Name == o.LocalName || IsLocal(host.Name))
+	return o.AutoFork && forksLocally(o.Launcher) && (host.Name == o.LocalName || IsLocal(host.Name)) && isOurs(host.User)
+}
+
+// isOurs reports whether a login as this user is one as who we are.
+func isOurs(login string) bool {
+	if login == "" {
+		return true
+	}
+	self, err := user.Current()
+	return err == nil && self.Username == login
 }
 
 // self is the path of this program, for other hosts.

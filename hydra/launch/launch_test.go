@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"os/user"
 	"slices"
 	"strings"
 	"testing"
@@ -46,12 +47,35 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// Every launcher that is named is there, and the other way round.
+func TestNames(t *testing.T) {
+	t.Setenv("PBS_JOBID", "7.server")
+	for _, name := range Names {
+		_, err := New(Options{Launcher: name})
+		assert.NoError(t, err)
+	}
+	for name := range shells {
+		assert.Contains(t, Names, name)
+	}
+}
+
+// This host's proxy is forked, unless it is to be another user's.
+func TestHere(t *testing.T) {
+	self, err := user.Current()
+	require.NoError(t, err)
+	opts := Options{AutoFork: true}
+	assert.True(t, opts.isHere(Host{Name: "localhost"}))
+	assert.True(t, opts.isHere(Host{Name: "localhost", User: self.Username}))
+	assert.False(t, opts.isHere(Host{Name: "localhost", User: "another"}))
+	assert.False(t, opts.isHere(Host{Name: "far"}))
+}
+
 func TestRefusals(t *testing.T) {
 	t.Setenv("PBS_JOBID", "")
 	_, err := New(Options{Launcher: "pbs"})
 	assert.ErrorContains(t, err, "PBS_JOBID is not set")
 	_, err = New(Options{Launcher: "persist"})
-	assert.ErrorContains(t, err, `unknown launcher "persist"; known are fork, l`)
+	assert.ErrorContains(t, err, `unknown launcher "persist"; known are ssh, rsh, `)
 	launcher, err := New(Options{})
 	require.NoError(t, err)
 	_, err = launcher.Start(Host{Name: "-oProxyCommand=reboot"})
@@ -59,7 +83,7 @@ func TestRefusals(t *testing.T) {
 	launcher, err = New(Options{Exec: "/nowhere/ssh"})
 	require.NoError(t, err)
 	_, err = launcher.Start(Host{Name: "b"})
-	assert.ErrorContains(t, err, "start proxy on b: fork/exec /nowhere/ssh: no such file")
+	assert.ErrorContains(t, err, "start proxy on b: fork/exec /nowhere/ssh: no such file or directory; choose another program by -launcher-exec, ")
 }
 
 func TestQuote(t *testing.T) {

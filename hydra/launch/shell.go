@@ -92,7 +92,7 @@ func (s shell) Start(host Host) (remote Remote, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
 	procs.OnLastingThread(func() { remote, err = start(cmd, host) })
 	if err != nil {
-		return remote, err
+		return remote, notStarted(err)
 	}
 	var over atomic.Bool
 	remote.Words = said
@@ -106,6 +106,11 @@ func (s shell) Start(host Host) (remote Remote, err error) {
 		}
 	}
 	return remote, nil
+}
+
+// notStarted says what to do about a launcher that this machine lacks.
+func notStarted(err error) error {
+	return fmt.Errorf("%w; choose another program by -launcher-exec, or another way by -launcher", err)
 }
 
 // ended says in words how a launcher ended; well is no error.

@@ -70,7 +70,7 @@ func (s *slurm) Expect(hosts []Host) error {
 	var remote Remote
 	procs.OnLastingThread(func() { remote, err = start(cmd, Host{Name: hosts[0].Name}) })
 	if err != nil {
-		return err
+		return notStarted(err)
 	}
 	st.in, st.stdin, st.pid = &sharedWriter{out: remote.In}, remote.In, cmd.Process.Pid
 	s.mu.Lock()
