@@ -38,9 +38,7 @@ type relay struct {
 	ways     map[int]*Child // by proxy
 	gather   *pmi.Gather
 	running  sync.WaitGroup // children
-
-	mu     sync.Mutex
-	leaves map[string]pmi.Leave // by barrier, those entered above
+	entered  pmi.Entered    // barriers, above
 }
 
 // Relay runs a relay as a Grow frame asks for, until the trunk above or every child has ended.
@@ -53,7 +51,7 @@ func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
 	if err != nil {
 		return err
 	}
-	r := &relay{id: g.Branch.Host.ID, up: up, ways: map[int]*Child{}, leaves: map[string]pmi.Leave{}}
+	r := &relay{id: g.Branch.Host.ID, up: up, ways: map[int]*Child{}}
 	r.children = NewChildren(launcher, secret, g.Options, r)
 	own := r.children.add(g.Branch.Host, []int{r.id}, Fork{})
 	r.ways[r.id] = own
@@ -84,7 +82,7 @@ func (r *relay) receive() {
 		}
 		switch way := r.ways[frame.Proxy]; {
 		case frame.Kind == channel.BarrierOut && frame.Proxy == r.id:
-			r.barrierOut(frame)
+			r.entered.Left(frame.Body)()
 		case way != nil:
 			way.Trunk.Put(frame)
 		}
@@ -122,22 +120,7 @@ func (r *relay) Lost(child *Child, loss channel.Loss) {
 
 // Enter implements pmi.Exchanger: it takes a barrier to the process above.
 func (r *relay) Enter(a pmi.Arrival, leave pmi.Leave) {
-	r.mu.Lock()
-	r.leaves[a.Barrier] = leave
-	r.mu.Unlock()
-	r.up.Conn(r.id).Send(channel.BarrierIn, 0, a.Append(nil))
-}
-
-func (r *relay) barrierOut(frame channel.Frame) {
-	done, err := pmi.ParseArrival(frame.Body)
-	if err != nil {
-		return // mpiexec notices when the job does not go on
-	}
-	r.mu.Lock()
-	leave := r.leaves[done.Barrier]
-	delete(r.leaves, done.Barrier)
-	r.mu.Unlock()
-	if leave != nil {
-		leave(done.Puts, nil)
+	if r.entered.Add(a.Barrier, leave) {
+		r.up.Conn(r.id).Send(channel.BarrierIn, 0, a.Append(nil))
 	}
 }

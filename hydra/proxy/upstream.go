@@ -13,10 +13,10 @@ import (
 
 // An upstream takes barriers and names to mpiexec. It implements pmi.Upstream.
 type upstream struct {
-	conn *channel.Conn
+	conn    *channel.Conn
+	entered pmi.Entered // barriers that not all other hosts have reached
 
 	mu     sync.Mutex
-	leaves map[string]pmi.Leave // by barrier, those of the host's ranks that others have not reached
 	names  map[int]chan channel.Name
 	spawns map[int]chan pmi.SpawnReply
 	lastID int
@@ -24,36 +24,18 @@ type upstream struct {
 }
 
 func newUpstream(conn *channel.Conn) *upstream {
-	return &upstream{conn: conn, leaves: map[string]pmi.Leave{}, names: map[int]chan channel.Name{}, spawns: map[int]chan pmi.SpawnReply{}}
+	return &upstream{conn: conn, names: map[int]chan channel.Name{}, spawns: map[int]chan pmi.SpawnReply{}}
 }
 
 // Enter implements pmi.Exchanger. The ranks of a host enter a barrier together, so each is entered once at a time.
 func (u *upstream) Enter(a pmi.Arrival, leave pmi.Leave) {
-	u.mu.Lock()
-	if u.closed {
-		u.mu.Unlock()
-		leave(nil, pmi.ErrClosed)
-		return
+	if u.entered.Add(a.Barrier, leave) {
+		u.conn.Send(channel.BarrierIn, 0, a.Append(nil))
 	}
-	u.leaves[a.Barrier] = leave
-	u.mu.Unlock()
-	u.conn.Send(channel.BarrierIn, 0, a.Append(nil))
 }
 
 // barrierOut lets the ranks go on a goroutine: one that does not read must not hold up the channel.
-func (u *upstream) barrierOut(body []byte) {
-	done, err := pmi.ParseArrival(body)
-	if err != nil {
-		return // mpiexec notices when the job does not go on
-	}
-	u.mu.Lock()
-	leave := u.leaves[done.Barrier]
-	delete(u.leaves, done.Barrier)
-	u.mu.Unlock()
-	if leave != nil {
-		go leave(done.Puts, nil)
-	}
-}
+func (u *upstream) barrierOut(body []byte) { go u.entered.Left(body)() }
 
 // Publish implements pmi.Upstream.
 func (u *upstream) Publish(service, port string) error {
@@ -110,8 +92,7 @@ func (u *upstream) nameReply(frame channel.Frame) {
 // close fails what waits for an answer, and every later request.
 func (u *upstream) close() {
 	u.mu.Lock()
-	leaves := u.leaves
-	u.leaves, u.closed = nil, true
+	u.closed = true
 	for id, reply := range u.names {
 		close(reply)
 		delete(u.names, id)
@@ -121,7 +102,5 @@ func (u *upstream) close() {
 		delete(u.spawns, id)
 	}
 	u.mu.Unlock()
-	for _, leave := range leaves {
-		leave(nil, pmi.ErrClosed)
-	}
+	u.entered.Close()
 }
