@@ -4,6 +4,7 @@
 package hydra
 
 import (
+	"io"
 	"os"
 	"sync"
 
@@ -13,7 +14,7 @@ import (
 // A merger writes whole lines from many sources to one stream. A goroutine of its own writes; what waits is bounded by
 // the proxies' windows, which get credit for what was written.
 type merger struct {
-	out    *os.File
+	out    io.Writer
 	broken chan error // gets the error after which nothing is written any more
 
 	mu      sync.Mutex
@@ -37,7 +38,7 @@ type piece struct {
 }
 
 func newMerger(out *os.File) *merger {
-	m := &merger{out: out, broken: make(chan error, 1)}
+	m := &merger{out: patient{out}, broken: make(chan error, 1)}
 	m.wake = sync.NewCond(&m.mu)
 	go m.run()
 	return m

@@ -49,7 +49,7 @@ func feedStdin(readers []*proxyLink) {
 			return
 		}
 		chunk := make([]byte, stdinChunk)
-		n, err := os.Stdin.Read(chunk)
+		n, err := patient{os.Stdin}.Read(chunk)
 		for _, link := range readers {
 			if n > 0 {
 				link.conn.Send(channel.Stdin, 0, chunk[:n])
