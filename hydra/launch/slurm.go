@@ -6,6 +6,7 @@ package launch
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -99,13 +100,17 @@ func (s *slurm) command(hosts []Host) ([]string, error) {
 	srun := cmp.Or(s.opts.Exec, "srun")
 	return slices.Concat([]string{srun, "-N", n, "-n", n, "--ntasks-per-node=1", "--nodelist=" + strings.Join(names, ","),
 		"--export=NONE", "--mem=0", "--cpu-bind=none", "--mpi=none", "--kill-on-bad-exit=0"},
-		sharing(srun), s.opts.ExtraArgs, []string{path, ProxyArg, LinesArg}), nil
+		s.sharing(srun), s.opts.ExtraArgs, []string{path, ProxyArg, LinesArg}), nil
 }
 
 // sharing is the option by which a step does not take the job's CPUs for itself: --external-launcher from Slurm 23.11 on,
 // --overlap from 20.11 on.
-func sharing(srun string) []string {
-	help, _ := exec.Command(srun, "--help").Output() // what is wrong with srun shows when it is to run
+func (s *slurm) sharing(srun string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.opts.Limit, defaultLimit))
+	defer cancel()
+	ask := exec.CommandContext(ctx, srun, "--help")
+	ask.WaitDelay = waitDelay
+	help, _ := ask.Output() // what is wrong with srun shows when it is to run
 	for _, option := range []string{"--external-launcher", "--overlap"} {
 		if strings.Contains(string(help), option) {
 			return []string{option}

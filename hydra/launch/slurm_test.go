@@ -8,8 +8,11 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,6 +87,16 @@ func TestSrunCommand(t *testing.T) {
 		"--kill-on-bad-exit=0 --qos=x mpiexec +proxy lines", strings.Join(args, " "))
 	_, err = s.Start(Host{ID: 4, Name: "c"})
 	assert.ErrorContains(t, err, "nobody expected it")
+}
+
+// An srun that does not answer keeps nobody.
+func TestSrunThatHangs(t *testing.T) {
+	srun := filepath.Join(t.TempDir(), "srun")
+	require.NoError(t, os.WriteFile(srun, []byte("#!/bin/sh\nexec sleep 60\n"), 0o700))
+	began := time.Now()
+	_, err := (&slurm{opts: Options{Exec: srun, Limit: 50 * time.Millisecond}}).command([]Host{{Name: "a"}})
+	require.NoError(t, err)
+	assert.Less(t, time.Since(began), 10*time.Second)
 }
 
 // What is no line of ours is nobody's, and never more than it carries.
