@@ -134,13 +134,18 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.outcome.note("the job did not end in time; killed what was left")
 			return
 		case <-flushed:
-			select {
-			case err := <-j.stdout.broken: // both came at once
-				j.outcome.unwritten(err)
-			default:
-			}
+			j.checkStdout()
 			return
 		}
+	}
+}
+
+// checkStdout tells of a stdout that could not be written when its last line was.
+func (j *Job) checkStdout() {
+	select {
+	case err := <-j.stdout.broken:
+		j.outcome.unwritten(err)
+	default:
 	}
 }
 

@@ -14,13 +14,15 @@ import (
 func launchOptions() []option {
 	return []option{
 		{names: []string{"launcher", "bootstrap"}, args: strings.Join(launch.Names, "|"), short: "what starts the proxies on other hosts",
+			long: "Not given: that of the resource manager, else ssh, which must not ask for a password. manual prints a command for each host,\n" +
+				"for others to run.",
 			set: toWord(func(p *parser) *string { return &p.opts.Launch.Launcher }, launch.Names...)},
 		{names: []string{"launcher-exec", "bootstrap-exec"}, args: "FILE", short: "the launcher's program, when it has another name",
 			set: toText(func(p *parser) *string { return &p.opts.Launch.Exec })},
 		{names: []string{"launcher-extra-args", "bootstrap-exec-extra-args"}, args: "ARGS", short: "more arguments for the launcher",
 			long: "Spaces part them; quotes and backslashes keep spaces, as in a shell.",
 			set:  toParsed(splitWords, func(p *parser) *[]string { return &p.opts.Launch.ExtraArgs })},
-		{names: []string{"fanout"}, args: "N", short: "how many proxies one of them starts",
+		{names: []string{"fanout"}, args: "N", short: "how many proxies one of them starts (default 32)",
 			set: toParsed(positive, func(p *parser) *int { return &p.opts.Launch.Fanout })},
 		{names: []string{"hybrid-hosts"}, short: "find mpiexec by PATH on each host, not by its path here",
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.Launch.Hybrid })},

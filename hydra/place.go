@@ -45,17 +45,9 @@ func place(opts Options, s Setting) (placement, error) {
 				return placement{}, err
 			}
 		}
-		size := segment.Ranks
-		if size == 0 {
-			size = dealer.slots()
+		if err := p.add(segment, dealer); err != nil {
+			return placement{}, err
 		}
-		if len(p.ranks)+size > maxRanks {
-			return placement{}, fmt.Errorf("the job has more than %d ranks; give -n", maxRanks)
-		}
-		for range size {
-			p.ranks = append(p.ranks, dealer.next())
-		}
-		p.sizes = append(p.sizes, size)
 	}
 	if opts.Hosts.RankMap != "" {
 		if err := p.mapRanks(opts.Hosts.RankMap); err != nil {
@@ -64,6 +56,22 @@ func place(opts Options, s Setting) (placement, error) {
 	}
 	p.dropIdle()
 	return p, nil
+}
+
+// add places the ranks of a segment.
+func (p *placement) add(segment Segment, dealer *dealer) error {
+	size := segment.Ranks
+	if size == 0 {
+		size = dealer.slots()
+	}
+	if len(p.ranks)+size > maxRanks {
+		return fmt.Errorf("the job has more than %d ranks; give -n", maxRanks)
+	}
+	for range size {
+		p.ranks = append(p.ranks, dealer.next())
+	}
+	p.sizes = append(p.sizes, size)
+	return nil
 }
 
 // orderHosts applies the options that change the host list.

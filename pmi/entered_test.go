@@ -15,7 +15,7 @@ func TestEntered(t *testing.T) {
 	var entered pmi.Entered
 	var got []string
 	wait := func(barrier string) bool {
-		return entered.Add(barrier, func(union []pmi.Entry, err error) {
+		return entered.Add(barrier, func(_ []pmi.Entry, err error) {
 			got = append(got, barrier)
 			if err != nil {
 				got = append(got, err.Error())

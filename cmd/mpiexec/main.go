@@ -52,16 +52,19 @@ func run() int {
 	if opts.Hosts.PrintRankMap {
 		fmt.Fprint(os.Stderr, plan.RankMap())
 	}
-	log := slog.New(slog.DiscardHandler)
-	if opts.Verbose {
-		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
 	opts.Launch.LocalName = opts.Hosts.LocalName
-	outcome := hydra.NewJob(plan, opts.Launch, opts.Timeout, log).Run()
+	outcome := hydra.NewJob(plan, opts.Launch, opts.Timeout, logger(opts.Verbose)).Run()
 	if len(outcome.Lines) > 0 {
 		fmt.Fprintln(os.Stderr, strings.Join(outcome.Lines, "\n"))
 	}
 	return outcome.Code
+}
+
+func logger(verbose bool) *slog.Logger {
+	if !verbose {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 func fail(err error) int {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -84,12 +85,7 @@ func parseFlux(text []byte) ([]Host, error) {
 	if len(cores) != len(list) {
 		return nil, errors.New("resource set has not as many hosts as ranks")
 	}
-	ranks := make([]int, 0, len(cores))
-	for rank := range cores {
-		ranks = append(ranks, rank)
-	}
-	slices.Sort(ranks)
-	for i, rank := range ranks {
+	for i, rank := range slices.Sorted(maps.Keys(cores)) {
 		list[i].Slots = min(cores[rank], MaxSlots)
 	}
 	return list, nil

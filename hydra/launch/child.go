@@ -125,7 +125,7 @@ func (c *Child) launch() (Remote, error) {
 	chatter, err := c.set.secret.greet(in, c.Host.ID)
 	timer.Stop()
 	if late.Load() {
-		err = fmt.Errorf("no answer within %v", c.set.opts.Limit)
+		err = fmt.Errorf("no answer within %v; HYDRA_LAUNCH_TIMEOUT may say more", c.set.opts.Limit)
 	}
 	if err != nil {
 		return remote, c.failed(remote, chatter, err)

@@ -100,7 +100,7 @@ func TestChildThatFails(t *testing.T) {
 		"chatter":  {"echo welcome; exit 1", `host far: printed "welcome" (ssh ended with 1)`, 0},
 		"nothing":  {"exit 0", "host far: ended before a proxy answered", 0},
 		"no shell": {"read order; echo '+tpsl-proxy devel 00ff'; sleep 60", "host far: what answers does not know the job's secret", 0},
-		"hangs":    {"echo trying >&2; exec sleep 60", "host far: trying (no answer within 500ms)", 500 * time.Millisecond},
+		"hangs":    {"echo trying >&2; exec sleep 60", "host far: trying (no answer within 500ms; HYDRA_LAUNCH_TIMEOUT may say more)", 500 * time.Millisecond},
 		"killed":   {"kill -9 $$", "host far: ssh was killed by SIGKILL", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

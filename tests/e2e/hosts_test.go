@@ -219,7 +219,7 @@ func silentHosts(t *testing.T, hosts []testsupport.Host) {
 	assert.Equal(t, 255, job.wait(t))
 	signalAll(hosts[2], unix.SIGCONT)
 	quiet(t, hosts)
-	assert.Equal(t, "mpiexec: host c: no answer within 2s\n", job.errOut.String())
+	assert.Equal(t, "mpiexec: host c: no answer within 2s; HYDRA_LAUNCH_TIMEOUT may say more\n", job.errOut.String())
 }
 
 // A job goes on while its mpiexec is stopped, and after.
