@@ -34,5 +34,5 @@ func TestPatient(t *testing.T) {
 	}()
 	got, err := io.ReadAll(in)
 	require.NoError(t, err)
-	assert.Equal(t, len(text), len(got))
+	assert.Len(t, got, len(text))
 }
