@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/gob"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -126,15 +127,23 @@ func spawnSegment(block pmi.SpawnBlock, self string) (Segment, error) {
 		Hosts:      cmp.Or(block.Info["hosts"], block.Info["host"]),
 	}
 	if file := block.Info["hostfile"]; file != "" && segment.Hosts == "" {
-		list, err := hosts.ReadFile(file, self)
-		if err != nil {
+		var err error
+		if segment.Hosts, err = spawnHosts(file, self); err != nil {
 			return Segment{}, fmt.Errorf("host file: %w", err)
 		}
-		var names []string
-		for _, h := range list {
-			names = append(names, fmt.Sprintf("%s:%d", h.Name, h.Slots))
-		}
-		segment.Hosts = strings.Join(names, ",")
 	}
 	return segment, nil
+}
+
+// spawnHosts lists the hosts of a file that a rank names. It is no pipe: the job would wait for who writes it.
+func spawnHosts(file, self string) (string, error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a regular file", file)
+	}
+	list, err := hosts.ReadFile(file, self)
+	var names []string
+	for _, h := range list {
+		names = append(names, fmt.Sprintf("%s:%d", h.Name, h.Slots))
+	}
+	return strings.Join(names, ","), err
 }
