@@ -161,6 +161,9 @@ func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stde
 
 // force ends the job without waiting for a slow reader of its output.
 func (j *Job) force() {
+	if j.forced {
+		return // being told again makes it no later
+	}
 	j.grace = nil
 	j.end()
 	j.forced = true

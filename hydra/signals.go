@@ -6,6 +6,7 @@ package hydra
 import (
 	"os"
 	"os/signal"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -42,8 +43,18 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		j.stderr.line("mpiexec: Sending Ctrl-C to processes as requested")
 		j.stderr.line("mpiexec: Press Ctrl-C again to force abort")
 	}
+	if j.ranksOver() && slices.Contains(deadly, sig) {
+		j.force() // what is still to end is mpiexec, which may be waiting for a reader
+		return
+	}
 	j.signal(sig)
 }
+
+// deadly lists the signals that end a process which does nothing about them, but for SIGINT, which is counted.
+var deadly = []unix.Signal{unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP}
+
+// ranksOver reports whether all ranks have ended, or will in any case.
+func (j *Job) ranksOver() bool { return j.ending || j.open == 0 }
 
 // signal has every proxy signal its ranks.
 func (j *Job) signal(sig unix.Signal) {
