@@ -26,8 +26,8 @@ Written by ` + "`scripts/conformance`" + ` from ` + "[its ledger](results/confor
 
 The C tests of MPICH's test suite (` + "`test/mpi` of v4.0.2" + `), built against Debian's MPICH, run twice by the same mpiexec: flat
 (` + "`-n N`" + `) and as private ranks of one address space (` + "`-n N -rpp N -tpsl private`" + `). A run is judged by the rules of the suite's
-runtests. A run of less than 8 ranks may take 30 s, another 60 s; what did not end then has run again with 180 s, the suite's
-own limit, and 360 s. Ranks beyond the cores give way to each other when they find nothing to do (a library in front of UCX,
+runtests. A run of less than 8 ranks may take 30 s, another 60 s; what did not end then has run again with twice
+as much. Ranks beyond the cores give way to each other when they find nothing to do (a library in front of UCX,
 alike in both modes). Not read: the lists that the
 suite generates (` + "`testlist.dtp`, `testlist.cvar`" + `), those for GPUs, and the tests in C++ and Fortran.
 `
