@@ -58,7 +58,7 @@ type LaunchOptions = launch.Options
 
 // PMIOptions say how ranks find each other.
 type PMIOptions struct {
-	Version    string   // -pmi: "1" or "2"; "" leaves it to the ranks
+	Version    string   // -pmi: "1", "2" or "x"; "" leaves it to the programs
 	Port       bool     // TCP in place of an inherited socket
 	Trace      bool     // every message, on stderr
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number

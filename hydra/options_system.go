@@ -35,9 +35,9 @@ func launchOptions() []option {
 
 func pmiOptions() []option {
 	return []option{
-		{names: []string{"pmi"}, args: "auto|1|2", short: "the version that ranks speak (default auto)",
-			long: "Both are served, as each message tells its own. PMIx is not: programs linked with Open MPI are refused,\n" +
-				"unless 1 or 2 says that theirs was built to speak it.",
+		{names: []string{"pmi"}, args: "auto|1|2|x", short: "the version that ranks speak (default auto)",
+			long: "1 and 2 are told apart by their messages. Programs linked with Open MPI get x, which is PMIx, unless 1 or 2\n" +
+				"says that theirs was built to speak it.",
 			set: setPMIVersion},
 		{names: []string{"pmi-port"}, short: "have ranks connect by TCP",
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.PMI.Port })},
@@ -56,13 +56,13 @@ func setPMIVersion(p *parser, v string) error {
 	switch word := strings.ToLower(v); word {
 	case "auto":
 		return nil
-	case "1", "2":
+	case "1", "2", "x":
 		p.opts.PMI.Version = word
 		return nil
-	case "x", "flux":
-		return fmt.Errorf("mpiexec does not serve PMI %s; leave -pmi out, and run programs of an MPI library that speaks PMI 1 or 2, as MPICH does", word)
+	case "flux":
+		return fmt.Errorf("mpiexec does not serve PMI %s; leave -pmi out, and run programs of MPICH or Open MPI", word)
 	}
-	return fmt.Errorf("%q is not one of auto, 1, 2", v)
+	return fmt.Errorf("%q is not one of auto, 1, 2, x", v)
 }
 
 func setUniverse(p *parser, v string) error {

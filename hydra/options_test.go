@@ -86,6 +86,7 @@ func TestEveryOption(t *testing.T) {
 		{"-enable-x", func(o *Options) { o.Launch.X = "enable" }},
 		{"-disable-x", func(o *Options) { o.Launch.X = "disable" }},
 		{"-pmi Auto", func(*Options) {}},
+		{"-pmi X", func(o *Options) { o.PMI.Version = "x" }},
 		{"-pmi 2", func(o *Options) { o.PMI.Version = "2" }},
 		{"-pmi-port", func(o *Options) { o.PMI.Port = true }},
 		{"-pmi-trace", func(o *Options) { o.PMI.Trace = true }},

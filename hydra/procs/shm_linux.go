@@ -18,7 +18,7 @@ const shmDir = "/dev/shm/"
 
 // shmNames are the names under which MPI libraries make segments that they unlink once every rank has them mapped.
 // Ranks that are killed before that leave them behind.
-var shmNames = []string{"mpich_shar_tmp*", "ucx_shm_posix_*"}
+var shmNames = []string{"mpich_shar_tmp*", "ucx_shm_posix_*", "vader_segment.*"}
 
 // Now is the time by the clock that stamps files and segments, which may be a tick behind time.Now.
 func Now() time.Time {

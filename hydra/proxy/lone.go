@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -40,6 +41,9 @@ func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lo
 	}
 	program := plan.Programs[set.Program]
 	path, way, err := p.resolve(program)
+	if err == nil && way.pmix {
+		err = errors.New("it needs PMIx, which mpiexec alone serves; start it by mpiexec")
+	}
 	if err != nil {
 		return lone, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], plan.Host, err)
 	}

@@ -23,6 +23,7 @@ type way struct {
 	host     string   // the executable that runs a copy of the program per rank; "" the program is the process
 	tools    []string // of LD_PRELOAD, what the host gives each rank a copy of
 	others   []string // of LD_PRELOAD, what stays with the host's process
+	pmix     bool     // its one rank is served by PMIx in place of PMI
 }
 
 // share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and

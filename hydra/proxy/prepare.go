@@ -46,7 +46,7 @@ func (p *proxy) prepare() ([]start, error) {
 		}
 		starts = append(starts, s)
 	}
-	return starts, nil
+	return starts, p.startPMIx(starts)
 }
 
 // startOf returns what starts a set.
@@ -77,11 +77,11 @@ func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
 	if path, err = lookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
 		return "", w, err
 	}
-	if p.plan.World.Size > 1 && p.plan.PMI.Version == "" {
-		if err = refuseOpenMPI(path); err != nil {
-			return "", w, err
-		}
+	served, err := p.needsPMIx(path, program)
+	if err != nil {
+		return "", w, err
 	}
 	w, err = share(path, program)
+	w.pmix = served
 	return path, w, err
 }

@@ -84,7 +84,7 @@ func (p *proxy) startAll(starts []start) error {
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "", p.port == nil)
+	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "", p.port == nil && p.pmix == nil)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (p *proxy) connect(proc *process, d *descriptors) {
 			close(proc.left[proc.set.Ranks[i]])
 		})
 	}
-	if p.port != nil {
+	if p.port != nil || p.pmix != nil {
 		talking.Go(func() { <-proc.left[proc.set.Ranks[0]] })
 	}
 	if d.control != nil {

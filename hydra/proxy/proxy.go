@@ -38,6 +38,7 @@ type proxy struct {
 	up      *upstream
 	single  *singleton // guarded by mu; nil where we start the ranks
 	port    *port      // nil where ranks inherit their PMI sockets
+	pmix    *pmix      // nil where ranks are served by PMI
 	log     *slog.Logger
 	windows map[channel.Kind]*channel.Window // of the output streams
 	stdin   *stdinFan
@@ -75,6 +76,10 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	begin, err := p.ready()
 	if err != nil {
 		return err
+	}
+	if p.pmix != nil {
+		go p.servePMIx()
+		defer p.pmix.remove()
 	}
 	p.group = procs.NewGroup(p.plan.GroupName())
 	defer func() { p.group.Remove() }()
@@ -136,6 +141,7 @@ func (p *proxy) finish() {
 	p.up.close()
 	p.stdin.close()
 	p.group.Close()
+	p.pmix.close()
 	if !procs.Sweep(p.reap, sweepLimit) {
 		p.Warned(-1, "some processes of the job could not be killed")
 		return
