@@ -66,6 +66,7 @@ type event struct {
 	link  *proxyLink
 	frame channel.Frame
 	loss  *channel.Loss // the proxy is gone
+	sets  []RankSet     // the proxy has cut its ranks into these
 }
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
@@ -186,6 +187,10 @@ func (j *Job) end() {
 func (j *Job) handle(e event) {
 	if e.loss != nil {
 		j.lost(*e.loss)
+		return
+	}
+	if e.sets != nil {
+		e.link.plan.Sets = e.sets
 		return
 	}
 	w := e.link.world

@@ -57,10 +57,10 @@ func (j *Job) placed(link *proxyLink, frame channel.Frame) {
 		j.events <- event{link: link, frame: channel.Frame{Kind: channel.Failed, Body: []byte(err.Error())}}
 		return
 	}
-	if placed.Sets != nil {
-		link.plan.Sets = placed.Sets
-	}
 	for _, line := range placed.Report {
 		j.stderr.line("mpiexec: " + line)
+	}
+	if placed.Sets != nil {
+		j.events <- event{link: link, sets: placed.Sets}
 	}
 }
