@@ -4,6 +4,8 @@
 package hydra
 
 import (
+	"os"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/procs"
@@ -23,6 +25,7 @@ func (j *Job) finish() {
 	if j.lostProxy {
 		for _, link := range j.proxies {
 			procs.RemoveGroup(link.plan.GroupName())
+			_ = os.RemoveAll(link.plan.PMIxFolder()) // most jobs have none
 		}
 		procs.RemoveSharedMemory(j.began, collected)
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -51,6 +52,11 @@ type HostPlan struct {
 
 // GroupName names the control group of the host's ranks.
 func (h HostPlan) GroupName() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
+
+// PMIxFolder names the folder of the host's PMIx server, whose sockets and notes are the job's alone.
+func (h HostPlan) PMIxFolder() string {
+	return filepath.Join(os.TempDir(), "tpsl_"+h.GroupName()+"_pmix")
+}
 
 // Encode returns the plan as the launch frame carries it. Gob keeps arguments and settings that are not UTF-8.
 func (h HostPlan) Encode() []byte {

@@ -72,7 +72,8 @@ func (p *proxy) forkPMIx() (helper *pmix, err error) {
 		return nil, err
 	}
 	helper = &pmix{env: map[int][]string{}, gone: map[int]bool{}}
-	if helper.folder, err = os.MkdirTemp("", "tpsl_pmix_"); err != nil {
+	helper.folder = p.plan.PMIxFolder()
+	if err = os.Mkdir(helper.folder, 0o700); err != nil {
 		return nil, err
 	}
 	read, ours, err := os.Pipe()

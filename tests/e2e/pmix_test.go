@@ -83,6 +83,7 @@ func TestPMIxFaults(t *testing.T) {
 		{"-pmi-port -n 2 " + program, "and that has a port of its own; leave -pmi-port out"},
 		{"-n 1 true : -n 1 " + program, "is not linked with Open MPI, but others of this job are; give -pmi x"},
 		{"-pmi x -n 1 sh -c kill${IFS}-9${IFS}$(pgrep${IFS}-x${IFS}pmix${IFS}-P${IFS}$PPID);sleep${IFS}20", "its helper lib/tpsl/pmix ended"},
+		{"-pmi x -n 1 sh -c kill${IFS}-9${IFS}$PPID;sleep${IFS}20", "died"}, // the proxy
 	} {
 		words := strings.Fields(c.options)
 		o := pmixJob(t, "", words...)
