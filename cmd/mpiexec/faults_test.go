@@ -178,7 +178,11 @@ func TestKillAtRandom(t *testing.T) {
 		case "mpiexec":
 			assert.Equal(t, -1, code)
 		case "proxy", "rank":
-			assert.Contains(t, []int{0, 9, 255}, code, "seed %d, %s killed: %s", seed, victim, j.errOut.String()) // 0: it was done
+			wanted := []int{0, 9, 255} // 0: it was done
+			if strings.Contains(j.errOut.String(), "Fatal error in internal_Init") {
+				wanted = append(wanted, 15) // another rank saw it first, and aborted
+			}
+			assert.Contains(t, wanted, code, "seed %d, %s killed: %s", seed, victim, j.errOut.String())
 		}
 		ends[fmt.Sprintf("%s %d", victim, code)]++
 	}

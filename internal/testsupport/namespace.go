@@ -67,7 +67,7 @@ func newNamespace(t testing.TB, script string, env ...string) *Namespace {
 
 // Inside returns the command line that runs a program in there.
 func (n *Namespace) Inside(argv ...string) []string {
-	enter := []string{"nsenter", "-t", strconv.Itoa(n.PID), "-n", "-m", "-i", "-u", "-p", "--wd=.", "env"}
+	enter := []string{"nsenter", "-t", strconv.Itoa(n.PID), "-n", "-m", "-i", "-u", "-p", "-r", "--wd=.", "env"}
 	return append(append(enter, n.env...), argv...)
 }
 
