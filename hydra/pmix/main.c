@@ -8,7 +8,7 @@
  * It prints "env RANK NAME=VALUE" for each setting that a rank needs, then "ready", and then
  * what the ranks do: "connected RANK", "finalized RANK", "abort RANK STATUS TEXT". If it
  * cannot serve it prints "error TEXT". It ends when its standard input does, and takes the
- * folder with it: the proxy may be gone. */
+ * folder with it: the proxy may be gone. If it is killed with the proxy, mpiexec removes the folder. */
 #include <errno.h>
 #include <ftw.h>
 #include <pthread.h>

@@ -115,7 +115,7 @@ func TestForeignEnds(t *testing.T) {
 			assert.Equal(t, wantTexts, gotTexts)
 		})
 	}
-	for _, end := range []string{"early", "mpi_abort"} { // what Hydra makes of these is chance, flat too
+	for _, end := range []string{"early", "mpi_abort"} { // under Hydra code and words are now and then others
 		t.Run(end, func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			want, got := mpiexec(t, nil, "-l -n 2", program, end), mpiexec(t, nil, "-l -n 2", shared(t, "-rpp 2", program, end)...)
