@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // smallMemory makes a control group of version 2 or 1 with little memory and returns its list of processes.
@@ -30,7 +32,7 @@ func smallMemory(t *testing.T) string {
 			return filepath.Join(dir, "cgroup.procs")
 		}
 	}
-	unable(t, "no control group can limit memory here")
+	testsupport.Unable(t, "no control group can limit memory here")
 	return ""
 }
 

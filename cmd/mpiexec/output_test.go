@@ -89,7 +89,7 @@ func TestOutputFileNotOpened(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		unable(t, "cannot mount a small file system: %v", err)
+		testsupport.Unable(t, "cannot mount a small file system: %v", err)
 	}
 	t.Cleanup(func() { assert.NoError(t, unix.Unmount(dir, 0)) })
 	for _, then := range []string{"", "; exec sleep 60"} {
@@ -147,13 +147,4 @@ func TestManyLinesAtOnce(t *testing.T) {
 	}
 	assert.Equal(t, []int{count, count, count, count}, next)
 	assert.Less(t, time.Since(began), 15*time.Second)
-}
-
-// unable ends a test for which the machine lacks something; CI must have it.
-func unable(t *testing.T, format string, a ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, a...)
-	}
-	t.Skipf(format, a...)
 }

@@ -131,7 +131,7 @@ func TestCoreFile(t *testing.T) {
 	j, code := runJob(t, "-wdir", dir, "-n", "2", "sh", "-c", "[ $PMI_RANK = 1 ] || exec sleep 60; ulimit -S -c unlimited; kill -SEGV $$")
 	pattern := strings.TrimSpace(fileText(t, "/proc/sys/kernel/core_pattern"))
 	if code&128 == 0 || strings.HasPrefix(pattern, "|") {
-		unable(t, "no core files here: core_pattern is %q", pattern)
+		testsupport.Unable(t, "no core files here: core_pattern is %q", pattern)
 	}
 	name := regexp.MustCompile(`SIGSEGV \(11\), core dumped to (\S+)\n`).FindStringSubmatch(j.errOut.String())
 	require.NotNil(t, name, j.errOut.String())

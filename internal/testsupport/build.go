@@ -17,19 +17,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Require skips the test when one of the tools is not in PATH. Where CI=true
-// the test fails instead, so that CI cannot miss what it must run.
+// Require is Unable when one of the tools is not in PATH.
 func Require(t testing.TB, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err == nil {
 			continue
 		}
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not installed, and CI must have it", tool)
-		}
-		t.Skipf("%s is not installed", tool)
+		Unable(t, "%s is not installed", tool)
 	}
+}
+
+// Unable ends a test for which the machine lacks something: skipped, but where CI=true it fails, so that CI cannot miss
+// what it must run.
+func Unable(t testing.TB, format string, a ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format+", and CI must have it", a...)
+	}
+	t.Skipf(format, a...)
 }
 
 // Root returns the repository's root folder.

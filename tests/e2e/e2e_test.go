@@ -96,12 +96,3 @@ func flat(t *testing.T, source string) string {
 	t.Helper()
 	return testsupport.CC(t, "mpicc.mpich", source, "-fopenmp", "-O2")
 }
-
-// unable ends a test for which the machine lacks something; CI must have it.
-func unable(t *testing.T, format string, a ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, a...)
-	}
-	t.Skipf(format, a...)
-}

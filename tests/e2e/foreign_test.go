@@ -190,7 +190,7 @@ func TestForeignErrors(t *testing.T) {
 func TestForeignBinding(t *testing.T) {
 	testsupport.NothingLeft(t)
 	if runtime.NumCPU() < 2 {
-		unable(t, "binding two ranks takes two CPUs")
+		testsupport.Unable(t, "binding two ranks takes two CPUs")
 	}
 	job := hydra(t, nil, "-bind-to user:1,0 -n 2", shared(t, "-rpp 2", fixture(t, "pin"))...).succeeded(t)
 	assert.Equal(t, []string{"again rank 0: 1\n", "again rank 1: 0\n", "first rank 0: 1\n", "first rank 1: 0\n"}, job.lines())

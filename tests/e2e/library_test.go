@@ -34,7 +34,7 @@ func mpich(t *testing.T) string {
 	defer closure.Close()
 	library := closure.Find("libmpich.so.12")
 	if library == nil {
-		unable(t, "mpicc.mpich links another library than libmpich.so.12")
+		testsupport.Unable(t, "mpicc.mpich links another library than libmpich.so.12")
 	}
 	return library.Path
 }

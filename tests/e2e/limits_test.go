@@ -29,7 +29,7 @@ func TestTooManyMappings(t *testing.T) {
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &files))
 	ranks := limit/66 + 1 // with 70 for each rank, or 120 for a private one, that is too many
 	if needed := uint64(13*ranks + 1000); files.Max < needed || ranks > 2000 {
-		unable(t, "vm.max_map_count=%d takes %d ranks to exceed, and RLIMIT_NOFILE is %d", limit, ranks, files.Max)
+		testsupport.Unable(t, "vm.max_map_count=%d takes %d ranks to exceed, and RLIMIT_NOFILE is %d", limit, ranks, files.Max)
 	}
 	// One thread claims a slot; that is enough to find out.
 	job := mpiexec(t, []string{"OMP_NUM_THREADS=1"}, fmt.Sprintf("-n %d -rpp %d", ranks, ranks), fixture(t, "brief"))

@@ -64,7 +64,7 @@ func frames(t *testing.T, pid int, m mapping) []uint64 {
 		if entries[i] = e & frame; e&present == 0 {
 			entries[i] = 0
 		} else if entries[i] == 0 {
-			unable(t, "page frame numbers read as 0: the test needs CAP_SYS_ADMIN")
+			testsupport.Unable(t, "page frame numbers read as 0: the test needs CAP_SYS_ADMIN")
 		}
 	}
 	return entries

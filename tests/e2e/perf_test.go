@@ -20,7 +20,7 @@ func TestPerf(t *testing.T) {
 	testsupport.Require(t, "perf")
 	data := filepath.Join(t.TempDir(), "perf.data")
 	if try := run(t, nil, "perf", "record", "-q", "-e", "cpu-clock:u", "-o", data, "true"); try.code != 0 {
-		unable(t, "perf may not count here (kernel.perf_event_paranoid, seccomp): %s", try.stderr)
+		testsupport.Unable(t, "perf may not count here (kernel.perf_event_paranoid, seccomp): %s", try.stderr)
 	}
 	job := run(t, nil, "perf", "record", "-q", "-e", "cpu-clock:u", "-F", "500", "-o", data,
 		built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", fixture(t, "busy"))

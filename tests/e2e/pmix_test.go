@@ -20,7 +20,7 @@ func pmixJob(t *testing.T, options string, program ...string) outcome {
 	t.Helper()
 	testsupport.NothingLeft(t)
 	if _, err := os.Stat(built(t, "lib/tpsl/pmix")); err != nil {
-		unable(t, "tpsl was built without libpmix: %v", err)
+		testsupport.Unable(t, "tpsl was built without libpmix: %v", err)
 	}
 	folder := t.TempDir()
 	o := mpiexec(t, []string{"TMPDIR=" + folder}, options, program...)
