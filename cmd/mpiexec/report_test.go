@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // Codes and signals in words, ranks alike together. Hydra shows "0,256,512".
