@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // segments makes options of one segment for each number of ranks.
@@ -38,7 +40,7 @@ func layout(plan Plan) string {
 		for _, set := range host.Sets {
 			ranks = append(ranks, set.Ranks...)
 		}
-		parts = append(parts, host.Host+"="+rankList(ranks))
+		parts = append(parts, host.Host+"="+ranges.Format(ranks))
 	}
 	return strings.Join(parts, " ")
 }

@@ -10,10 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/tpsl/tpsl/hydra/hosts"
+	"github.com/tpsl/tpsl/internal/ranges"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -101,7 +100,7 @@ func (s RankSet) Only(rank int) RankSet {
 }
 
 // Label names the set as output labels and reports do: "3", "4-7", "0,2".
-func (s RankSet) Label() string { return rankList(s.Ranks) }
+func (s RankSet) Label() string { return ranges.Format(s.Ranks) }
 
 // Name names the set in sentences: "rank 3", "ranks 4-7".
 func (s RankSet) Name() string { return rankNames(s.Ranks) }
@@ -216,27 +215,9 @@ func cutSets(program int, ranks []int, size, local int) []RankSet {
 
 func rankNames(ranks []int) string {
 	if len(ranks) == 1 {
-		return "rank " + rankList(ranks)
+		return "rank " + ranges.Format(ranks)
 	}
-	return "ranks " + rankList(ranks)
-}
-
-// rankList writes ranks as ranges: 0-2,5.
-func rankList(ranks []int) string {
-	var parts []string
-	for len(ranks) > 0 {
-		n := 1
-		for n < len(ranks) && ranks[n] == ranks[0]+n {
-			n++
-		}
-		part := strconv.Itoa(ranks[0])
-		if n > 1 {
-			part = fmt.Sprintf("%d-%d", ranks[0], ranks[n-1])
-		}
-		parts = append(parts, part)
-		ranks = ranks[n:]
-	}
-	return strings.Join(parts, ",")
+	return "ranks " + ranges.Format(ranks)
 }
 
 // Holds reports whether the set has the rank.

@@ -73,12 +73,6 @@ func TestNoSymmetricWindowsInOneSpace(t *testing.T) {
 	}
 }
 
-func TestRankList(t *testing.T) {
-	for want, ranks := range map[string][]int{"": nil, "3": {3}, "4-7": {4, 5, 6, 7}, "0,2": {0, 2}, "0-1,5,7-8": {0, 1, 5, 7, 8}} {
-		assert.Equal(t, want, rankList(ranks))
-	}
-}
-
 func TestRedact(t *testing.T) {
 	shown := redact([]string{"A=1", "GITHUB_TOKEN=abc", "http_proxy=http://user:pw@host/", "db_password=x"})
 	assert.Equal(t, []string{"A=1", "GITHUB_TOKEN=...", "http_proxy=...", "db_password=..."}, shown)

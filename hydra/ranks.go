@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // Ranks is the ranks that an option names, as ranges. It may name more than the job has, as "all" does.
@@ -30,16 +31,11 @@ func ParseRanks(s string) (Ranks, error) {
 	}
 	ranks := Ranks{}
 	for part := range strings.SplitSeq(s, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		from, err := strconv.ParseUint(first, 10, 31)
-		to, err2 := strconv.ParseUint(last, 10, 31)
-		if err != nil || err2 != nil || to < from {
+		first, last, ok := ranges.Parse(part)
+		if !ok {
 			return nil, fmt.Errorf("%q is not all, none or a list of ranks such as 0-2,5", s)
 		}
-		ranks = append(ranks, RankRange{int(from), int(to)})
+		ranks = append(ranks, RankRange{first, last})
 	}
 	return ranks, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/internal/ranges"
 	"github.com/tpsl/tpsl/internal/version"
 )
 
@@ -111,7 +112,7 @@ func (j *Job) report() Report {
 	for _, w := range j.worlds {
 		for _, link := range w.links {
 			host := link.plan
-			r.Hosts = append(r.Hosts, ReportHost{Host: host.Host, Proxy: host.ID, Group: w.index, Ranks: rankList(host.LocalRanks())})
+			r.Hosts = append(r.Hosts, ReportHost{Host: host.Host, Proxy: host.ID, Group: w.index, Ranks: ranges.Format(host.LocalRanks())})
 			for _, set := range host.Sets {
 				for _, rank := range set.Ranks {
 					r.Ranks = append(r.Ranks, w.reportRank(rank, host.Host, host.Programs[set.Program].Args[0]))

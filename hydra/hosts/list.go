@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // ParseList reads hosts with commas between them, each maybe with ranges and slots: a:2,n[01-03,7]:4,r[1-2]c[0-3].
@@ -129,21 +130,17 @@ func expand(pattern string) ([]string, error) {
 func parseRanges(text string, most int) ([]string, error) {
 	var numbers []string
 	for part := range strings.SplitSeq(text, ",") {
-		first, last, found := strings.Cut(part, "-")
-		if !found {
-			last = first
-		}
-		from, err := strconv.ParseUint(first, 10, 31)
-		to, lastErr := strconv.ParseUint(last, 10, 31)
-		if err != nil || lastErr != nil || to < from || len(first) > maxName {
+		first, last, ok := ranges.Parse(part)
+		digits := len(strings.SplitN(part, "-", 2)[0])
+		if !ok || digits > maxName {
 			return nil, fmt.Errorf("%q is not a range of numbers", shorten(part))
 		}
-		if to-from >= uint64(most-len(numbers)) {
+		if last-first >= most-len(numbers) {
 			return nil, fmt.Errorf("[%s] is more than %d hosts", shorten(text), MaxHosts)
 		}
-		numbers = slices.Grow(numbers, int(to-from+1))
-		for n := from; n <= to; n++ {
-			numbers = append(numbers, fmt.Sprintf("%0*d", len(first), n))
+		numbers = slices.Grow(numbers, last-first+1)
+		for n := first; n <= last; n++ {
+			numbers = append(numbers, fmt.Sprintf("%0*d", digits, n))
 		}
 	}
 	return numbers, nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 func lookAtSystem(found *finder) System {
@@ -44,14 +46,8 @@ func lookAtSystem(found *finder) System {
 // online counts the CPUs of a list such as 0-3,8.
 func online(list string) (n int) {
 	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		from, err := strconv.Atoi(first)
-		to := from
-		if isRange {
-			to, _ = strconv.Atoi(last)
-		}
-		if err == nil {
-			n += to - from + 1
+		if first, last, ok := ranges.Parse(part); ok {
+			n += last - first + 1
 		}
 	}
 	return n

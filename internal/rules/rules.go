@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
-	"internal/doctor": {"internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"internal/doctor": {"internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"tests":           {"internal"},
 	"examples":        {"loader"},
 }

@@ -6,8 +6,9 @@ package topology
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // maxID bounds the numbers in a list: Linux has at most 8,192 CPUs and 1,024 NUMA nodes.
@@ -31,17 +32,12 @@ func ParseSet(list string) (Set, error) {
 	}
 	var numbers []int
 	for part := range strings.SplitSeq(list, ",") {
-		low, high, isRange := strings.Cut(part, "-")
-		if !isRange {
-			high = low
-		}
-		first, err1 := strconv.ParseUint(low, 10, 32)
-		last, err2 := strconv.ParseUint(high, 10, 32)
-		if err1 != nil || err2 != nil || first > last || last >= maxID {
+		first, last, ok := ranges.Parse(part)
+		if !ok || last >= maxID {
 			return nil, fmt.Errorf("%q is not a number or range below %d", part, maxID)
 		}
 		for n := first; n <= last; n++ {
-			numbers = append(numbers, int(n))
+			numbers = append(numbers, n)
 		}
 		if len(numbers) > maxID {
 			return nil, fmt.Errorf("%q names numbers twice", list)
@@ -51,22 +47,7 @@ func ParseSet(list string) (Set, error) {
 }
 
 // String writes the set as ParseSet reads it.
-func (s Set) String() string {
-	var parts []string
-	for len(s) > 0 {
-		n := 1
-		for n < len(s) && s[n] == s[0]+n {
-			n++
-		}
-		part := strconv.Itoa(s[0])
-		if n > 1 {
-			part += "-" + strconv.Itoa(s[n-1])
-		}
-		parts = append(parts, part)
-		s = s[n:]
-	}
-	return strings.Join(parts, ",")
-}
+func (s Set) String() string { return ranges.Format(s) }
 
 // Has reports whether n is in the set.
 func (s Set) Has(n int) bool {
