@@ -14,7 +14,7 @@
 // With -copies it measures something else: private copies of libraries that are not made
 // for threads (examples/hostile, whose packages it needs), against processes and dlmopen.
 //
-// A C program of this folder prints its own benchmark lines after checking its
+// A C program of the folder programs prints its own benchmark lines after checking its
 // answers. micro.c, where it is present, measures the runtime itself.
 package main
 
@@ -90,7 +90,7 @@ func bench(measured func() suite, runs int, out string) (missed int, err error) 
 	return report(w, found, s.goals), nil
 }
 
-const folder = "tests/bench"
+const folder = "tests/bench/programs"
 
 func hasMicro() bool {
 	_, err := os.Stat(filepath.Join(folder, "micro.c"))

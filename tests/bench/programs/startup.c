@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-//go:build ignore
-
 /* startup: MPI_Init, MPI_Barrier, MPI_Finalize; rank 0 tells the number of ranks. */
 
 #include <mpi.h>

@@ -1,5 +1,3 @@
-//go:build ignore
-
 /* SPDX-FileCopyrightText: The tpsl authors
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-//go:build ignore
-
 /* latency: half the round trip of an 8-byte message, each checked. */
 
 #include "pair.h"

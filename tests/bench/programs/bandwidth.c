@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-//go:build ignore
-
 /*
  * bandwidth: 4 MiB messages from end 0 to end 1, WINDOW of them under way, each
  * window acknowledged. As in the OSU benchmark, each end has one buffer. End 1

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-//go:build ignore
-
 /* copies WAY NAME FILE: eight copies of a library that is not made for threads, at work in
  * as many threads or processes. Prints how long a copy takes to come up after the first,
  * the memory that each has to itself after its work, and the time for the work of 1, 2, 4
