@@ -5,6 +5,7 @@ package testsupport
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,11 +32,24 @@ func Run(t testing.TB, timeout time.Duration, env []string, argv ...string) (std
 	return stdout, stderr, code
 }
 
-// Output runs a program to its end and returns what it printed and its exit
-// code; 128+N stands for death by signal N, as in a shell. The environment is
-// this process's with env ("NAME=value") added. At the time limit the program's
-// process group and all descendants are killed.
+// Output is OutputContext with a time limit.
 func Output(timeout time.Duration, env []string, argv ...string) (stdout, stderr string, code int, err error) {
+	ctx, cancel := WithLimit(context.Background(), timeout)
+	defer cancel()
+	return OutputContext(ctx, env, argv...)
+}
+
+// WithLimit returns a context that ends after a time, with ErrTimeout as its cause.
+func WithLimit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: %v", ErrTimeout, timeout))
+}
+
+// OutputContext runs a program to its end and returns what it printed and its
+// exit code; 128+N stands for death by signal N, as in a shell. The environment
+// is this process's with env ("NAME=value") added. When the context ends, the
+// program's process group and all descendants are killed, and the error is the
+// context's cause.
+func OutputContext(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error) {
 	var out, errOut bytes.Buffer
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), env...)
@@ -47,15 +61,15 @@ func Output(timeout time.Duration, env []string, argv ...string) (stdout, stderr
 	if err := cmd.Start(); err != nil {
 		return "", "", 0, fmt.Errorf("start %s: %w", command, err)
 	}
-	expired := make(chan struct{})
-	timer := time.AfterFunc(timeout, func() {
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
 		killTree(cmd.Process.Pid)
-		close(expired)
+		close(killed)
 	})
 	err = cmd.Wait()
-	if !timer.Stop() {
-		<-expired
-		return out.String(), errOut.String(), 0, fmt.Errorf("%s: %w: %v", command, ErrTimeout, timeout)
+	if !stop() {
+		<-killed
+		return out.String(), errOut.String(), 0, fmt.Errorf("%s: %w", command, context.Cause(ctx))
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

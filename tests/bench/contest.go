@@ -4,13 +4,12 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
-
-	"golang.org/x/perf/benchfmt"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -27,90 +26,70 @@ type side struct {
 	hangs bool
 }
 
-// A contest is a set of sides whose runs take turns.
+// A contest is a set of sides that are compared.
 type contest struct {
 	limit time.Duration // for one run
 	sides []side
 }
 
-// results are the values of each benchmark, in the order of the runs. A run
-// that gave no value leaves a gap, so that values of one turn stay together.
-type results map[string]map[int]measure
-
-type measure struct {
-	value float64
-	unit  string
-}
-
-// maxHangs is how often a side that hangs is waited for.
-const maxHangs = 3
-
-// run does each side's runs in turns, writes the benchmark lines, and adds
-// their values to found.
-func (c contest) run(w io.Writer, runs int, found results) error {
-	hung := make([]int, len(c.sides))
-	for turn := range runs {
-		for i, s := range c.sides {
-			if hung[i] == maxHangs {
-				continue
-			}
-			lines, err := s.run(c.limit)
-			if s.hangs && errors.Is(err, testsupport.ErrTimeout) {
-				hung[i]++
-				fmt.Fprintf(w, "# %v\n", err)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(w, lines)
-			if err := found.add(turn, lines); err != nil {
-				return err
+// only keeps the sides whose label matches.
+func only(contests []contest, pattern *regexp.Regexp) (kept []contest) {
+	for _, c := range contests {
+		var sides []side
+		for _, s := range c.sides {
+			if pattern.MatchString(s.label()) {
+				sides = append(sides, s)
 			}
 		}
+		if len(sides) > 0 {
+			kept = append(kept, contest{c.limit, sides})
+		}
 	}
-	return nil
+	return kept
 }
 
-// run runs the side once and returns its benchmark lines.
-func (s side) run(limit time.Duration) (string, error) {
+// label names a side: its job, or its program with arguments, then how it is started:
+// "latency tpsl threads (-n 2 -rpp 2)".
+func (s side) label() string {
+	if s.job != "" {
+		return s.job
+	}
+	program, start := s.argv, s.env
+	for i, arg := range s.argv {
+		if filepath.Dir(arg) == builtFolder {
+			name, _, _ := strings.Cut(filepath.Base(arg), "-")
+			program = append([]string{name}, s.argv[i+1:]...)
+			start = append(start[:len(start):len(start)], s.argv[min(i, 1):i]...)
+			break
+		}
+	}
+	text := strings.Join(program, " ")
+	if len(start) > 0 {
+		text += " (" + strings.Join(start, " ") + ")"
+	}
+	return text
+}
+
+// run runs the side once and returns what it printed and how long it took.
+func (s side) run(ctx context.Context, limit time.Duration) (output string, took time.Duration, err error) {
+	ctx, cancel := testsupport.WithLimit(ctx, limit)
+	defer cancel()
 	begin := time.Now()
-	stdout, stderr, code, err := testsupport.Output(limit, s.env, s.argv...)
-	took := time.Since(begin)
+	stdout, stderr, code, err := testsupport.OutputContext(ctx, s.env, s.argv...)
+	took = time.Since(begin)
 	if err != nil {
-		return "", err
+		return "", took, err
 	}
-	command := strings.Join(s.argv, " ")
 	if code != 0 {
-		return "", fmt.Errorf("%s: exit code %d\n%s%s", command, code, stdout, stderr)
+		return "", took, fmt.Errorf("%s: exit code %d\n%s%s", strings.Join(s.argv, " "), code, stdout, stderr)
 	}
-	if s.job == "" {
-		return stdout, nil
-	}
-	if stdout != s.want {
-		return "", fmt.Errorf("%s: printed %q, expected %q", command, stdout, s.want)
+	return stdout, took, nil
+}
+
+// jobLine returns the benchmark line of a job that printed what it should.
+func (s side) jobLine(printed string, took time.Duration) (string, error) {
+	if printed != s.want {
+		return "", fmt.Errorf("%s: printed %q, expected %q", strings.Join(s.argv, " "), printed, s.want)
 	}
 	return fmt.Sprintf("Benchmark%s 1 %.3f ms/job\n", s.job, took.Seconds()*1e3), nil
-}
-
-// add takes the values of one turn from benchmark lines; others are an error.
-func (r results) add(turn int, lines string) error {
-	reader := benchfmt.NewReader(strings.NewReader(lines), "output")
-	for reader.Scan() {
-		switch rec := reader.Result().(type) {
-		case *benchfmt.SyntaxError:
-			return rec
-		case *benchfmt.Result:
-			name := string(rec.Name)
-			if r[name] == nil {
-				r[name] = map[int]measure{}
-			}
-			v := rec.Values[0]
-			r[name][turn] = measure{v.Value, v.Unit}
-			if v.OrigUnit != "" { // the reader turns ns into sec
-				r[name][turn] = measure{v.OrigValue, v.OrigUnit}
-			}
-		}
-	}
-	return reader.Err()
 }

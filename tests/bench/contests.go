@@ -10,7 +10,7 @@ import (
 
 const ranks = 16 // of the start-up contests
 
-func contests() []contest {
+func contests(_ bool) []contest {
 	one := []string{"OMP_NUM_THREADS=1"}
 	// Pinned as the ranks of the other modes are, each to a core.
 	pinned := []string{"OMP_PLACES=cores", "OMP_PROC_BIND=close"}

@@ -8,18 +8,19 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
+
+// processor returns the name of this machine's.
+func processor() string { return field(fileText("/proc/cpuinfo"), "model name") }
 
 // describeMachine writes what the figures depend on as configuration lines of
 // Go's benchmark format.
-func describeMachine(w io.Writer) error {
-	cpus, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return err
-	}
-	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+func describeMachine(w io.Writer, day time.Time) error {
+	built, err := os.ReadFile(builtFile)
 	if err != nil {
 		return err
 	}
@@ -27,17 +28,79 @@ func describeMachine(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("ask for the libc version: %w", err)
 	}
-	mpich, err := exec.Command("mpichversion").Output()
-	if err != nil {
-		return fmt.Errorf("ask for the MPICH version: %w", err)
+	fmt.Fprint(w, "# SPDX-FileCopyrightText: The tpsl authors\n# SPDX-License-Identifier: Apache-2.0\n\n")
+	cpus := fileText("/proc/cpuinfo")
+	virtual := "no"
+	if strings.Contains(field(cpus, "flags"), "hypervisor") {
+		virtual = "yes"
 	}
-	fmt.Fprintf(w, "goos: %s\ngoarch: %s\n", runtime.GOOS, runtime.GOARCH)
-	fmt.Fprintf(w, "cpu: %s\n", field(string(cpus), "model name"))
-	fmt.Fprintf(w, "cpus: %d\n", runtime.NumCPU())
-	fmt.Fprintf(w, "kernel: %s\n", strings.TrimSpace(string(kernel)))
-	fmt.Fprintf(w, "libc: %s\n", strings.TrimSpace(string(libc)))
-	fmt.Fprintf(w, "mpich: %s, %s\n\n", field(string(mpich), "MPICH Version"), field(string(mpich), "MPICH Device"))
-	return nil
+	for _, line := range [][2]string{
+		{"# date", day.Format(time.DateOnly)},
+		{"goos", runtime.GOOS},
+		{"goarch", runtime.GOARCH},
+		{"cpu", processor()},
+		{"cpus", fmt.Sprintf("%d, namely %s", runtime.NumCPU(), field(fileText("/proc/self/status"), "Cpus_allowed_list"))},
+		{"caches", caches()},
+		{"smt", map[string]string{"0": "off", "1": "on"}[fileText("/sys/devices/system/cpu/smt/active")]},
+		{"governor", fileText("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+		{"virtual", virtual},
+		{"memory", field(fileText("/proc/meminfo"), "MemTotal")},
+		{"kernel", fileText("/proc/sys/kernel/osrelease")},
+		{"libc", strings.TrimSpace(string(libc))},
+		{"# load", fileText("/proc/loadavg")},
+	} {
+		if line[1] == "" {
+			line[1] = "unknown"
+		}
+		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
+	}
+	_, err = fmt.Fprintf(w, "%s\n", built)
+	return err
+}
+
+// describeBuild returns the lines of the header that were decided when the
+// programs were built.
+func describeBuild() string {
+	mpich := printed("mpichversion")
+	commit := printed("git", "rev-parse", "--short=12", "HEAD")
+	if commit != "" && printed("git", "status", "--porcelain", "-uno") != "" {
+		commit += " with changes"
+	}
+	compiler, _, _ := strings.Cut(printed("gcc", "--version"), "\n")
+	return fmt.Sprintf("# commit: %s\ncompiler: %s\nmpich: %s, %s\nucx: %s\n",
+		orUnknown(commit), orUnknown(compiler), field(mpich, "MPICH Version"), field(mpich, "MPICH Device"),
+		orUnknown(printed("dpkg-query", "-W", "-f", "${Version}", "libucx0")))
+}
+
+// printed returns what a command prints, "" if it cannot.
+func printed(argv ...string) string {
+	out, _ := exec.Command(argv[0], argv[1:]...).Output()
+	return strings.TrimSpace(string(out))
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "unknown"
+	}
+	return text
+}
+
+// fileText returns the text of a small file, "" if there is none.
+func fileText(path string) string {
+	text, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(text))
+}
+
+// caches lists the data caches of the first processor: "L1 32K, L2 1024K".
+func caches() string {
+	var all []string
+	folders, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
+	for _, folder := range folders {
+		if fileText(filepath.Join(folder, "type")) != "Instruction" {
+			all = append(all, "L"+fileText(filepath.Join(folder, "level"))+" "+fileText(filepath.Join(folder, "size")))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // field returns the value of the first "name : value" line, or "unknown".

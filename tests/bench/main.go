@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures thread ranks against today's two ways, flat and
-// threaded MPI, and our mpiexec against mpiexec.hydra.
+// threaded MPI, and our mpiexec against mpiexec.hydra. scripts/bench builds and
+// runs it, in the repository's root folder or in that of a packed tree.
 //
-//	go run ./tests/bench [-copies] [-quick] [-runs N] [-out FILE] [-check]
-//
-// It runs in the repository's root folder, builds what it needs, and prints a
-// header about the machine, Go benchmark lines (for benchstat), and a table of
-// ratios with median and 95 % interval against the goals. The sides of a
-// comparison take turns, so that a change of the machine's mood meets all.
+// It builds what it needs, runs the sides of each comparison in turns, so that
+// a change of the machine's mood meets all, and makes a folder of results:
+// raw.txt has a header about the machine, Go benchmark lines (for benchstat) and
+// notes; summary.md and the plots are made of raw.txt alone.
 //
 // With -copies it measures something else: private copies of libraries that are not made
 // for threads (examples/hostile, whose packages it needs), against processes and dlmopen.
@@ -19,118 +18,135 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"strings"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
 func main() {
-	runs := flag.Int("runs", 10, "runs of each side")
-	quick := flag.Bool("quick", false, "six runs of each side, the fewest that give an interval")
-	out := flag.String("out", "", "also write everything to this `file`")
-	other := flag.Bool("copies", false, "measure copies of libraries instead of MPI")
-	check := flag.Bool("check", false, "exit with 1 if a goal is missed")
-	flag.Parse()
-	if *quick {
-		*runs = 6
-	}
-	measured := mpi
-	if *other {
-		measured = copies
-	}
-	missed, err := bench(measured, *runs, *out)
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	code, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(2)
 	}
-	if *check && missed > 0 {
-		fmt.Fprintf(os.Stderr, "bench: %d goals missed\n", missed)
-		os.Exit(1)
-	}
+	os.Exit(code)
 }
 
-// A suite is what one run of the command measures.
-type suite struct {
-	commands [][]string // that build its programs, when the system is built
-	contests []contest
-	goals    []goal
-}
+// Exit codes, beside 0.
+const (
+	goalMissed  = 1
+	notDone     = 2
+	interrupted = 130 // as a shell's for SIGINT
+)
 
-// bench runs all contests of a suite and returns the number of goals that were missed.
-func bench(measured func() suite, runs int, out string) (missed int, err error) {
-	if runs < 1 {
-		return 0, fmt.Errorf("-runs %d: needs at least one", runs)
-	}
-	var w io.Writer = os.Stdout
-	if out != "" {
-		f, err := os.Create(out)
-		if err != nil {
-			return 0, err
+// run does what the arguments say and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int, err error) {
+	o, err := parse(args, stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0, nil
+	case err != nil:
+		return notDone, fmt.Errorf("%w; -h lists the options", err)
+	case o.plot:
+		for _, raw := range o.files {
+			if _, err := writeSummary(raw, o.suite().goals, stdout); err != nil {
+				return notDone, err
+			}
 		}
-		defer f.Close()
-		w = io.MultiWriter(os.Stdout, f)
+		return 0, nil
 	}
-	s := measured()
+	s := o.suite()
 	if err := compile(s.commands); err != nil {
-		return 0, err
+		return notDone, err
 	}
-	if err := describeMachine(w); err != nil {
-		return 0, err
-	}
-	found := results{}
-	for _, c := range s.contests {
-		if err := c.run(w, runs, found); err != nil {
-			return 0, err
+	if o.only != nil {
+		if s.contests = only(s.contests, o.only); len(s.contests) == 0 {
+			return notDone, fmt.Errorf("-only %s: matches nothing that is measured", o.only)
 		}
 	}
-	return report(w, found, s.goals), nil
+	return o.bench(ctx, s, stdout, stderr)
 }
 
-const folder = "tests/bench/programs"
-
-func hasMicro() bool {
-	_, err := os.Stat(filepath.Join(folder, "micro.c"))
-	return err == nil
+// bench measures, and writes the results.
+func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (code int, err error) {
+	day := time.Now()
+	folder, err := newFolder(o.out, day, processor(), runtime.NumCPU())
+	if err != nil {
+		return notDone, err
+	}
+	path := filepath.Join(folder, "raw.txt")
+	raw, err := os.Create(path)
+	if err != nil {
+		return notDone, err
+	}
+	defer raw.Close()
+	if err := describeMachine(raw, day); err != nil {
+		return notDone, err
+	}
+	_, notTerminal := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
+	p := &progress{w: stderr, terminal: notTerminal == nil}
+	m := newSession(raw, p, s.contests, o.runs)
+	before, err := readLoad()
+	if err != nil {
+		return notDone, err
+	}
+	broken := m.measure(ctx)
+	p.finish()
+	after, err := readLoad()
+	if err != nil {
+		return notDone, err
+	}
+	m.note("%s", after.since(before))
+	if o.only != nil {
+		m.note("partial: only what matches %s was run", o.only)
+	}
+	missed, err := writeSummary(path, s.goals, stdout)
+	switch {
+	case err != nil:
+		return notDone, err
+	case ctx.Err() != nil:
+		return interrupted, errors.New("interrupted; the results are partial")
+	case broken != nil:
+		return notDone, broken
+	case m.failed > 0:
+		return notDone, fmt.Errorf("%d commands failed; the summary's notes name them", m.failed)
+	case o.check && missed > 0:
+		return goalMissed, fmt.Errorf("%d goals missed", missed)
+	}
+	return 0, nil
 }
 
-// program returns the path of a C benchmark as built by compiler.
-func program(name, compiler string) string {
-	return filepath.Join("build", "bench", name+"-"+compiler)
-}
-
-// compile makes the system, then what the commands make of it.
-func compile(commands [][]string) error {
-	if _, err := os.Stat(folder); err != nil {
-		return fmt.Errorf("run it in the repository's root folder: %w", err)
+// writeSummary makes the summary of a raw file, beside it, and returns how many goals were missed.
+func writeSummary(raw string, goals []goal, stdout io.Writer) (missed int, err error) {
+	f, err := os.Open(raw)
+	if err != nil {
+		return 0, err
 	}
-	if err := os.MkdirAll("build/bench", 0o777); err != nil {
-		return err
+	defer f.Close()
+	found, err := results.Read(f)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", raw, err)
 	}
-	for _, c := range append([][]string{{"make", "-s", "all"}}, commands...) {
-		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w\n%s", strings.Join(c, " "), err, out)
-		}
+	if len(found.Values) == 0 {
+		return 0, fmt.Errorf("%s: holds no benchmark", raw)
 	}
-	return nil
-}
-
-// mpi measures thread ranks, each program built flat and with thread ranks.
-func mpi() suite {
-	s := suite{contests: contests(), goals: goals}
-	for _, name := range []string{"latency", "bandwidth", "startup"} {
-		s.commands = append(s.commands, cc("mpicc.mpich", name), cc("bin/tpslcc", name))
+	folder := filepath.Dir(raw)
+	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(summarise(found, goals)), 0o666); err != nil {
+		return 0, err
 	}
-	s.commands = append(s.commands, cc("gcc", "pmi"))
-	if hasMicro() {
-		s.commands = append(s.commands, cc("bin/tpslcc", "micro"))
-	}
-	return s
-}
-
-func cc(compiler, name string) []string {
-	return []string{compiler, "-fopenmp", "-O2", filepath.Join(folder, name+".c"), "-o", program(name, filepath.Base(compiler))}
+	missed = report(stdout, found, goals)
+	fmt.Fprintf(stdout, "\n%s: raw.txt, summary.md\n", folder)
+	return missed, nil
 }

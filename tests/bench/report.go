@@ -6,75 +6,75 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
-	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"golang.org/x/perf/benchmath"
+	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
-// report writes the table of goals and returns how many were missed. A goal
-// without a value is missed.
-func report(w io.Writer, found results, goals []goal) (missed int) {
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+// A verdict is what came out for a goal.
+type verdict struct {
+	goal           goal
+	median, bounds string // "-" without a value
+	runs           int
+	text           string // reached, MISSED, or why there is no value; "" for a mere figure
+	missed         bool   // a goal without a value is missed
+}
+
+// judge compares a goal with what was measured.
+func (g goal) judge(found *results.Set) verdict {
+	s, ok := found.Of(g.name)
+	unit := " " + found.Unit(g.name)
+	if g.base != "" {
+		s, ok = found.Ratio(g.name, g.base)
+		unit = ""
+	}
+	bound := g.String() != ""
+	if !ok {
+		return verdict{g, "-", "-", 0, "not measured: no value of " + g.missing(found), bound}
+	}
+	v := verdict{g, fmt.Sprintf("%.3g%s", s.Median, unit), s.Interval(), s.Runs, "", false}
+	switch {
+	case !bound:
+	case g.reached(s, results.MoreIsBetter(found.Unit(g.name))):
+		v.text = "reached"
+	default:
+		v.text, v.missed = "MISSED", true
+	}
+	return v
+}
+
+// report writes the table of goals as text and returns how many were missed.
+func report(w io.Writer, found *results.Set, goals []goal) (missed int) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tmedian\t95 % interval\truns\tgoal\t")
 	for _, g := range goals {
-		values, unit := g.values(found)
-		if len(values) == 0 {
-			fmt.Fprintf(table, "%s\t-\t-\t0\t%s\tno value of %s\n", g.what, g, g.missing(found))
-			if g.String() != "" {
-				missed++
-			}
-			continue
-		}
-		s := benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95)
-		verdict := ""
-		switch {
-		case g.String() == "":
-		case g.reached(s):
-			verdict = "reached"
-		default:
-			verdict = "MISSED"
+		v := g.judge(found)
+		if v.missed {
 			missed++
 		}
-		fmt.Fprintf(table, "%s\t%.3g%s\t%s\t%d\t%s\t%s\n", g.what, s.Center, unit, interval(s), len(values), g, verdict)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", g.what, v.median, v.bounds, v.runs, g, v.text)
 	}
 	table.Flush()
-	// As comments, so that benchstat takes the whole output.
-	for line := range strings.Lines(text.String()) {
-		fmt.Fprint(w, "# ", strings.TrimRight(line, " \n"), "\n")
-	}
 	return missed
 }
 
-// values returns what the goal is about, a value per turn that has one.
-func (g goal) values(found results) (values []float64, unit string) {
-	for _, turn := range slices.Sorted(maps.Keys(found[g.name])) {
-		m := found[g.name][turn]
-		if g.base == "" {
-			values, unit = append(values, m.value), " "+m.unit
-		} else if base, ok := found[g.base][turn]; ok {
-			values = append(values, m.value/base.value)
-		}
-	}
-	return values, unit
-}
-
 // missing names the benchmark for want of which there is no value.
-func (g goal) missing(found results) string {
-	if len(found[g.name]) == 0 {
+func (g goal) missing(found *results.Set) string {
+	if len(found.Values[g.name]) == 0 {
 		return g.name
 	}
 	return g.base
 }
 
-func (g goal) reached(s benchmath.Summary) bool {
-	return (g.atMost == 0 || s.Center <= g.atMost) &&
-		(g.atLeast == 0 || s.Center >= g.atLeast) &&
-		(!g.notWorse || s.Lo <= 1)
+func (g goal) reached(s results.Summary, moreIsBetter bool) bool {
+	notWorse := s.Low <= 1
+	if moreIsBetter {
+		notWorse = s.High >= 1
+	}
+	return (g.atMost == 0 || s.Median <= g.atMost) &&
+		(g.atLeast == 0 || s.Median >= g.atLeast) &&
+		(!g.notWorse || notWorse)
 }
 
 func (g goal) String() string {
@@ -89,12 +89,4 @@ func (g goal) String() string {
 		parts = append(parts, fmt.Sprintf("at least %v", g.atLeast))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// interval: fewer than six runs bound nothing.
-func interval(s benchmath.Summary) string {
-	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
-		return "too few runs"
-	}
-	return fmt.Sprintf("%.3g-%.3g", s.Lo, s.Hi)
 }
