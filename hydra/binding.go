@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tpsl/tpsl/internal/topology"
 )
@@ -47,8 +48,10 @@ func (b Binding) String() string {
 var sameObject = map[string]string{"package": "socket", "numanode": "numa", "eth": "en"}
 
 var (
-	hardware = regexp.MustCompile(`^(machine|numa|numanode|socket|package|core|hwthread|l[1-5][diu]?cache)(?::(.*))?$`)
-	device   = regexp.MustCompile(`^(gpu|ib|en|eth|hfi|hsn)([a-z0-9_.-]*)(?::(.*))?$`)
+	hardware = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(machine|numa|numanode|socket|package|core|hwthread|l[1-5][diu]?cache)(?::(.*))?$`)
+	})
+	device = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(gpu|ib|en|eth|hfi|hsn)([a-z0-9_.-]*)(?::(.*))?$`) })
 )
 
 // ParseBinding reads the argument of -bind-to.
@@ -64,10 +67,10 @@ func ParseBinding(text string) (Binding, error) {
 	case object == "pci" && rest != "":
 		return Binding{Object: object, ID: rest, Count: 1}, nil
 	}
-	if words := hardware.FindStringSubmatch(lower); words != nil {
+	if words := hardware().FindStringSubmatch(lower); words != nil {
 		return countedBinding(words[1], "", words[2])
 	}
-	if words := device.FindStringSubmatch(lower); words != nil && (words[2] == "" || words[3] == "") {
+	if words := device().FindStringSubmatch(lower); words != nil && (words[2] == "" || words[3] == "") {
 		return countedBinding(words[1], words[2], words[3])
 	}
 	return Binding{}, fmt.Errorf("%q is not one of none, rr, user:LIST, machine, numa, socket, core, hwthread, l1cache to l5cache, "+

@@ -4,17 +4,16 @@
 package hydra
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/launch"
+	"github.com/tpsl/tpsl/hydra/wire"
 )
 
 // unreachable is a launcher that starts nothing.
@@ -55,9 +54,7 @@ func TestExitOfNobody(t *testing.T) {
 	for _, exit := range []channel.Exit{{Set: 1, Rank: -1}, {Set: -1, Rank: -1}, {Rank: 7}} {
 		j := endingJob(0)
 		link := &proxyLink{world: &world{}, plan: HostPlan{Host: "far", Sets: []RankSet{{Ranks: []int{0}}}}}
-		body, err := json.Marshal(exit)
-		require.NoError(t, err)
-		j.exited(event{link: link, frame: channel.Frame{Kind: channel.Exited, Body: body}})
+		j.exited(event{link: link, frame: channel.Frame{Kind: channel.Exited, Body: wire.Encode(exit)}})
 		assert.Equal(t, ExitLauncher, j.outcome.Code)
 		assert.Contains(t, j.outcome.Lines[0], "which are not there")
 	}

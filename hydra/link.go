@@ -54,7 +54,7 @@ func (j *Job) startProxies(w *world) {
 func (j *Job) addProxy(w *world, plan HostPlan, conn *channel.Conn) {
 	link := &proxyLink{world: w, plan: plan, conn: conn}
 	j.trace(plan)
-	link.conn.Send(channel.Launch, 0, plan.Encode())
+	link.conn.SendValue(channel.Launch, plan)
 	if plan.ReadsStdin() {
 		link.stdin = channel.NewWindow(stdinWindow)
 	}
@@ -145,16 +145,13 @@ func (j *Job) name(link *proxyLink, frame channel.Frame) {
 	err := frame.Value(&request)
 	reply := channel.Name{ID: request.ID}
 	if err == nil {
-		service := string(request.Service)
 		switch request.Op {
 		case "publish":
-			err = j.names.Publish(service, string(request.Port))
+			err = j.names.Publish(request.Service, request.Port)
 		case "lookup":
-			var port string
-			port, err = j.names.Lookup(service)
-			reply.Port = []byte(port)
+			reply.Port, err = j.names.Lookup(request.Service)
 		case "unpublish":
-			err = j.names.Unpublish(service)
+			err = j.names.Unpublish(request.Service)
 		}
 	}
 	if err != nil {

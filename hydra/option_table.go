@@ -6,6 +6,7 @@ package hydra
 import (
 	"iter"
 	"strings"
+	"sync"
 )
 
 // An option is one row of the command line's tables; parsing and help both follow it.
@@ -31,12 +32,19 @@ type optionGroup struct {
 	options []option
 }
 
-// optionTable lists every option. Names compare without regard to case and to the number of dashes.
-var optionTable []optionGroup
+var (
+	optionGroups   []optionGroup
+	fillGroupsOnce sync.Once // not when the program starts: proxies have no use for options
+)
 
-// The table's functions refer to the table, which Go allows only from init.
-func init() {
-	optionTable = []optionGroup{
+// optionTable lists every option. Names compare without regard to case and to the number of dashes.
+func optionTable() []optionGroup {
+	fillGroupsOnce.Do(fillGroups)
+	return optionGroups
+}
+
+func fillGroups() {
+	optionGroups = []optionGroup{
 		{title: "Local options, for the program that follows:", local: true, options: segmentOptions()},
 		{title: "Hosts:", options: hostOptions()},
 		{title: "Environment:", options: environmentOptions()},
@@ -53,9 +61,10 @@ func init() {
 // allOptions goes through the options of all groups.
 func allOptions() iter.Seq2[*optionGroup, *option] {
 	return func(yield func(*optionGroup, *option) bool) {
-		for g := range optionTable {
-			for o := range optionTable[g].options {
-				if !yield(&optionTable[g], &optionTable[g].options[o]) {
+		groups := optionTable()
+		for g := range groups {
+			for o := range groups[g].options {
+				if !yield(&groups[g], &groups[g].options[o]) {
 					return
 				}
 			}

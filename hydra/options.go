@@ -76,7 +76,7 @@ type StdioOptions struct {
 	Stdin   Ranks   // -stdin: ranks that get mpiexec's; nil is rank 0
 }
 
-// defaults puts values in place of nil, which a plan's encoding does not keep.
+// defaults puts values in place of nil.
 func (o StdioOptions) defaults() StdioOptions {
 	if o.From == nil {
 		o.From = allRanks

@@ -4,8 +4,6 @@
 package hydra
 
 import (
-	"bytes"
-	"encoding/gob"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,23 +53,6 @@ func (h HostPlan) GroupName() string { return fmt.Sprintf("%s_%d", h.World.KVSNa
 // PMIxFolder names the folder of the host's PMIx server, whose sockets and notes are the job's alone.
 func (h HostPlan) PMIxFolder() string {
 	return filepath.Join(os.TempDir(), "tpsl_"+h.GroupName()+"_pmix")
-}
-
-// Encode returns the plan as the launch frame carries it. Gob keeps arguments and settings that are not UTF-8.
-func (h HostPlan) Encode() []byte {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(h); err != nil {
-		panic(err) // a HostPlan is plain data
-	}
-	return b.Bytes()
-}
-
-// DecodeHostPlan reads what Encode wrote.
-func DecodeHostPlan(b []byte) (h HostPlan, err error) {
-	if err = gob.NewDecoder(bytes.NewReader(b)).Decode(&h); err != nil {
-		return HostPlan{}, fmt.Errorf("read plan: %w", err)
-	}
-	return h, nil
 }
 
 // A Program is what the ranks of one segment run.

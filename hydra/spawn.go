@@ -4,9 +4,7 @@
 package hydra
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/gob"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/hosts"
+	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -34,7 +33,7 @@ const (
 // spawn starts a world at the request of a rank. The reply comes when all its ranks run, or none do.
 func (j *Job) spawn(e event) {
 	b := &birth{parent: e.link, id: e.frame.Index}
-	err := gob.NewDecoder(bytes.NewReader(e.frame.Body)).Decode(&b.request)
+	err := e.frame.Value(&b.request)
 	var plan Plan
 	if err == nil {
 		plan, err = e.link.world.plan.spawned(b.request, len(j.worlds))
@@ -72,11 +71,7 @@ func (j *Job) refuse(w *world, program int, text string) {
 }
 
 func (b *birth) answer(reply pmi.SpawnReply) {
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(reply); err != nil {
-		panic(err) // a SpawnReply is plain data
-	}
-	b.parent.conn.Send(channel.SpawnReply, b.id, body.Bytes())
+	b.parent.conn.Send(channel.SpawnReply, b.id, wire.Encode(reply))
 }
 
 // codes returns those of all ranks. Without a program at fault every one failed.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // trace logs what a host is about to run.
@@ -25,17 +26,17 @@ func (j *Job) trace(host HostPlan) {
 }
 
 // secretName matches names of variables whose values are better not shown.
-var secretName = regexp.MustCompile(`(?i)SECRET|TOKEN|PASS|CRED|AUTH|KEY|COOKIE`)
+var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)SECRET|TOKEN|PASS|CRED|AUTH|KEY|COOKIE`) })
 
 // secretValue matches URLs with a password.
-var secretValue = regexp.MustCompile(`://[^/@]*:[^/@]*@`)
+var secretValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@]*:[^/@]*@`) })
 
 // redact hides the values of settings that look secret.
 func redact(env []string) []string {
 	shown := make([]string, len(env))
 	for i, setting := range env {
 		shown[i] = setting
-		if name, value, _ := strings.Cut(setting, "="); secretName.MatchString(name) || secretValue.MatchString(value) {
+		if name, value, _ := strings.Cut(setting, "="); secretName().MatchString(name) || secretValue().MatchString(value) {
 			shown[i] = name + "=..."
 		}
 	}

@@ -19,7 +19,7 @@ func Usage(opts Options) string {
 	}
 	var b strings.Builder
 	b.WriteString("Usage: mpiexec [global options] [local options] PROGRAM [ARGS] [: [local options] PROGRAM [ARGS]]...\n")
-	for _, group := range optionTable {
+	for _, group := range optionTable() {
 		writeOptions(&b, group)
 	}
 	b.WriteString("\nOptions take any number of dashes, any case, and -opt=value as well as -opt value.\n" +

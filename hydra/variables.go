@@ -22,30 +22,32 @@ type variable struct {
 }
 
 // variables lists what mpiexec reads from the environment. Intel MPI's names come last.
-var variables = []variable{
-	{names: []string{"HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"}, option: "f"},
-	{names: []string{"I_MPI_HYDRA_HOSTS_GROUP"}, option: "hosts"},
-	{names: []string{"I_MPI_PERHOST"}, option: "ppn"},
-	{names: []string{"HYDRA_RMK", "I_MPI_HYDRA_RMK"}, option: "rmk"},
-	{names: []string{"HYDRA_IFACE", "I_MPI_HYDRA_IFACE"}, option: "iface"},
-	{names: []string{"HYDRA_HOSTNAME_PROPAGATION"}, words: onOff("enable-hostname-propagation", "disable-hostname-propagation")},
-	{names: []string{"HYDRA_ENV", "I_MPI_HYDRA_ENV"}, words: map[string]string{"all": "genvall", "none": "genvnone"}},
-	{names: []string{"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP"}, option: "launcher"},
-	{names: []string{"HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC"}, option: "launcher-exec"},
-	{names: []string{"HYDRA_LAUNCHER_EXTRA_ARGS", "HYDRA_LAUNCH_EXTRA_ARGS", "HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
-		"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"}, option: "launcher-extra-args"},
-	{names: []string{"HYDRA_BINDING"}, option: "bind-to"},
-	{names: []string{"HYDRA_MAPPING"}, option: "map-by"},
-	{names: []string{"HYDRA_MEMBIND"}, option: "membind"},
-	{names: []string{"HYDRA_TOPO_DEBUG"}, words: onOff("report-bindings", "")},
-	{names: []string{"HYDRA_DEBUG", "I_MPI_HYDRA_DEBUG"}, words: onOff("verbose", "")},
-	{names: []string{"MPIEXEC_TIMEOUT", "I_MPI_JOB_TIMEOUT"}, option: "timeout"},
-	{names: []string{"HYDRA_LAUNCHER_AUTOFORK"}, set: setAutoFork},
-	{names: []string{"HYDRA_LAUNCH_TIMEOUT"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Limit })},
-	{names: []string{"TPSL_SILENCE"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Silence })},
-	{names: []string{"MPIR_CVAR_CH3_PORT_RANGE", "MPIR_PARAM_CH3_PORT_RANGE", "MPICH_CH3_PORT_RANGE", "MPIR_CVAR_PORTRANGE",
-		"MPIR_CVAR_PORT_RANGE", "MPIR_PARAM_PORTRANGE", "MPIR_PARAM_PORT_RANGE", "MPICH_PORTRANGE", "MPICH_PORT_RANGE",
-		"MPIEXEC_PORTRANGE", "MPIEXEC_PORT_RANGE"}, set: setPortRange},
+func variables() []variable {
+	return []variable{
+		{names: []string{"HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"}, option: "f"},
+		{names: []string{"I_MPI_HYDRA_HOSTS_GROUP"}, option: "hosts"},
+		{names: []string{"I_MPI_PERHOST"}, option: "ppn"},
+		{names: []string{"HYDRA_RMK", "I_MPI_HYDRA_RMK"}, option: "rmk"},
+		{names: []string{"HYDRA_IFACE", "I_MPI_HYDRA_IFACE"}, option: "iface"},
+		{names: []string{"HYDRA_HOSTNAME_PROPAGATION"}, words: onOff("enable-hostname-propagation", "disable-hostname-propagation")},
+		{names: []string{"HYDRA_ENV", "I_MPI_HYDRA_ENV"}, words: map[string]string{"all": "genvall", "none": "genvnone"}},
+		{names: []string{"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP"}, option: "launcher"},
+		{names: []string{"HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC"}, option: "launcher-exec"},
+		{names: []string{"HYDRA_LAUNCHER_EXTRA_ARGS", "HYDRA_LAUNCH_EXTRA_ARGS", "HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+			"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"}, option: "launcher-extra-args"},
+		{names: []string{"HYDRA_BINDING"}, option: "bind-to"},
+		{names: []string{"HYDRA_MAPPING"}, option: "map-by"},
+		{names: []string{"HYDRA_MEMBIND"}, option: "membind"},
+		{names: []string{"HYDRA_TOPO_DEBUG"}, words: onOff("report-bindings", "")},
+		{names: []string{"HYDRA_DEBUG", "I_MPI_HYDRA_DEBUG"}, words: onOff("verbose", "")},
+		{names: []string{"MPIEXEC_TIMEOUT", "I_MPI_JOB_TIMEOUT"}, option: "timeout"},
+		{names: []string{"HYDRA_LAUNCHER_AUTOFORK"}, set: setAutoFork},
+		{names: []string{"HYDRA_LAUNCH_TIMEOUT"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Limit })},
+		{names: []string{"TPSL_SILENCE"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Silence })},
+		{names: []string{"MPIR_CVAR_CH3_PORT_RANGE", "MPIR_PARAM_CH3_PORT_RANGE", "MPICH_CH3_PORT_RANGE", "MPIR_CVAR_PORTRANGE",
+			"MPIR_CVAR_PORT_RANGE", "MPIR_PARAM_PORTRANGE", "MPIR_PARAM_PORT_RANGE", "MPICH_PORTRANGE", "MPICH_PORT_RANGE",
+			"MPIEXEC_PORTRANGE", "MPIEXEC_PORT_RANGE"}, set: setPortRange},
+	}
 }
 
 // onOff is what Hydra takes as yes and no.
@@ -59,7 +61,7 @@ func onOff(on, off string) map[string]string {
 // readVariables applies the options that variables stand for. An empty variable counts as not set.
 func (p *parser) readVariables(getenv func(string) string) error {
 	p.origin = environment
-	for _, v := range variables {
+	for _, v := range variables() {
 		for _, name := range v.names {
 			value := getenv(name)
 			if value == "" {

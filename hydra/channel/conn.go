@@ -5,8 +5,9 @@ package channel
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
+
+	"github.com/tpsl/tpsl/hydra/wire"
 )
 
 // A Conn is one end of what mpiexec and one proxy say to each other, over a trunk that others may share.
@@ -20,19 +21,12 @@ func (c *Conn) Send(kind Kind, index int, body []byte) {
 	c.trunk.Put(Frame{kind, c.proxy, index, body})
 }
 
-// SendValue queues a frame whose body is v as JSON, which does not keep strings that are not UTF-8: use []byte for text
-// that must arrive as it is.
-func (c *Conn) SendValue(kind Kind, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // every v is a plain struct of ours
-	}
-	c.Send(kind, 0, body)
-}
+// SendValue queues a frame whose body is v, as package wire has it.
+func (c *Conn) SendValue(kind Kind, v any) { c.Send(kind, 0, wire.Encode(v)) }
 
 // Value reads the body that SendValue wrote.
 func (f Frame) Value(v any) error {
-	if err := json.Unmarshal(f.Body, v); err != nil {
+	if err := wire.Decode(f.Body, v); err != nil {
 		return fmt.Errorf("read frame of kind %d: %w", f.Kind, err)
 	}
 	return nil

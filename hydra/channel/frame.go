@@ -14,7 +14,7 @@ type Kind uint8
 
 // Frames from mpiexec to a proxy.
 const (
-	Launch     Kind = iota + 1 // body: hydra.HostPlan.Encode
+	Launch     Kind = iota + 1 // body: hydra.HostPlan
 	Stdin                      // body: bytes for rank 0
 	StdinEOF                   // rank 0's stdin ends
 	Signal                     // index: signal number for every rank's process group
@@ -22,13 +22,13 @@ const (
 	BarrierOut                 // body: pmi.Arrival, with everybody's puts
 	NameReply                  // body: Name
 	SpawnReply                 // index: of the request; body: pmi.SpawnReply
-	Dead                       // body: ranks that ended while the job goes on, as JSON
+	Dead                       // body: ranks that ended while the job goes on
 	Grow                       // body: of package launch; makes the proxy a relay
 )
 
 // Frames from a proxy to mpiexec.
 const (
-	Started      Kind = iota + 32 // every set runs; body: the processes of the sets, as JSON
+	Started      Kind = iota + 32 // every set runs; body: the processes of the sets
 	Stdout                        // index: first rank that it is from; body: output
 	Stderr                        // index: first rank that it is from; body: output
 	StdinClosed                   // nobody reads rank 0's stdin any more

@@ -34,7 +34,7 @@ type Abort struct {
 type Name struct {
 	ID            int
 	Op            string // publish, lookup, unpublish
-	Service, Port []byte
+	Service, Port string
 	Error         string
 }
 

@@ -4,9 +4,7 @@
 package foreign
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -98,11 +97,7 @@ func ofThisUser(conn *net.UnixConn) bool {
 
 // send gives a donation with its descriptors.
 func (d donation) send(conn *net.UnixConn, fds ...int) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(d); err != nil {
-		return err
-	}
-	_, _, err := conn.WriteMsgUnix(b.Bytes(), unix.UnixRights(fds...), nil)
+	_, _, err := conn.WriteMsgUnix(wire.Encode(d), unix.UnixRights(fds...), nil)
 	return err
 }
 
@@ -120,7 +115,7 @@ func receiveDonation(conn *net.UnixConn) (d donation, fds []int, err error) {
 		}
 	}
 	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(message[:n])).Decode(&d)
+		err = wire.Decode(message[:n], &d)
 	}
 	if err == nil && len(fds) != given {
 		err = fmt.Errorf("%d descriptors in place of %d", len(fds), given)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
 // complaints are what srun says on its stderr. It is the only one who knows that a task has died: the others keep its
@@ -18,7 +19,7 @@ type complaints struct {
 }
 
 // taskDied matches "srun: error: n3: task 2: Killed", and the same of several tasks.
-var taskDied = regexp.MustCompile(`^\S+: error: \S+: tasks? (\S+): `)
+var taskDied = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S+: error: \S+: tasks? (\S+): `) })
 
 // Write implements io.Writer.
 func (c *complaints) Write(b []byte) (int, error) {
@@ -30,7 +31,7 @@ func (c *complaints) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		c.rest = rest
-		if m := taskDied.FindSubmatch(line); m != nil {
+		if m := taskDied().FindSubmatch(line); m != nil {
 			c.step.died(string(m[1]), errors.New(string(line)))
 		}
 	}

@@ -4,13 +4,12 @@
 package launch
 
 import (
-	"bytes"
-	"encoding/gob"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -22,11 +21,7 @@ type growth struct {
 }
 
 func (g growth) frame() channel.Frame {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(g); err != nil {
-		panic(err) // a growth is plain data
-	}
-	return channel.Frame{Kind: channel.Grow, Proxy: g.Branch.Host.ID, Body: b.Bytes()}
+	return channel.Frame{Kind: channel.Grow, Proxy: g.Branch.Host.ID, Body: wire.Encode(g)}
 }
 
 // A relay stands between the process that started it and the proxies that it starts. It passes frames on, each to or from
@@ -44,7 +39,7 @@ type relay struct {
 // Relay runs a relay as a Grow frame asks for, until the trunk above or every child has ended.
 func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
 	var g growth
-	if err := gob.NewDecoder(bytes.NewReader(frame.Body)).Decode(&g); err != nil {
+	if err := frame.Value(&g); err != nil {
 		return fmt.Errorf("read branch: %w", err)
 	}
 	launcher, err := New(g.Options)

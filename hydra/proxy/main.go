@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/procs"
@@ -136,7 +135,7 @@ func runRanks(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) (er
 		oomKills:  procs.OOMKills(),
 		log:       slog.New(slog.DiscardHandler),
 	}
-	if p.plan, err = hydra.DecodeHostPlan(frame.Body); err != nil {
+	if err := frame.Value(&p.plan); err != nil {
 		return err
 	}
 	if p.plan.Trace {

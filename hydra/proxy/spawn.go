@@ -4,10 +4,8 @@
 package proxy
 
 import (
-	"bytes"
-	"encoding/gob"
-
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -21,10 +19,6 @@ func (e programError) Unwrap() error { return e.error }
 
 // Spawn implements pmi.Upstream.
 func (u *upstream) Spawn(request pmi.SpawnRequest) pmi.SpawnReply {
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(request); err != nil {
-		panic(err) // a SpawnRequest is plain data
-	}
 	reply := make(chan pmi.SpawnReply, 1)
 	u.mu.Lock()
 	if u.closed {
@@ -35,7 +29,7 @@ func (u *upstream) Spawn(request pmi.SpawnRequest) pmi.SpawnReply {
 	id := u.lastID
 	u.spawns[id] = reply
 	u.mu.Unlock()
-	u.conn.Send(channel.SpawnRequest, id, body.Bytes())
+	u.conn.Send(channel.SpawnRequest, id, wire.Encode(request))
 	answer, ok := <-reply
 	if !ok {
 		return pmi.SpawnReply{Error: pmi.ErrClosed.Error()}
@@ -45,7 +39,7 @@ func (u *upstream) Spawn(request pmi.SpawnRequest) pmi.SpawnReply {
 
 func (u *upstream) spawnReply(frame channel.Frame) {
 	var answer pmi.SpawnReply
-	if err := gob.NewDecoder(bytes.NewReader(frame.Body)).Decode(&answer); err != nil {
+	if err := frame.Value(&answer); err != nil {
 		answer.Error = err.Error()
 	}
 	u.mu.Lock()

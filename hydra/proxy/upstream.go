@@ -39,18 +39,18 @@ func (u *upstream) barrierOut(body []byte) { go u.entered.Left(body)() }
 
 // Publish implements pmi.Upstream.
 func (u *upstream) Publish(service, port string) error {
-	_, err := u.ask(channel.Name{Op: "publish", Service: []byte(service), Port: []byte(port)})
+	_, err := u.ask(channel.Name{Op: "publish", Service: service, Port: port})
 	return err
 }
 
 // Lookup implements pmi.Upstream.
 func (u *upstream) Lookup(service string) (string, error) {
-	return u.ask(channel.Name{Op: "lookup", Service: []byte(service)})
+	return u.ask(channel.Name{Op: "lookup", Service: service})
 }
 
 // Unpublish implements pmi.Upstream.
 func (u *upstream) Unpublish(service string) error {
-	_, err := u.ask(channel.Name{Op: "unpublish", Service: []byte(service)})
+	_, err := u.ask(channel.Name{Op: "unpublish", Service: service})
 	return err
 }
 
@@ -73,7 +73,7 @@ func (u *upstream) ask(request channel.Name) (string, error) {
 	if answer.Error != "" {
 		return "", errors.New(answer.Error)
 	}
-	return string(answer.Port), nil
+	return answer.Port, nil
 }
 
 func (u *upstream) nameReply(frame channel.Frame) {

@@ -266,7 +266,9 @@ func openNamed(path string) (*image.Image, error) {
 
 // token is a dynamic string token (ld.so(8)); an identifier that only begins like
 // one is none.
-var token = regexp.MustCompile(`\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)`)
+var token = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)`)
+})
 
 // expand replaces the tokens in a path that comes from an object, or from the
 // environment of a program. Without an object $ORIGIN is this program's.
@@ -274,7 +276,7 @@ func expand(path string, of *image.Image) string {
 	if !strings.Contains(path, "$") {
 		return path
 	}
-	return token.ReplaceAllStringFunc(path, func(t string) string {
+	return token().ReplaceAllStringFunc(path, func(t string) string {
 		switch strings.Trim(t, "${}") {
 		case "LIB":
 			return "lib/x86_64-linux-gnu" // Debian's slibdir, see debian/rules of glibc
