@@ -175,3 +175,30 @@ func TestLibraryCheck(t *testing.T) {
 	_, err = c.see(3, "tpsl", []string{""})
 	require.ErrorContains(t, err, "neither libmpich nor libmpi")
 }
+
+// -plot makes the summary and plots of a raw file, and the goals' table.
+func TestPlot(t *testing.T) {
+	raw := filepath.Join(t.TempDir(), "raw.txt")
+	text, err := os.ReadFile("plots/testdata/raw.txt")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(raw, text, 0o666))
+	var out strings.Builder
+	code, err := run(context.Background(), []string{"-plot", raw}, &out, new(strings.Builder))
+	require.NoError(t, err)
+	assert.Zero(t, code)
+	assert.Contains(t, out.String(), "raw.txt, summary.md and 15 plots")
+	summary, err := os.ReadFile(filepath.Join(filepath.Dir(raw), "summary.md"))
+	require.NoError(t, err)
+	for _, want := range []string{
+		"# Measured on Some CPU, 16 cpus, 2026-11-05\n",
+		"- quiet machine: others used 0.3 %",
+		"| cpus | 16, namely 0-15 |\n",
+		"![Latency of one pair of ranks](latency.svg)\n",
+		"| Latency | flat | tags | tpsl | tpsl/flat | tpsl/tags |\n|---|---:|---:|---:|---:|---:|\n",
+		"| between threads, pairs 1, size 8 | 0.3", // flat's is that of two processes
+		"| HandOver |  |\n|---|---:|\n|  | 109 ns |\n",
+	} {
+		assert.Contains(t, string(summary), want)
+	}
+	assert.FileExists(t, filepath.Join(filepath.Dir(raw), "latency.png"))
+}

@@ -31,6 +31,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/tests/bench/plots"
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
@@ -143,10 +144,14 @@ func writeSummary(raw string, goals []goal, stdout io.Writer) (missed int, err e
 		return 0, fmt.Errorf("%s: holds no benchmark", raw)
 	}
 	folder := filepath.Dir(raw)
-	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(summarise(found, goals)), 0o666); err != nil {
+	drawn, err := plots.Draw(folder, found, caption(found))
+	if err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(summarise(found, goals, drawn)), 0o666); err != nil {
 		return 0, err
 	}
 	missed = report(stdout, found, goals)
-	fmt.Fprintf(stdout, "\n%s: raw.txt, summary.md\n", folder)
+	fmt.Fprintf(stdout, "\n%s: raw.txt, summary.md and %d plots\n", folder, len(drawn))
 	return missed, nil
 }

@@ -9,20 +9,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/tests/bench/plots"
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
 // summarise returns the summary of a raw file, in Markdown.
-func summarise(found *results.Set, goals []goal) string {
+func summarise(found *results.Set, goals []goal, drawn []plots.Figure) string {
 	var b strings.Builder
-	header := map[string]string{}
-	for _, line := range found.Header {
-		header[line.Key] = line.Value
-	}
-	fmt.Fprintf(&b, "<!--\nSPDX-FileCopyrightText: The tpsl authors\nSPDX-License-Identifier: Apache-2.0\n-->\n\n")
-	fmt.Fprintf(&b, "# Measured on %s, %s\n\n", orUnknown(header["cpu"]), orUnknown(header["date"]))
-	b.WriteString("Made from `raw.txt` by `scripts/bench -plot raw.txt`. A ratio is taken turn by turn; given are the median and\n" +
-		"its 95 % interval.\n\n")
+	b.WriteString("<!--\nSPDX-FileCopyrightText: The tpsl authors\nSPDX-License-Identifier: Apache-2.0\n-->\n\n")
+	fmt.Fprintf(&b, "# Measured on %s\n\n", caption(found))
+	b.WriteString("Made of `raw.txt` by `scripts/bench -plot raw.txt`. A ratio is taken turn by turn. Given are medians, with\n" +
+		"95 % intervals in brackets and as bars.\n\n")
 	if len(found.Notes) > 0 {
 		b.WriteString("## Notes\n\n")
 		for _, note := range found.Notes {
@@ -35,9 +32,22 @@ func summarise(found *results.Set, goals []goal) string {
 	for _, line := range found.Header {
 		fmt.Fprintf(&b, "| %s | %s |\n", line.Key, escape(line.Value))
 	}
-	b.WriteString("\n")
+	b.WriteString("\n## Plots\n\n")
+	for _, f := range drawn {
+		fmt.Fprintf(&b, "![%s](%s.svg)\n\n", f.Title, f.File)
+	}
 	writeMedians(&b, found)
 	return b.String()
+}
+
+// caption tells the machine and the day: "AMD EPYC, 2 cpus, 2026-11-05".
+func caption(found *results.Set) string {
+	header := map[string]string{}
+	for _, line := range found.Header {
+		header[line.Key] = line.Value
+	}
+	cpus, _, _ := strings.Cut(header["cpus"], ",")
+	return fmt.Sprintf("%s, %s cpus, %s", orUnknown(header["cpu"]), orUnknown(cpus), orUnknown(header["date"]))
 }
 
 func writeGoals(b *strings.Builder, found *results.Set, goals []goal) {

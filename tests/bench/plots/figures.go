@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plots
+
+// A figure says which benchmarks it shows, and where. A benchmark's keys are its
+// place on the x axis, its panel, fixed values, and else its line.
+type figure struct {
+	file, title string
+	kind        string            // of benchmarks
+	x           string            // the key
+	yTitle      string            // "": the unit
+	panel       string            // the key, or "" for one panel
+	fixed       map[string]string // values of keys
+	// least is how many places on the x axis make a figure.
+	least int
+	// leastLines is how many lines in a panel do.
+	leastLines int
+	log        bool // the y axis
+	// speedup shows how often faster than at the first place on the x axis.
+	speedup bool
+	limits  []limit
+}
+
+// A limit is what the hardware allows, drawn as a dashed line: a benchmark with
+// the figure's x key, or without it and level.
+type limit struct {
+	kind, label string
+	factor      float64 // from its unit to the figure's
+}
+
+var (
+	handOver = limit{"HandOver", "a cache line handed over", 1e-3}
+	memcpy   = limit{"Memcpy", "one memcpy", 1}
+)
+
+var figures = append(append(general, perMode("threads", "one node")...), perMode("hosts", "two hosts")...)
+
+var general = []figure{
+	{file: "latency", title: "Latency of one pair of ranks", kind: "Latency", x: "size", panel: "between",
+		fixed: map[string]string{"pairs": "1"}, least: 2, log: true, limits: []limit{handOver}},
+	{file: "latency-pairs", title: "Latency of an 8-byte message by pairs of ranks", kind: "Latency", x: "pairs", panel: "between",
+		fixed: map[string]string{"size": "8"}, least: 2, log: true, limits: []limit{handOver}},
+	{file: "rate", title: "Message rate of one pair of ranks", kind: "Rate", x: "size", panel: "between",
+		fixed: map[string]string{"pairs": "1"}, least: 2, log: true},
+	{file: "rate-pairs", title: "Message rate of 8-byte messages by pairs of ranks", kind: "Rate", x: "pairs", panel: "between",
+		fixed: map[string]string{"size": "8"}, least: 2},
+	{file: "bandwidth", title: "Bandwidth of one pair of ranks", kind: "Bandwidth", x: "size", panel: "between",
+		fixed: map[string]string{"pairs": "1"}, least: 2, log: true, limits: []limit{memcpy}},
+	{file: "bandwidth-both-ways", title: "Bandwidth in both directions of one pair of ranks", kind: "BiBandwidth", x: "size", panel: "between",
+		fixed: map[string]string{"pairs": "1"}, least: 2, log: true, limits: []limit{memcpy}},
+	{file: "halo-xz", title: "Halo exchange of the X-Z plane", kind: "Halo", x: "threads", panel: "mode",
+		fixed: map[string]string{"plane": "xz"}, least: 2, speedup: true, yTitle: "times as fast as with one thread"},
+	{file: "halo-yz", title: "Halo exchange of the Y-Z plane", kind: "Halo", x: "threads", panel: "mode",
+		fixed: map[string]string{"plane": "yz"}, least: 2, speedup: true, yTitle: "times as fast as with one thread"},
+	{file: "collectives", title: "Collective operations", kind: "Collective", x: "size", panel: "op", least: 1, log: true},
+	{file: "overlap", title: "Communication hidden behind computation", kind: "Overlap", x: "size", least: 2},
+	{file: "startup", title: "Start and end of a job", kind: "Startup", x: "ranks", least: 1, log: true},
+	{file: "memory", title: "Memory of a rank", kind: "Memory", x: "ranks", least: 1},
+}
+
+// perMode are figures 3 to 8 of the paper on TPSL: a panel for each mode, with a line for
+// each number of pairs.
+func perMode(between, where string) (all []figure) {
+	for _, f := range []figure{
+		{file: "latency", title: "Latency", kind: "Latency"},
+		{file: "rate", title: "Message rate", kind: "Rate"},
+		{file: "bandwidth", title: "Bandwidth", kind: "Bandwidth"},
+	} {
+		f.file += "-modes-" + between
+		f.title += " by mode and pairs of ranks, " + where
+		f.x, f.panel, f.log, f.least, f.leastLines = "size", "mode", true, 2, 2
+		f.fixed = map[string]string{"between": between}
+		all = append(all, f)
+	}
+	return all
+}
+
+// words are what a reader is told in place of keys' values.
+var words = map[string]string{
+	"between=threads":   "ranks of one process",
+	"between=processes": "ranks of two processes",
+	"between=hosts":     "ranks on two hosts",
+	"mode=flat":         "flat MPI",
+	"mode=tags":         "threaded MPI, tags",
+	"mode=comms":        "threaded MPI, communicators",
+	"mode=threaded":     "threaded MPI",
+	"mode=tpsl":         "tpsl",
+	"mode=private":      "tpsl, private mode",
+	"grid=cube":         "cube",
+	"grid=x":            "large X",
+	"grid=y":            "large Y",
+	"grid=z":            "large Z",
+	"by=mpiexec":        "mpiexec",
+	"by=mpiexec.hydra":  "mpiexec.hydra",
+	"pairs=1":           "1 pair",
+	"kind=Bandwidth":    "one way",
+	"kind=BiBandwidth":  "both ways",
+	"size":              "size of a message (bytes)",
+	"pairs":             "pairs of ranks",
+	"threads":           "threads",
+	"ranks":             "ranks",
+	"us/msg":            "microseconds",
+	"us/call":           "microseconds",
+	"us/exchange":       "microseconds",
+	"Mmsg/s":            "million messages per second",
+	"GB/s":              "GB/s",
+	"ms/job":            "milliseconds",
+	"MiB/rank":          "MiB per rank",
+	"percent":           "per cent",
+}

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plots
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/tests/bench/results"
+)
+
+func recorded(t *testing.T) *results.Set {
+	t.Helper()
+	f, err := os.Open("testdata/raw.txt")
+	require.NoError(t, err)
+	defer f.Close()
+	set, err := results.Read(f)
+	require.NoError(t, err)
+	return set
+}
+
+// Two drawings of the same are the same bytes, and show what was measured.
+func TestDraw(t *testing.T) {
+	set := recorded(t)
+	first, second := t.TempDir(), t.TempDir()
+	drawn, err := Draw(first, set, "Some CPU")
+	require.NoError(t, err)
+	again, err := Draw(second, set, "Some CPU")
+	require.NoError(t, err)
+	assert.Equal(t, drawn, again)
+	var files []string
+	for _, f := range drawn {
+		files = append(files, f.File)
+		for _, ending := range []string{".svg", ".png"} {
+			one, err := os.ReadFile(filepath.Join(first, f.File+ending))
+			require.NoError(t, err)
+			other, err := os.ReadFile(filepath.Join(second, f.File+ending))
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(one, other), "%s%s differs", f.File, ending)
+		}
+	}
+	assert.Equal(t, []string{"latency", "latency-pairs", "rate", "rate-pairs", "bandwidth", "bandwidth-both-ways", "halo-xz", "halo-yz",
+		"collectives", "overlap", "startup", "memory", "latency-modes-threads", "rate-modes-threads", "bandwidth-modes-threads"}, files)
+
+	svg, err := os.ReadFile(filepath.Join(first, "latency.svg"))
+	require.NoError(t, err)
+	for _, want := range []string{"SPDX-License-Identifier", "Liberation Sans,Arial", ">Latency of one pair of ranks<", ">Some CPU<",
+		">ranks of one process<", ">flat MPI<", ">threaded MPI, tags<", ">tpsl<", ">a cache line handed over<", ">4K<", ">microseconds<"} {
+		assert.Contains(t, string(svg), want)
+	}
+	picture, err := os.ReadFile(filepath.Join(first, "latency.png"))
+	require.NoError(t, err)
+	image, err := png.Decode(bytes.NewReader(picture))
+	require.NoError(t, err)
+	assert.Greater(t, image.Bounds().Dx(), image.Bounds().Dy())
+}
+
+func TestDrawNothing(t *testing.T) {
+	drawn, err := Draw(t.TempDir(), &results.Set{}, "")
+	require.NoError(t, err)
+	assert.Empty(t, drawn)
+}
+
+// chosen returns the panels of the figure of this file, of some benchmark lines.
+func chosen(t *testing.T, file, lines string) []panel {
+	t.Helper()
+	set, err := results.Read(strings.NewReader(lines))
+	require.NoError(t, err)
+	for _, f := range figures {
+		if f.file == file {
+			panels, _ := f.choose(set)
+			return panels
+		}
+	}
+	t.Fatalf("no figure %s", file)
+	return nil
+}
+
+// The baselines, whose ranks are in two processes, stand beside ranks of one, too.
+func TestBaselinesAreLent(t *testing.T) {
+	panels := chosen(t, "latency", `
+BenchmarkLatency/mode=tpsl/between=threads/pairs=1/size=8 1 0.2 us/msg
+BenchmarkLatency/mode=tpsl/between=threads/pairs=1/size=16 1 0.3 us/msg
+BenchmarkLatency/mode=tpsl/between=threads/pairs=2/size=32 1 0.3 us/msg
+BenchmarkLatency/mode=tpsl/between=processes/pairs=1/size=8 1 0.5 us/msg
+BenchmarkLatency/mode=flat/between=processes/pairs=1/size=8 1 0.4 us/msg
+BenchmarkHandOver 1 60 ns
+`)
+	require.Len(t, panels, 2)
+	assert.Equal(t, "ranks of one process", panels[0].title)
+	assert.Equal(t, []line{
+		{"mode=flat", "flat MPI", []point{{8, 0.4, 0.4, 0.4}}},
+		{"mode=tpsl", "tpsl", []point{{8, 0.2, 0.2, 0.2}, {16, 0.3, 0.3, 0.3}}},
+	}, panels[0].lines)
+	assert.Equal(t, "ranks of two processes", panels[1].title)
+	assert.Equal(t, "mode=flat mode=tpsl", panels[1].lines[0].key+" "+panels[1].lines[1].key)
+	require.Len(t, panels[1].limits, 1)
+	assert.InDeltaSlice(t, []float64{8, 16}, []float64{panels[1].limits[0].points[0].x, panels[1].limits[0].points[1].x}, 0)
+	assert.InDelta(t, 0.06, panels[1].limits[0].points[0].y, 1e-9, "in the figure's unit")
+}
+
+func TestSpeedup(t *testing.T) {
+	panels := chosen(t, "halo-xz", `
+BenchmarkHalo/mode=tpsl/grid=z/plane=xz/threads=1 1 100 us/exchange
+BenchmarkHalo/mode=tpsl/grid=z/plane=xz/threads=2 1 60 us/exchange
+BenchmarkHalo/mode=tpsl/grid=z/plane=xz/threads=16 1 10 us/exchange
+BenchmarkHalo/mode=tpsl/grid=z/plane=yz/threads=1 1 7 us/exchange
+`)
+	require.Len(t, panels, 1)
+	require.Len(t, panels[0].lines, 1)
+	l := panels[0].lines[0]
+	assert.Equal(t, "large Z", l.label)
+	require.Len(t, l.points, 3)
+	assert.InDelta(t, 1, l.points[0].y, 0)
+	assert.InDelta(t, 10, l.points[2].y, 1e-9)
+	assert.Empty(t, chosen(t, "halo-xz", "BenchmarkHalo/mode=tpsl/grid=z/plane=xz/threads=1 1 100 us/exchange\n"), "one place is no curve")
+	assert.Empty(t, chosen(t, "rate-modes-threads", `
+BenchmarkRate/mode=tpsl/between=threads/pairs=1/size=8 1 4 Mmsg/s
+BenchmarkRate/mode=tpsl/between=threads/pairs=1/size=16 1 4 Mmsg/s
+`), "one number of pairs compares nothing")
+}
+
+func TestPlaces(t *testing.T) {
+	assert.InDelta(t, 3, place(8, 1), 0)
+	assert.InDelta(t, 2, place(0, 8), 0, "a step below the smallest")
+	assert.Equal(t, []string{"512", "1K", "1536", "4M", "1000"}, []string{short(512), short(1024), short(1536), short(4 << 20), short(1000)})
+	ticks := xTicks([]float64{0, 1, 4, 1024, 1 << 20}, 1)
+	var labels []string
+	for _, tick := range ticks {
+		labels = append(labels, tick.Label)
+	}
+	assert.Equal(t, []string{"0", "", "4", "1K", "1M"}, labels, "where there is room")
+	var numbers []string
+	for _, tick := range (logTicks{}).Ticks(0.04, 3) {
+		numbers = append(numbers, tick.Label)
+	}
+	assert.Equal(t, []string{"0.05", "0.1", "0.2", "0.5", "1", "2"}, numbers)
+}
+
+func TestStyles(t *testing.T) {
+	used := map[string]style{}
+	assert.Equal(t, black, styleOf("mode=flat/by=x", used))
+	assert.Equal(t, blue, styleOf("mode=tpsl", used))
+	assert.Equal(t, vermilion, styleOf("mode=flat/by=y", used), "flat's is taken")
+	assert.Equal(t, black, styleOf("mode=flat/by=x", used), "as before")
+}
