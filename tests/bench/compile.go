@@ -26,19 +26,6 @@ type suite struct {
 	goals    []goal
 }
 
-// mpi measures thread ranks, each program built flat and with thread ranks.
-func mpi(quick bool) suite {
-	s := suite{contests: contests(quick), goals: goals}
-	for _, name := range []string{"latency", "bandwidth", "startup"} {
-		s.commands = append(s.commands, cc("mpicc.mpich", name), cc("bin/tpslcc", name))
-	}
-	s.commands = append(s.commands, cc("gcc", "pmi"))
-	if hasMicro() {
-		s.commands = append(s.commands, cc("bin/tpslcc", "micro"))
-	}
-	return s
-}
-
 func cc(compiler, name string) []string {
 	return []string{compiler, "-fopenmp", "-O2", filepath.Join(sourceFolder, name+".c"), "-o", program(name, filepath.Base(compiler))}
 }

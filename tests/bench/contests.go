@@ -5,49 +5,106 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
-const ranks = 16 // of the start-up contests
+// A plan is how much is measured, and where.
+type plan struct {
+	cores        []int // a CPU of each
+	milliseconds int   // of one figure
+	quick        bool  // fewer sizes, pairs and grids; all that goals are about
+}
 
-func contests(_ bool) []contest {
-	one := []string{"OMP_NUM_THREADS=1"}
-	// Pinned as the ranks of the other modes are, each to a core.
-	pinned := []string{"OMP_PLACES=cores", "OMP_PROC_BIND=close"}
-	pair := func(name string) contest {
-		return contest{10 * time.Second, []side{
-			{env: one, argv: []string{"bin/mpiexec", "-n", "2", "-bind-to", "core", program(name, "mpicc.mpich"), "flat"}},
-			{argv: []string{"bin/mpiexec", "-n", "2", "-rpp", "2", "-bind-to", "core", program(name, "tpslcc"), "tpsl"}},
-			{env: one, argv: []string{"bin/mpiexec", "-n", "2", "-rpp", "2", "-bind-to", "core", program(name, "mpicc.mpich"), "private"}},
-			{env: pinned, argv: []string{"bin/mpiexec", "-n", "1", program(name, "mpicc.mpich"), "threaded"}, hangs: true},
-		}}
+func newPlan(quick bool) plan { return plan{usableCores(), 20, quick} }
+
+// mpi measures thread ranks, each program built flat and with thread ranks.
+func mpi(quick bool) suite {
+	p := newPlan(quick)
+	s := suite{contests: p.contests(), goals: p.goals()}
+	ends := filepath.Join(sourceFolder, "ends.c")
+	for _, name := range []string{"latency", "stream", "halo", "collective", "overlap", "memory"} {
+		s.commands = append(s.commands, append(cc("mpicc.mpich", name), ends), append(cc("bin/tpslcc", name), ends))
 	}
-	n := fmt.Sprint(ranks)
-	answer := n + " ranks\n"
-	flat := program("startup", "mpicc.mpich")
-	all := []contest{
-		pair("latency"),
-		pair("bandwidth"),
-		{30 * time.Second, []side{
-			{job: "Launch/by=mpiexec.hydra/ranks=16", argv: []string{"mpiexec.hydra", "-n", n, "true"}},
-			{job: "Launch/by=mpiexec/ranks=16", argv: []string{"bin/mpiexec", "-n", n, "true"}},
-		}},
-		{60 * time.Second, []side{
-			{job: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", env: one, argv: []string{"mpiexec.hydra", "-n", n, flat}, want: answer},
-			{job: "Startup/by=mpiexec/mode=flat/ranks=16", env: one, argv: []string{"bin/mpiexec", "-n", n, flat}, want: answer},
-			{job: "Startup/by=mpiexec/mode=tpsl/ranks=16", argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, program("startup", "tpslcc")}, want: answer},
-			{job: "Startup/by=mpiexec/mode=private/ranks=16", env: one, argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, flat}, want: answer},
-		}},
-	}
-	pmi := program("pmi", "gcc")
-	all = append(all, contest{60 * time.Second, []side{
-		{argv: []string{"mpiexec.hydra", "-n", "64", pmi, "mpiexec.hydra"}},
-		{argv: []string{"bin/mpiexec", "-n", "64", pmi, "mpiexec"}},
-	}})
+	s.commands = append(s.commands, cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"), cc("gcc", "pmi"), cc("gcc", "limits"))
 	if hasMicro() {
-		all = append(all, contest{60 * time.Second, []side{
-			{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}},
-		}})
+		s.commands = append(s.commands, cc("bin/tpslcc", "micro"))
+	}
+	return s
+}
+
+func (p plan) contests() (all []contest) {
+	all = append(all, p.limits())
+	for _, pairs := range p.pairs() {
+		all = append(all, p.ends("latency", pairs, append([]int{0}, p.sizes()...)), p.ends("stream", pairs, p.sizes()))
+	}
+	all = append(all, p.halos()...)
+	all = append(all, p.ranksOfOneProcess()...)
+	all = append(all, launches(16), startups(16), p.memory(16), startupsOf64(), pmiCalls(64))
+	if hasMicro() {
+		all = append(all, contest{time.Minute, []side{{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}}}})
 	}
 	return all
+}
+
+func launches(ranks int) contest {
+	n := fmt.Sprint(ranks)
+	return contest{30 * time.Second, []side{
+		{job: "Launch/by=mpiexec.hydra/ranks=" + n, argv: []string{"mpiexec.hydra", "-n", n, "true"}},
+		{job: "Launch/by=mpiexec/ranks=" + n, argv: []string{"bin/mpiexec", "-n", n, "true"}},
+	}}
+}
+
+// startup is a side that starts ranks and ends them.
+func startup(by, mode string, ranks, perProcess int, env ...string) side {
+	name := fmt.Sprintf("Startup/by=%s/mode=%s/ranks=%d", by, mode, ranks)
+	argv := []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess), program("startup", "mpicc.mpich")}
+	switch {
+	case by == "mpiexec.hydra":
+		argv = []string{by, "-n", fmt.Sprint(ranks), argv[5]}
+	case mode == "tpsl":
+		argv[5] = program("startup", "tpslcc")
+	}
+	if mode != "tpsl" {
+		env = append(env, "OMP_NUM_THREADS=1")
+	}
+	return side{job: name, env: env, argv: argv, want: fmt.Sprintf("%d ranks\n", ranks)}
+}
+
+func startups(ranks int) contest {
+	return contest{time.Minute, []side{
+		startup("mpiexec.hydra", "flat", ranks, 1),
+		startup("mpiexec", "flat", ranks, 1),
+		startup("mpiexec", "tpsl", ranks, ranks),
+		startup("mpiexec", "private", ranks, ranks),
+	}}
+}
+
+// startupsOf64 compares the best settings: without shared memory between ranks, MPICH's barrier
+// of start-up does not spin in it.
+func startupsOf64() contest {
+	const best = "MPIR_CVAR_NOLOCAL=1"
+	return contest{time.Minute, []side{
+		startup("mpiexec", "flat", 64, 1, best),
+		startup("mpiexec", "tpsl", 64, 16, best),
+	}}
+}
+
+func pmiCalls(ranks int) contest {
+	n, client := fmt.Sprint(ranks), program("pmi", "gcc")
+	return contest{time.Minute, []side{
+		{argv: []string{"mpiexec.hydra", "-n", n, client, "mpiexec.hydra"}},
+		{argv: []string{"bin/mpiexec", "-n", n, client, "mpiexec"}},
+	}}
+}
+
+// memory compares what a rank takes.
+func (p plan) memory(ranks int) contest {
+	n, plain := fmt.Sprint(ranks), program("memory", "mpicc.mpich")
+	one := []string{"OMP_NUM_THREADS=1"}
+	return contest{time.Minute, []side{
+		{env: one, argv: []string{"bin/mpiexec", "-n", n, plain, "flat", "1"}},
+		{argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, program("memory", "tpslcc"), "tpsl", n}},
+		{env: one, argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, plain, "private", n}},
+	}}
 }

@@ -3,47 +3,62 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* latency: half the round trip of an 8-byte message, each checked. */
+/*
+ * latency: half the round trip of a message of each size, the mean of all pairs, which talk
+ * at the same time. Arguments: see ends.h. The reply differs from what it answers.
+ */
 
-#include "pair.h"
+#include "ends.h"
 
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { WARM_UP = 2000, ROUNDS = 50000 };
+struct ball {
+	void *buf;
+	size_t size;
+};
 
-static void rounds(const struct end *e, uint64_t from, uint64_t to)
+static void play(const struct end *e, void *what, long first, long count)
 {
-	for (uint64_t n = from; n < to; n++) {
-		uint64_t word = e->me == 0 ? n : 0;
+	struct ball *b = what;
 
-		if (e->me == 0)
-			MPI_Send(&word, 1, MPI_UINT64_T, e->peer, e->sendtag, MPI_COMM_WORLD);
-		MPI_Recv(&word, 1, MPI_UINT64_T, e->peer, e->recvtag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		if (word != (e->me == 0 ? ~n : n))
-			wrong("latency: wrong answer");
-		word = ~word;
-		if (e->me == 1)
-			MPI_Send(&word, 1, MPI_UINT64_T, e->peer, e->sendtag, MPI_COMM_WORLD);
+	for (uint64_t n = first; n < (uint64_t)(first + count); n++) {
+		if (e->side == 0) {
+			stamp(b->buf, b->size, n);
+			send_to_peer(e, b->buf, b->size);
+		}
+		receive_from_peer(e, b->buf, b->size);
+		check_stamp(b->buf, b->size, e->side == 0 ? ~n : n);
+		if (e->side == 1) {
+			stamp(b->buf, b->size, ~n);
+			send_to_peer(e, b->buf, b->size);
+		}
 	}
 }
 
 static void run(const struct end *e)
 {
-	/* Threads starve each other on the library's lock: seconds, if at all. */
-	int fewer = strcmp(e->mode, "threaded") == 0 ? 50 : 1;
-	int warm_up = WARM_UP / fewer, n = ROUNDS / fewer;
+	struct ball b = { allocate(LARGEST), 0 };
 
-	rounds(e, 0, warm_up);
+	for (int s = 0; s < e->nsizes; s++) {
+		long count;
+		double round;
 
-	double begin = MPI_Wtime();
-
-	rounds(e, warm_up, warm_up + n);
-	if (e->me == 0)
-		printf("BenchmarkLatency/mode=%s/size=8 %d %.4f us/msg\n", e->mode, n,
-		       (MPI_Wtime() - begin) / n / 2 * 1e6);
+		b.size = e->sizes[s];
+		memset(b.buf, 0, b.size);
+		if (e->side == 0)
+			fill(b.buf, b.size);
+		round = over_ends(e, measure(e, play, &b, 5, &count), MPI_SUM) / (2 * e->pairs);
+		if (e->side == 0 && e->pair == 0)
+			printf("BenchmarkLatency/mode=%s/between=%s/pairs=%d/size=%zu %ld %.4f us/msg\n",
+			       e->mode, e->between, e->pairs, b.size, count, round / 2 * 1e6);
+		check_filled(b.buf, b.size);
+	}
+	free(b.buf);
 }
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, run);
+	return run_ends(argc, argv, run);
 }

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// Messages of 0 bytes have a latency only.
+var (
+	allSizes   = []int{8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20}
+	quickSizes = []int{8, 512, 4096, 65536, 4 << 20}
+)
+
+func (p plan) sizes() []int {
+	if p.quick {
+		return quickSizes
+	}
+	return allSizes
+}
+
+// pairs are the numbers of pairs: as many as there are cores, up to the paper's 16.
+func (p plan) pairs() (numbers []int) {
+	for n := 1; n <= min(16, len(p.cores)); n *= 2 {
+		if !p.quick || n <= 2 || n == 16 {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// ends compares all ways of a program of pairs.
+func (p plan) ends(name string, pairs int, sizes []int) contest {
+	ways := []way{flat, tpslThreads, tpslProcesses, tags, comms}
+	switch {
+	case pairs == 1: // a private rank of its own process is a flat one
+		ways = append(ways, privateThreads)
+	case !p.quick:
+		ways = append(ways, privateThreads, privateProcesses)
+	}
+	c := contest{limit: 20 * time.Second}
+	for _, w := range ways {
+		c.sides = append(c.sides, w.run(p.cores, pairs, name, fmt.Sprint(p.milliseconds), join(sizes, ",")))
+	}
+	return c
+}
+
+// limits measures what the cores of one pair allow.
+func (p plan) limits() contest {
+	return contest{20 * time.Second, []side{{
+		env:  []string{"BENCH_CPUS=" + join(place(p.cores, 1), ",")},
+		argv: []string{program("limits", "gcc"), fmt.Sprint(p.milliseconds), join(p.sizes(), ",")},
+	}}}
+}
+
+// haloDivisor cuts each dimension of the paper's grids, of 1 GiB, so that the two sides' grids
+// take 256 MiB.
+const haloDivisor = 2
+
+// The paper's grids (section 4.3): X, Y and Z.
+var (
+	cube   = []int{512, 512, 512}
+	largeX = []int{16384, 128, 64}
+	largeY = []int{128, 16384, 64}
+	largeZ = []int{128, 64, 16384}
+)
+
+// halos compares the exchange of planes by a side of 1, 2, 4... threads or flat ranks.
+func (p plan) halos() (all []contest) {
+	grids, most := [][]int{cube, largeX, largeY, largeZ}, max(4, min(16, len(p.cores)))
+	ways := []way{flat, tpslProcesses, tags}
+	if p.quick {
+		grids, most, ways = [][]int{largeX, largeZ}, min(most, 2), ways[:2]
+	}
+	for _, grid := range grids {
+		cut := make([]int, len(grid))
+		for i := range grid {
+			cut[i] = grid[i] / haloDivisor
+		}
+		for threads := 1; threads <= most; threads *= 2 {
+			c := contest{limit: 30 * time.Second}
+			for _, w := range ways {
+				c.sides = append(c.sides, w.run(p.cores, threads, "halo", fmt.Sprint(p.milliseconds), join(cut, ",")))
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// ranksOfOneProcess compares collectives of a rank on each core, and overlap, with flat ranks.
+func (p plan) ranksOfOneProcess() (all []contest) {
+	compare := func(name string, pairs int, sizes ...int) {
+		if p.quick {
+			sizes = []int{sizes[0], sizes[2]}
+		}
+		c := contest{limit: 20 * time.Second}
+		for _, w := range []way{flat, tpslThreads, privateThreads} {
+			c.sides = append(c.sides, w.run(p.cores, pairs, name, fmt.Sprint(p.milliseconds), join(sizes, ",")))
+		}
+		all = append(all, c)
+	}
+	if pairs := min(16, len(p.cores)) / 2; pairs > 0 {
+		compare("collective", pairs, 8, 4096, 65536, 1<<20)
+	}
+	compare("overlap", 1, 65536, 1<<20, 4<<20)
+	return all
+}

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/tests/bench/results"
+)
+
+func TestPlace(t *testing.T) {
+	for _, c := range []struct {
+		cores []int
+		pairs int
+		want  []int
+	}{
+		{[]int{4, 6, 8, 10}, 1, []int{4, 6}},
+		{[]int{4, 6, 8, 10}, 2, []int{4, 6, 8, 10}},
+		{[]int{4, 6, 8, 10}, 4, []int{4, 6, 8, 10, 4, 6, 8, 10}},
+		{[]int{0, 1}, 2, []int{0, 1, 0, 1}},
+		{[]int{0, 1}, 4, []int{0, 0, 1, 1, 0, 0, 1, 1}},
+		{[]int{3}, 1, []int{3, 3}},
+		{[]int{3}, 2, []int{3, 3, 3, 3}},
+	} {
+		assert.Equal(t, c.want, place(c.cores, c.pairs), "%v, %d pairs", c.cores, c.pairs)
+	}
+}
+
+func TestWays(t *testing.T) {
+	line := func(w way, pairs int) string {
+		s := w.run([]int{0, 1}, pairs, "latency", "0", "8")
+		return strings.Join(append(s.env, s.argv...), " ")
+	}
+	assert.Equal(t, "BENCH_CPUS=0,1,0,1 OMP_NUM_THREADS=1 bin/mpiexec -n 4 -rpp 1 -bind-to user:0,1,0,1 "+
+		"build/bench/latency-mpicc.mpich flat processes 0 8", line(flat, 2))
+	assert.Equal(t, "BENCH_CPUS=0,1,0,1 OMP_NUM_THREADS=2 bin/mpiexec -n 4 -rpp 2 -bind-to user:0,1,0,1 "+
+		"build/bench/latency-tpslcc tpsl processes 0 8", line(tpslProcesses, 2))
+	assert.Equal(t, "BENCH_CPUS=0,1 OMP_NUM_THREADS=1 bin/mpiexec -n 2 -rpp 2 -bind-to user:0,1 "+
+		"build/bench/latency-mpicc.mpich private threads 0 8", line(privateThreads, 1))
+	assert.Equal(t, "BENCH_CPUS=0,0,1,1,0,0,1,1 OMP_NUM_THREADS=4 OMP_PLACES=threads OMP_PROC_BIND=close bin/mpiexec -n 2 -rpp 1 "+
+		"-bind-to user:0+1,0+1 build/bench/latency-mpicc.mpich tags processes 0 8", line(tags, 4))
+}
+
+// Every program in every mode, with the fewest rounds: it compares what it receives, and each end finds itself on its CPU.
+// Every goal is about benchmarks that were printed.
+func TestContestsServeGoals(t *testing.T) {
+	testsupport.NothingLeft(t)
+	t.Chdir("../..")
+	p := plan{cores: usableCores(), quick: true}
+	require.NoError(t, compile(mpi(true).commands))
+	var found results.Set
+	for _, c := range p.contests() {
+		for _, s := range c.sides {
+			if s.job != "" { // its name is known, and it takes seconds
+				require.NoError(t, found.Add(1, "Benchmark"+s.job+" 1 1 ms/job\n"))
+				continue
+			}
+			output, _, err := s.run(t.Context(), c.limit)
+			require.NoError(t, err)
+			lines, _ := takeLibrary(output)
+			require.NoError(t, found.Add(1, lines))
+		}
+	}
+	for _, g := range p.goals() {
+		assert.Contains(t, found.Values, g.name)
+		if g.base != "" {
+			assert.Contains(t, found.Values, g.base)
+		}
+	}
+	s := flat.run(p.cores, 1, "latency", "0", "8")
+	s.env[0] = "BENCH_CPUS=901,902"
+	_, _, err := s.run(t.Context(), time.Minute)
+	require.ErrorContains(t, err, "an end is not on its own CPU of BENCH_CPUS")
+}
