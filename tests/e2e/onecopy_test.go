@@ -77,3 +77,64 @@ func TestLargeMessages(t *testing.T) {
 		})
 	}
 }
+
+// Where all ranks of a job share an address space, one copy begins at 8 KiB; the user's
+// own setting wins, and peers in other processes are met as UCX has it.
+func TestEager(t *testing.T) {
+	shared, private := fixture(t, "eager"), plain(t, "mpicc.mpich", "eager.c")
+	for _, c := range []struct {
+		name, options, program, setting string
+		eager                           []int
+	}{
+		{"shared", "-n 2 -rpp 2", shared, "", []int{8191}},
+		{"private", "-n 2 -rpp 2", private, "", []int{8191}},
+		{"flat", "-n 2", private, "", []int{8191, 8192}},
+		{"two processes", "-n 4 -rpp 2", shared, "", []int{8191, 8192}},
+		{"the user's", "-n 2 -rpp 2", shared, "17000", []int{8191, 8192, 16384}},
+		{"the user's, private", "-n 2 -rpp 2", private, "17000", []int{8191, 8192, 16384}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			env := []string{"UCX_RNDV_THRESH=" + c.setting}
+			if c.setting == "" {
+				env = nil
+			}
+			if c.program == private {
+				env = append(env, "OMP_NUM_THREADS=1")
+			}
+			var want string
+			for _, bytes := range []int{8191, 8192, 16384} {
+				way := map[bool]string{true: "eager", false: "rendezvous"}[slices.Contains(c.eager, bytes)]
+				want += fmt.Sprintf("%d bytes: %s\n", bytes, way)
+			}
+			assert.Equal(t, want, mpiexec(t, env, c.options, c.program).succeeded(t).stdout)
+		})
+	}
+}
+
+// Messages of all sizes arrive whole, beside each size at which the library changes its
+// way too; one that is too long for its buffer is an error.
+func TestMessageSizes(t *testing.T) {
+	shared, private := fixture(t, "sizes"), plain(t, "mpicc.mpich", "sizes.c")
+	for _, c := range []struct {
+		name, options, program string
+		ranks                  int
+	}{
+		{"shared", "-n 4 -rpp 4", shared, 4},
+		{"private", "-n 2 -rpp 2", private, 2},
+		{"two processes", "-n 4 -rpp 2", shared, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			var env []string
+			if c.program == private {
+				env = []string{"OMP_NUM_THREADS=1"}
+			}
+			var want []string
+			for rank := range c.ranks {
+				want = append(want, fmt.Sprintf("sizes: rank %d of %d, 0 wrong\n", rank, c.ranks))
+			}
+			assert.Equal(t, want, mpiexec(t, env, c.options, c.program).succeeded(t).lines())
+		})
+	}
+}

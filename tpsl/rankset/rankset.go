@@ -128,6 +128,11 @@ func Number(name, word string) (int, error) {
 	return n, nil
 }
 
+// alone tells whether the process has all ranks of a job of several.
+func (s *Set) alone() bool {
+	return len(s.Ranks) > 1 && len(s.Ranks) == s.Size
+}
+
 // Environment returns what the instance of a slot finds in its environment
 // instead of the process's own.
 func (s *Set) Environment(slot int, getenv func(string) string) []string {
@@ -153,6 +158,11 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	// its own reader does: dozens of libraries per rank.
 	if getenv("HWLOC_PLUGINS_BLACKLIST") == "" {
 		set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so")
+	}
+	// One copy pays earlier between ranks of one address space than UCX believes, which
+	// counts on a system call. The setting holds for every peer, so none may be elsewhere.
+	if s.alone() && getenv("PMI_SPAWNED") == "" && getenv("UCX_RNDV_THRESH") == "" {
+		set("UCX_RNDV_THRESH", "8192")
 	}
 	return env
 }

@@ -4,6 +4,7 @@
 package rankset
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,29 @@ func TestSettingsOfRanks(t *testing.T) {
 	assert.Subset(t, s.Environment(0, env), []string{"UCX_NET_DEVICES=mlx5_0:1", "ZE_AFFINITY_MASK=0.0,0.1"})
 	assert.NotContains(t, strings.Join(s.Environment(1, env), " "), "UCX_NET_DEVICES")
 	assert.Contains(t, s.Environment(2, env), "UCX_NET_DEVICES=mlx5_1:1")
+}
+
+// One copy begins earlier where all ranks of the job share an address space, unless the
+// user has said where.
+func TestOneCopyThreshold(t *testing.T) {
+	for _, c := range []struct {
+		name, fds, ranks, size, spawned, users string
+		want                                   []string
+	}{
+		{"one process", "7,9", "0,1", "2", "", "", []string{"UCX_RNDV_THRESH=8192"}},
+		{"the user's", "7,9", "0,1", "2", "", "64k", nil},
+		{"two processes", "7,9", "0,1", "4", "", "", nil},
+		{"spawned", "7,9", "0,1", "2", "1", "", nil},
+		{"one rank", "7", "0", "1", "", "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			env := environ("PMI_FD", c.fds, "PMI_RANK", c.ranks, "PMI_SIZE", c.size, "PMI_SPAWNED", c.spawned, "UCX_RNDV_THRESH", c.users)
+			s, err := Parse(env)
+			require.NoError(t, err)
+			others := func(setting string) bool { return !strings.HasPrefix(setting, "UCX_RNDV_THRESH") }
+			assert.ElementsMatch(t, c.want, slices.DeleteFunc(s.Environment(0, env), others))
+		})
+	}
 }
 
 // Where the launcher does not say how many ranks the host has, others may be there.
