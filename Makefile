@@ -31,12 +31,13 @@ STANDINS = libmpich.so.12 libmpi.so.12
 # The helper of mpiexec for PMIx, where there is a libpmix to build it with.
 PMIX     = $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),lib/tpsl/pmix)
 PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
+YIELD    = lib/tpsl/libtpslyield.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
-	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(PMIX)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -90,6 +91,11 @@ lib/tpsl/host: host/exec/main.c | lib/tpsl/libtpslhost.so
 lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
+
+# What stands in front of UCX where ranks are more than CPUs.
+lib/tpsl/libtpslyield.so: tpsl/yield/yield.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code $< -o $@
 
 lib/tpsl/pmix: hydra/pmix/main.c
 	@mkdir -p $(@D)

@@ -48,24 +48,29 @@ func begin() error {
 	if err != nil {
 		return err
 	}
-	shim := filepath.Join(filepath.Dir(self), "libtpslshim.so")
+	folder := filepath.Dir(self)
+	first, err := set.Yields(folder, os.Getenv)
+	if err != nil {
+		return err
+	}
+	first = append([]string{filepath.Join(folder, "libtpslshim.so")}, first...)
 	policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), "")
 	if err != nil {
 		return err
 	}
-	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(shim, os.Getenv("TPSL_TOOLS")), Processes: true})
+	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(first, os.Getenv("TPSL_TOOLS")), Processes: true})
 	C.tpsl_set_process_peers(C.bool(set.Peers))
 	describe(set)
 	return nil
 }
 
-// preloads lists what comes in front of a program's libraries. The shim is the first to
-// be started.
-func preloads(shim, tools string) []string {
+// preloads lists what comes in front of a program's libraries: ours, of which the shim is the
+// first to be started, and the user's.
+func preloads(ours []string, tools string) []string {
 	if tools == "" {
-		return []string{shim}
+		return ours
 	}
-	return append([]string{shim}, strings.Split(tools, ":")...)
+	return append(ours, strings.Split(tools, ":")...)
 }
 
 // describe fills the C side's struct tpsl_job.

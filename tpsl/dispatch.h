@@ -59,6 +59,11 @@ void tpsl_prepare_private(struct tpsl_copies *);
 void tpsl_fill_private(void **table, const struct tpsl_copies *);
 const char *tpsl_private_name(int stub); /* NULL: not one of them */
 
+/* ---- preload.c ---- */
+/* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
+ * "": unknown. */
+const char *tpsl_folder(void);
+
 /* ---- copies.c: private copies that the program asks for ---- */
 void tpsl_finish_copies(void); /* at process exit */
 

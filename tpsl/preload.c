@@ -5,23 +5,24 @@
  * are loaded they leave the environment: what the program starts has no use for them,
  * and would load libtpsl with them. Other entries of LD_PRELOAD are the user's and stay.
  */
+#include "dispatch.h"
+
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char separators[] = ": "; /* ld.so(8) */
 
-/* The folder of the stand-ins, tpsl/ beside this library, as the launcher writes it. */
-static bool find_standins(char folder[static PATH_MAX])
+const char *tpsl_folder(void)
 {
+    static char folder[PATH_MAX];
     Dl_info self;
-    if (!dladdr(separators, &self) || !realpath(self.dli_fname, folder))
-        return false;
+    if (*folder || !dladdr(separators, &self) || !realpath(self.dli_fname, folder))
+        return folder;
     strrchr(folder, '/')[1] = 0;
     strncat(folder, "tpsl/", PATH_MAX - 1 - strlen(folder));
-    return true;
+    return folder;
 }
 
 /* Takes the entries in the folder out of the list; what stays is moved together. */
@@ -45,8 +46,9 @@ static void drop(char *list, const char *folder)
 /* Before the Go runtime starts, whose threads read the environment. */
 __attribute__((constructor(102))) static void drop_standins(void)
 {
-    char folder[PATH_MAX], *list = getenv("LD_PRELOAD");
-    if (!list || !find_standins(folder))
+    char *list = getenv("LD_PRELOAD");
+    const char *folder = tpsl_folder(); /* as the launcher writes it */
+    if (!list || !*folder)
         return;
     drop(list, folder);
     if (!*list)

@@ -78,7 +78,11 @@ func configure() error {
 	if err != nil {
 		return err
 	}
-	config := loader.Config{Policy: policies.Opened, Unified: names.Data}
+	yields, err := state.set.Yields(C.GoString(C.tpsl_folder()), getenv)
+	if err != nil {
+		return err
+	}
+	config := loader.Config{Policy: policies.Opened, Unified: names.Data, Preload: yields}
 	if len(state.set.Ranks) > 1 {
 		d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
 		if err != nil {

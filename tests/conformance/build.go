@@ -116,14 +116,8 @@ func (b *builder) common(sources []string) error {
 	if err := b.compile("-c", b.suite+"/util/mtest_single.c", "-o", b.out+"/mtest_single.o"); err != nil {
 		return err
 	}
-	if err := b.compile("-DMTEST_USE_THREAD", "-c", b.suite+"/util/mtest_thread.c", "-o", b.out+"/mtest_thread.o"); err != nil {
-		return err
-	}
-	return b.compile("-shared", "-fPIC", "-Wl,--no-as-needed", "tests/conformance/testdata/yield.c", "-o", b.yield())
+	return b.compile("-DMTEST_USE_THREAD", "-c", b.suite+"/util/mtest_thread.c", "-o", b.out+"/mtest_thread.o")
 }
-
-// yield is the library that lets a polling rank give way.
-func (b *builder) yield() string { return filepath.Join(b.out, "yield.so") }
 
 func (b *builder) object(source string) string {
 	return filepath.Join(b.out, "common", strings.TrimSuffix(filepath.Base(source), ".c")+".o")

@@ -35,14 +35,15 @@ type result struct {
 }
 
 // runBoth runs a test flat and in private mode. Ranks beyond the cores give way to
-// each other when they have nothing to do.
+// each other when they have nothing to do, flat ones as those of private mode do.
 func (b *builder) runBoth(t test) result {
 	r := result{test: t}
-	if t.ranks > runtime.NumCPU() {
-		t.env = append(slices.Clone(t.env), "LD_PRELOAD="+b.yield())
+	asFlat := t
+	if shim, err := filepath.Abs("lib/tpsl/libtpslyield.so"); err == nil && t.ranks > runtime.NumCPU() {
+		asFlat.env = append(slices.Clone(t.env), "LD_PRELOAD="+shim)
 	}
 	var flat, private string
-	r.flat, r.flatSeconds, flat = runOnce(b.program(t), t)
+	r.flat, r.flatSeconds, flat = runOnce(b.program(t), asFlat)
 	r.private, r.privateSeconds, private = runOnce(b.program(t), t, "-rpp", strconv.Itoa(t.ranks), "-tpsl", "private")
 	if r.private != pass {
 		r.note = private

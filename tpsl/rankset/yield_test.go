@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rankset
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCrowded(t *testing.T) {
+	bound := []string{"0", "1"}
+	for _, c := range []struct {
+		name            string
+		ranks, local    int
+		cpus            []string
+		allowed, online int
+		want            bool
+	}{
+		{"one rank", 1, 1, nil, 1, 8, false},
+		{"as many as CPUs", 4, 8, nil, 8, 8, false},
+		{"more than CPUs", 4, 9, nil, 8, 8, true},
+		{"more than the job has", 2, 4, nil, 2, 8, true},
+		{"bound, enough", 2, 8, bound, 2, 8, false},
+		{"bound to fewer", 2, 2, bound, 1, 8, true},
+		{"bound as other processes are", 2, 4, bound, 2, 2, true},
+	} {
+		s := Set{Ranks: make([]int, c.ranks), LocalRanks: c.local, CPUs: c.cpus}
+		assert.Equal(t, c.want, s.crowded(c.allowed, c.online), c.name)
+	}
+}
+
+func TestYields(t *testing.T) {
+	folder := t.TempDir()
+	shim := []string{filepath.Join(folder, "libtpslyield.so")}
+	few, many := &Set{Ranks: []int{0}, LocalRanks: 1}, &Set{Ranks: []int{0}, LocalRanks: runtime.NumCPU() + 1}
+	yields := func(s *Set, word string) []string {
+		list, err := s.Yields(folder, environ("TPSL_YIELD", word))
+		require.NoError(t, err)
+		return list
+	}
+	assert.Empty(t, yields(many, ""), "an installation without it")
+	require.NoError(t, os.WriteFile(shim[0], nil, 0o600))
+	for _, word := range []string{"", "auto"} {
+		assert.Equal(t, shim, yields(many, word))
+		assert.Empty(t, yields(few, word))
+	}
+	assert.Equal(t, shim, yields(few, "always"))
+	assert.Empty(t, yields(many, "never"))
+	_, err := few.Yields(folder, environ("TPSL_YIELD", "1"))
+	assert.EqualError(t, err, `environment: TPSL_YIELD="1": want auto, always or never`)
+	assert.GreaterOrEqual(t, online(), runtime.NumCPU())
+}

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* libtpslyield: ranks that are more than the CPUs give way while they have nothing to do.
+ *
+ * An MPI library that polls keeps its CPU for a whole tick of the scheduler while the
+ * rank that it waits for has none. This stands in front of UCX in each instance, so its
+ * variables are a rank's own. After some rounds that found nothing the rank yields; a wait
+ * that goes on is slept through by halves of what it has lasted, so that many ranks that
+ * wait leave the CPUs to the few that work.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+/* By measurement: docs/performance.md. */
+enum {
+    ROUNDS = 8,          /* that find nothing before the first yield */
+    YIELDS = 8,          /* before the first sleep */
+    LONGEST_NS = 200000, /* sleep; a tick is 1 to 10 ms */
+    APART_NS = 50000,    /* rounds so far apart are no wait: the program computes between them */
+};
+
+static struct {
+    int rounds;      /* that found nothing, one soon after the other */
+    long began, last; /* first and last of them: nanoseconds */
+    pthread_t thread; /* that made them */
+    bool threads;     /* several threads call MPI: one that sleeps here may hold the others' lock */
+} idle;
+
+static long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static void sleep_half(long waited)
+{
+    long ns = waited / 2 < LONGEST_NS ? waited / 2 : LONGEST_NS;
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+static void give_way(void)
+{
+    long time = now();
+    if (idle.rounds == 0 || time - idle.last > APART_NS) {
+        idle.rounds = 0;
+        idle.began = time;
+    }
+    if (idle.thread && idle.thread != pthread_self())
+        idle.threads = true;
+    idle.thread = pthread_self();
+    idle.rounds++;
+    if (idle.rounds > ROUNDS + YIELDS && !idle.threads)
+        sleep_half(time - idle.began);
+    else if (idle.rounds > ROUNDS)
+        sched_yield();
+    idle.last = idle.rounds > ROUNDS ? now() : time;
+}
+
+unsigned ucp_worker_progress(void *worker)
+{
+    static unsigned (*next)(void *);
+    if (next == NULL)
+        next = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
+    unsigned found = next(worker);
+    if (found)
+        idle.rounds = 0;
+    else
+        give_way();
+    return found;
+}
