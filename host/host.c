@@ -125,6 +125,16 @@ static void forward_signals(void)
         sigaction(all[i], &action, NULL);
 }
 
+/* Tells readers outside the process where the ranks are. */
+static void tell(void)
+{
+    struct tpsl_rank *first = tpsl_job.ranks;
+    struct tpsl_column rank = {(uintptr_t)&first->rank, sizeof *first};
+    struct tpsl_column thread = {(uintptr_t)tpsl_job.pids, sizeof *tpsl_job.pids};
+    struct tpsl_column owner = {(uintptr_t)&first->instance, sizeof *first};
+    tpsl_census_ranks(tpsl_job.nranks, rank, thread, owner);
+}
+
 static struct tpsl_rank *rank_of(pid_t pid)
 {
     for (int i = 0; i < tpsl_job.nranks; i++)
@@ -201,6 +211,7 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     tpsl_threads_start();
     on_exit(on_libc_exit, NULL);
     forward_signals();
+    tell();
     start_ranks(argv[1], argc - 2, argv + 2);
     atomic_store(&running, true);
     pass_all_on();

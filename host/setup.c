@@ -135,6 +135,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     reset_signals();
     tpsl_rank_watch_faults();
     tpsl_become(in);
+    tpsl_census_thread(in, false);
     in->argc = r->argc;
     in->argv = r->argv;
     in->envp = r->envp;

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "census.h"
+
 struct tpsl_instance;
 struct tpsl_object;
 
@@ -115,6 +117,7 @@ struct tpsl_instance {
     char **envp; /* NULL: the process's environ */
 
     struct tpsl_static_tls static_tls;
+    struct tpsl_home home;
 
     pthread_mutex_t exit_lock;
     struct tpsl_exit_entry *exit_list; /* newest first */
@@ -152,6 +155,7 @@ struct tpsl_object *tpsl_first_published(void);
 struct tpsl_object *tpsl_next_published(const struct tpsl_object *);
 size_t tpsl_published(void); /* how many there were so far */
 size_t tpsl_withdrawn(void); /* how many of these are gone */
+void tpsl_census_objects(struct tpsl_census *); /* says where they are */
 
 /* The private instance whose code is at an address, else the one that the thread acts for. */
 struct tpsl_instance *tpsl_asking(const void *caller);

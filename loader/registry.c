@@ -161,6 +161,13 @@ size_t tpsl_withdrawn(void)
     return atomic_load(&withdrawn);
 }
 
+void tpsl_census_objects(struct tpsl_census *c)
+{
+    c->objects = (uintptr_t)&first_published;
+    c->published = (uintptr_t)&published;
+    c->withdrawn = (uintptr_t)&withdrawn;
+}
+
 bool tpsl_is_object(const void *handle)
 {
     tpsl_walk_begin();

@@ -5,6 +5,7 @@
 #include "dispatch.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "_cgo_export.h"
 
@@ -14,11 +15,22 @@ enum { ADOPT_MS = 2000 }; /* how long a thread that ends may take to be gone */
 
 static atomic_bool set_up;
 
+/* Tells readers outside the process where the ranks are. */
+static void tell(void)
+{
+    struct tpsl_endpoint *first = tpsl_endpoint_at(0);
+    struct tpsl_column rank = {(uintptr_t)&first->rank, sizeof *first};
+    struct tpsl_column thread = {(uintptr_t)&first->thread, sizeof *first};
+    struct tpsl_column owner = {(uintptr_t)&first->instance, sizeof *first};
+    tpsl_census_ranks(tpsl_endpoints_count(), rank, thread, owner);
+}
+
 static void setup(void)
 {
     char *error = tpslSetup();
     if (error)
         tpsl_die(1, "%s", error);
+    tell();
     atomic_store(&set_up, true);
 }
 
@@ -64,6 +76,7 @@ struct tpsl_endpoint *tpsl_adopt(void)
         return NULL;
     tpsl_pin(ep);
     tpsl_act_for(ep);
+    tpsl_census_thread(ep->instance, gettid() == getpid());
     return ep;
 }
 
@@ -121,6 +134,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
     free(library);
     tpsl_endpoint_bind(ep);
     tpsl_act_for(ep);
+    tpsl_census_thread(in, gettid() == getpid());
     tpslClaimed(ep->slot);
     return ep;
 }

@@ -5,6 +5,7 @@
 //
 //	tpsl check FILE
 //	tpsl doctor
+//	tpsl mem PID...
 //	tpsl nic
 //	tpsl run [-rpp K] PROGRAM
 package main
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tpsl/tpsl/internal/check"
 	"github.com/tpsl/tpsl/internal/doctor"
+	"github.com/tpsl/tpsl/internal/mem"
 	"github.com/tpsl/tpsl/internal/version"
 )
 
@@ -31,6 +33,9 @@ var commands = []struct {
 	}},
 	{"doctor", "say what would fail on this machine, and what to do", func(args []string) int {
 		return doctor.Command(version.Version, args, os.Stdout, os.Stderr)
+	}},
+	{"mem", "say what ranks cost in memory", func(args []string) int {
+		return mem.Command("/proc", args, os.Stdout, os.Stderr)
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},

@@ -30,19 +30,20 @@ var mayImport = map[string][]string{
 	"cmd/libtpsl":     {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "loader", "tpsl/limits", "tpsl/rankset", "internal"},
 	"cmd/mpiexec":     {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "internal"},
+	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "pagetables", "internal"},
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
 	"internal/doctor": {"internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"internal/mem":    {"pagetables"},
 	"tests":           {"internal"},
 	"examples":        {"loader"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/mem", "pagetables"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

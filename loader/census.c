@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "loader.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+__attribute__((visibility("hidden"), used)) struct tpsl_census tpsl_census;
+
+/* A note of name "tpsl" and type 1 holds the census's distance from the word that tells it. It is
+ * found by the program headers, so no symbol is needed and a stripped library has it. */
+__asm__(".pushsection .note.tpsl, \"a\", @note\n"
+        ".balign 4\n"
+        ".long 5, 8, 1\n"
+        ".asciz \"tpsl\"\n"
+        ".balign 4\n"
+        ".quad tpsl_census - .\n"
+        ".popsection");
+
+void tpsl_census_ranks(int n, struct tpsl_column rank, struct tpsl_column thread, struct tpsl_column owner)
+{
+    struct tpsl_census *c = &tpsl_census;
+    c->size = sizeof *c;
+    c->instance = offsetof(struct tpsl_object, instance);
+    c->start = offsetof(struct tpsl_object, start);
+    c->end = offsetof(struct tpsl_object, end);
+    c->home = offsetof(struct tpsl_instance, home);
+    c->once = (uintptr_t)&tpsl_once;
+    tpsl_census_objects(c);
+    c->process = (uint64_t)getpid();
+    c->rank = rank;
+    c->thread = thread;
+    c->owner = owner;
+    atomic_store_explicit(&c->ranks, (uint64_t)n, memory_order_release);
+}
+
+/* Too large for what a thread keeps of freed blocks, which may be of another thread's heap. */
+static const size_t from_own_heap = 4096;
+
+void tpsl_census_thread(struct tpsl_instance *in, bool first)
+{
+    pthread_attr_t a;
+    void *stack, *heap = malloc(from_own_heap);
+    size_t size;
+    in->home.heap = (uintptr_t)heap;
+    free(heap);
+    in->home.thread_locals = (uintptr_t)&tpsl_thread_tls.arena;
+    if (first || pthread_getattr_np(pthread_self(), &a) != 0) /* which would read /proc/self/maps */
+        return;
+    if (pthread_attr_getstack(&a, &stack, &size) == 0) {
+        in->home.stack = (uintptr_t)stack;
+        in->home.stack_end = (uintptr_t)stack + size;
+    }
+    pthread_attr_destroy(&a);
+}

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetables
+
+import "errors"
+
+// What callers branch on. The errors that wrap them name the process and say what to do.
+var (
+	ErrGone      = errors.New("there is no such process here")
+	ErrDenied    = errors.New("its memory may not be read")
+	ErrNoRank    = errors.New("it is no MPI rank")
+	ErrNoFrames  = errors.New("frame numbers are hidden")
+	errMalformed = errors.New("malformed")
+	errNoCensus  = errors.New("no census")
+	errTooLarge  = errors.New("too large to be read page by page: this kernel has no PAGEMAP_SCAN")
+)

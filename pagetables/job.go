@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetables
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Job reads the processes of ranks among the given ones. One that is none stands for those
+// below it that are: the id of mpiexec is that of its job on this host. What cannot be
+// read is an error each, beside the processes that can.
+func (p Proc) Job(pids []int) (all []*Process, errs []error) {
+	seen := map[string]bool{}
+	for _, pid := range pids {
+		found, bad := p.ranksBelow(pid)
+		errs = append(errs, bad...)
+		for _, process := range found {
+			key := process.same
+			if key == "" {
+				key = strconv.Itoa(process.PID)
+			}
+			if !seen[key] {
+				all = append(all, process)
+			}
+			seen[key] = true
+		}
+	}
+	return all, errs
+}
+
+// ranksBelow reads a process of ranks, else those below the process.
+func (p Proc) ranksBelow(pid int) (all []*Process, errs []error) {
+	process, err := p.readRanks(pid)
+	if err == nil {
+		return []*Process{process}, nil
+	}
+	if !errors.Is(err, ErrNoRank) {
+		return nil, []error{err}
+	}
+	below, incomplete := p.below(pid)
+	for _, pid := range below {
+		process, err := p.readRanks(pid)
+		switch {
+		case err == nil:
+			all = append(all, process)
+		case !errors.Is(err, ErrNoRank) && !errors.Is(err, ErrGone): // a helper of the launcher may end meanwhile
+			errs = append(errs, err)
+		}
+	}
+	if len(all) == 0 && len(errs) == 0 {
+		errs = append(errs, err)
+	}
+	if incomplete {
+		errs = append(errs, fmt.Errorf("process %d: %w: /proc hides others' processes, so there may be more ranks", pid, ErrDenied))
+	}
+	return all, errs
+}
+
+// readRanks is Read for a process of ranks. Others are told by their mappings, and not read
+// in full.
+func (p Proc) readRanks(pid int) (*Process, error) {
+	r, err := p.begin(pid)
+	if err != nil {
+		return nil, err
+	}
+	var l landmarks
+	if err := r.mappings("maps", func(m *Mapping) error {
+		l.note(m)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	none := fmt.Errorf("process %d (%s): %w, and no process below it is: name the processes of ranks, or their mpiexec", pid, r.Command, ErrNoRank)
+	if !l.mpi && len(l.libraries) == 0 {
+		return nil, none
+	}
+	process, err := r.finish()
+	if err == nil && len(process.Ranks) == 0 && len(process.Partial) == 0 {
+		return nil, fmt.Errorf("process %d (%s): %w yet: it has not called MPI_Init", pid, r.Command, ErrNoRank)
+	}
+	return process, err
+}
+
+// below lists the processes below one. incomplete: /proc hides some.
+func (p Proc) below(pid int) (all []int, incomplete bool) {
+	entries, err := os.ReadDir(string(p))
+	children := map[int][]int{}
+	for _, entry := range entries {
+		child, notProcess := strconv.Atoi(entry.Name())
+		if notProcess != nil {
+			continue
+		}
+		stat, err := os.ReadFile(p.path(child, "stat"))
+		if errors.Is(err, os.ErrPermission) {
+			incomplete = true
+			continue
+		}
+		parent, _ := parseStat(string(stat))
+		children[parent] = append(children[parent], child)
+	}
+	for next := children[pid]; len(next) > 0; next = next[1:] {
+		all = append(all, next[0])
+		next = slices.Concat(next, children[next[0]])
+		delete(children, next[0])
+	}
+	return all, incomplete || err != nil
+}
+
+// isMPI tells a file of an MPI library by its name, as far as ranks may be linked with it.
+func isMPI(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, "libmpich.so.") || strings.HasPrefix(base, "libmpi.so.")
+}
+
+// rankOf reads the number of a process's only rank from its environment, as launchers set it.
+func (p Proc) rankOf(pid int) (int, bool) {
+	text, err := os.ReadFile(p.path(pid, "environ"))
+	if err != nil {
+		return 0, false
+	}
+	for _, name := range []string{"PMI_RANK", "PMI_ID", "PMIX_RANK", "SLURM_PROCID"} {
+		for setting := range strings.SplitSeq(string(text), "\x00") {
+			if value, ok := strings.CutPrefix(setting, name+"="); ok {
+				n, err := strconv.Atoi(value)
+				return n, err == nil && n >= 0
+			}
+		}
+	}
+	return 0, true // a job of one rank
+}

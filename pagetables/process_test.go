@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetables
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	library    = "/lib/libmpich.so.12"
+	lib3, lib4 = 0x200000, 0x300000
+	onceObject = 0x400000
+	stack4     = 0x500000
+	arena4     = heapSpan
+	censusAt   = 0x101000
+	instance3  = 0x101400
+	instance4  = 0x101600
+	onceInst   = 0x101800
+	objects    = 0x102000 // 64 bytes each
+	homeOffset = 0x20
+)
+
+// libraryAt is a library of six pages, whose zeroed data is one mapping with the page of
+// thread-locals and a page of the process behind it.
+func libraryAt(start uint64) []vma {
+	return []vma{
+		{start, "r--p", 0, library, []uint64{ofFile}},
+		{start + 0x1000, "r-xp", 0x1000, library, []uint64{ofFile, none}},
+		{start + 0x3000, "r--p", 0x3000, library, []uint64{anonymous}},
+		{start + 0x4000, "rw-p", 0x4000, library, []uint64{swapped}},
+		{start + 0x5000, "rw-p", 0, "", []uint64{anonymous, anonymous, forked}},
+	}
+}
+
+// threads makes process 9 of ranks 3 and 4, the first thread being rank 3.
+func threads(t testing.TB) *tree {
+	w := newTree(t)
+	w.process(9, 1, "prog")
+	all := []vma{{0x100000, "r--p", 0, "/opt/lib/libtpsl.so.0", []uint64{ofFile, none}}}
+	all = append(all, libraryAt(lib3)...)
+	all = append(all, libraryAt(lib4)...)
+	all = append(all,
+		vma{onceObject, "r-xp", 0, "/lib/libucm.so.0", []uint64{ofFile}},
+		vma{stack4, "rw-p", 0, "", []uint64{none, anonymous}},
+		vma{0x600000, "rw-p", 0, "[heap]", []uint64{anonymous, anonymous}},
+		vma{0x7f0000, "rw-p", 0, "[stack]", []uint64{anonymous}},
+		vma{arena4, "rw-p", 0, "", []uint64{anonymous, anonymous, anonymous}})
+	w.maps(9, all)
+	w.memory(9, threadsMemory())
+	return w
+}
+
+func threadsMemory() map[uint64][]uint64 {
+	object := func(next, instance, start, end uint64) []uint64 {
+		return []uint64{0, 0, 0, next, 0, instance, start, end}
+	}
+	return map[uint64][]uint64{
+		0x100000: elfWith(censusAt - 0x100000 - 148),
+		censusAt: {censusWords * 8, 0x101200, 40, 48, 56, homeOffset, onceInst, 0x101208, 0x101210, 9,
+			0x101300, 8, 0x101304, 8, 0x101320, 8, 2},
+		0x101200:               {objects, 3, 0},         // first object, published, withdrawn
+		0x101300:               {3 | 9<<32, 4 | 12<<32}, // rank and thread
+		0x101320:               {instance3, instance4},  // owner
+		instance3 + homeOffset: {0, 0, 0x101900, 0x600010},
+		instance4 + homeOffset: {stack4, stack4 + 0x2000, 0x101908, arena4 + 0x2000},
+		0x101900:               {lib3 + 0x6000, lib4 + 0x6000},
+		lib3 + 0x6000:          {0, 0x1000},
+		lib4 + 0x6000:          {0, 0x1000},
+		objects:                object(objects+64, instance3, lib3, lib3+0x6000),
+		objects + 64:           object(objects+128, instance4, lib4, lib4+0x6000),
+		objects + 128:          object(0, onceInst, onceObject, onceObject+0x1000),
+		arena4:                 {arena4 + 0x30},
+	}
+}
+
+// lines tells rows in kB: resident, anonymous, swapped.
+func lines(p *Process) (all []string) {
+	for _, r := range p.Rows {
+		all = append(all, fmt.Sprintf("%s %s %s: %d %d %d", r.Owner, r.Object, r.Segment, r.Resident>>10, r.Anonymous>>10, r.Swapped>>10))
+	}
+	return all
+}
+
+func TestRows(t *testing.T) {
+	p, err := threads(t).proc.Read(9)
+	require.NoError(t, err)
+	assert.Empty(t, p.Partial)
+	assert.Equal(t, []Rank{{3, 9}, {4, 12}}, p.Ranks)
+	assert.Equal(t, []string{
+		"rank 3 /lib/libmpich.so.12 rodata: 4 0 0",
+		"rank 3 /lib/libmpich.so.12 text: 4 0 0",
+		"rank 3 /lib/libmpich.so.12 relro: 4 4 0",
+		"rank 3 /lib/libmpich.so.12 data: 0 0 4",
+		"rank 3 /lib/libmpich.so.12 bss: 4 4 0",
+		"rank 3 thread-locals rw-p: 4 4 0",
+		"rank 3 heap rw-p: 8 8 0",
+		"rank 3 stack rw-p: 4 4 0",
+		"rank 4 /lib/libmpich.so.12 rodata: 4 0 0",
+		"rank 4 /lib/libmpich.so.12 text: 4 0 0",
+		"rank 4 /lib/libmpich.so.12 relro: 4 4 0",
+		"rank 4 /lib/libmpich.so.12 data: 0 0 4",
+		"rank 4 /lib/libmpich.so.12 bss: 4 4 0",
+		"rank 4 thread-locals rw-p: 4 4 0",
+		"rank 4 stack rw-p: 4 4 0",
+		"rank 4 heap rw-p: 12 12 0",
+		"once /lib/libucm.so.0 text: 4 0 0",
+		"process /opt/lib/libtpsl.so.0 rodata: 4 0 0",
+		"process anonymous rw-p: 8 8 0",
+	}, lines(p))
+	f := p.Total
+	assert.Equal(t, f.Resident, f.SharedClean+f.SharedDirty+f.PrivateClean+f.PrivateDirty)
+	assert.Equal(t, uint64(8<<10), f.SharedDirty, "what a child has too")
+	assert.Equal(t, uint64(8<<10), f.Copied, "relro")
+	assert.Equal(t, Nodes{1: f.Resident}, f.Nodes)
+	// Tables of pages for 0-2, 2-4, 4-6, 6-8 and 64-66 MiB, one of the next level, one of the third.
+	assert.Equal(t, uint64(7*pageSize), f.Tables)
+	assert.Equal(t, uint64(40<<10), p.Tables)
+}
+
+// An arena that the threads of several ranks share belongs to none of them.
+func TestSharedHeap(t *testing.T) {
+	w := threads(t)
+	memory := threadsMemory()
+	memory[instance3+homeOffset][3] = arena4 + 0x1000
+	w.memory(9, memory)
+	p, err := w.proc.Read(9)
+	require.NoError(t, err)
+	assert.Contains(t, lines(p), "process [heap] rw-p: 8 8 0")
+	assert.Contains(t, lines(p), "process anonymous rw-p: 20 20 0")
+}
+
+// What cannot be read is an error that says why, or a note on an answer in part.
+func TestUnreadable(t *testing.T) {
+	cases := []struct {
+		name  string
+		spoil func(w *tree)
+		want  string
+	}{
+		{"gone", func(w *tree) { require.NoError(w.t, os.RemoveAll(w.proc.path(9, ""))) }, "process 9: there is no such process here: it has ended, or its number is that of another PID namespace"},
+		{"zombie", func(w *tree) { w.write(9, "status", "Name:\tprog\n") }, "process 9 (prog): there is no such process here: it has no memory any more"},
+		{"ended before smaps", func(w *tree) { w.write(9, "smaps", "") }, "process 9 (prog): there is no such process here: it ended while it was read"},
+		{"no rank", func(w *tree) { w.write(9, "maps", "1000-2000 r-xp 0 08:01 4 /bin/sleep\n") }, "process 9 (prog): it is no MPI rank, and no process below it is: name the processes of ranks, or their mpiexec"},
+		{"before MPI_Init", func(w *tree) { m := threadsMemory(); m[censusAt][wordRanks] = 0; w.memory(9, m) }, "process 9 (prog): it is no MPI rank yet: it has not called MPI_Init"},
+		{"cut off", func(w *tree) { w.write(9, "smaps", "1000-2000 r-xp 0 08:01 4 /bin/sleep\nRss:  4 k") }, "process 9: malformed mapping: Rss of 0x1000: \"  4 k\""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := threads(t)
+			c.spoil(w)
+			all, errs := w.proc.Job([]int{9})
+			assert.Empty(t, all)
+			require.Len(t, errs, 1)
+			assert.EqualError(t, errs[0], c.want)
+		})
+	}
+}
+
+func TestInPart(t *testing.T) {
+	cases := []struct {
+		name  string
+		spoil func(w *tree)
+		want  string
+	}{
+		{"no pagemap", func(w *tree) { require.NoError(w.t, os.Remove(w.proc.path(9, "pagemap"))) }, "page tables of each row"},
+		{"nodes", func(w *tree) { w.write(9, "numa_maps", "zzz\n") }, "nodes from 0x100000 on: malformed line of numa_maps"},
+		{"census", func(w *tree) { m := threadsMemory(); m[censusAt][wordSize] = 8; w.memory(9, m) }, "ranks: malformed census"},
+		{"chain", func(w *tree) { m := threadsMemory(); m[objects+64][6] = 5; w.memory(9, m) }, "ranks: malformed object"},
+		{"forked", func(w *tree) { w.write(9, "status", "Name:\tprog\nNSpid:\t9\t2\nVmPTE: 4 kB\n") }, "the process was forked by that of ranks"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := threads(t)
+			c.spoil(w)
+			p, err := w.proc.Read(9)
+			require.NoError(t, err)
+			assert.Contains(t, strings.Join(p.Partial, "\n"), c.want)
+			assert.Equal(t, uint64(84<<10), p.Total.Resident)
+		})
+	}
+}
+
+// A process that ends while its mappings are read: the kernel ends the text early, and then
+// knows no memory of it.
+func TestEndsWhileRead(t *testing.T) {
+	w := threads(t)
+	r, err := w.proc.begin(9)
+	require.NoError(t, err)
+	w.write(9, "smaps", "100000-102000 r--p 0 08:01 77 /opt/lib/libtpsl.so.0\nRss: 4 kB\n")
+	w.write(9, "status", "Name:\tprog\n")
+	_, err = r.finish()
+	assert.EqualError(t, err, "process 9 (prog): there is no such process here: it ended while it was read")
+	assert.ErrorIs(t, err, ErrGone)
+}
