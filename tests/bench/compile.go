@@ -24,6 +24,7 @@ type suite struct {
 	commands [][]string // that build its programs, when the system is built
 	contests []contest
 	goals    []goal
+	leftOut  []string // what cannot be measured here, and why
 }
 
 func cc(compiler, name string) []string {

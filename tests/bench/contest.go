@@ -56,7 +56,7 @@ func (s side) label() string {
 	}
 	program, start := s.argv, s.env
 	for i, arg := range s.argv {
-		if filepath.Dir(arg) == builtFolder {
+		if filepath.Dir(arg) == builtFolder && arg != twoHosts {
 			name, _, _ := strings.Cut(filepath.Base(arg), "-")
 			program = append([]string{name}, s.argv[i+1:]...)
 			start = append(start[:len(start):len(start)], s.argv[min(i, 1):i]...)

@@ -13,20 +13,28 @@ import (
 type plan struct {
 	cores        []int // a CPU of each
 	milliseconds int   // of one figure
+	cut          int   // each dimension of the paper's halo grids is divided by this
 	quick        bool  // fewer sizes, pairs and grids; all that goals are about
 }
 
-func newPlan(quick bool) plan { return plan{usableCores(), 20, quick} }
+// mpi measures thread ranks beside flat and threaded ones.
+func mpi(quick bool) suite { return plan{usableCores(), 20, 2, quick}.suite() }
 
-// mpi measures thread ranks, each program built flat and with thread ranks.
-func mpi(quick bool) suite {
-	p := newPlan(quick)
+// suite builds each program flat and with thread ranks.
+func (p plan) suite() suite {
 	s := suite{contests: p.contests(), goals: p.goals()}
+	if why := hostsMissing(p.cores); why == "" {
+		s.contests, s.goals = append(s.contests, p.hosts()...), append(s.goals, goalsOfHosts()...)
+	} else {
+		s.leftOut = append(s.leftOut, why)
+	}
 	ends := filepath.Join(sourceFolder, "ends.c")
 	for _, name := range []string{"latency", "stream", "halo", "collective", "overlap", "memory"} {
 		s.commands = append(s.commands, append(cc("mpicc.mpich", name), ends), append(cc("bin/tpslcc", name), ends))
 	}
-	s.commands = append(s.commands, cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"), cc("gcc", "pmi"), cc("gcc", "limits"))
+	s.commands = append(s.commands, []string{"cp", filepath.Join(sourceFolder, "two-hosts"), twoHosts},
+		cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"),
+		cc("gcc", "pmi"), cc("gcc", "limits"))
 	if hasMicro() {
 		s.commands = append(s.commands, cc("bin/tpslcc", "micro"))
 	}

@@ -33,6 +33,10 @@ func (p plan) pairs() (numbers []int) {
 
 // ends compares all ways of a program of pairs.
 func (p plan) ends(name string, pairs int, sizes []int) contest {
+	return p.compare(name, pairs, sizes, p.waysOf(pairs)...)
+}
+
+func (p plan) waysOf(pairs int) []way {
 	ways := []way{flat, tpslThreads, tpslProcesses, tags, comms}
 	switch {
 	case pairs == 1: // a private rank of its own process is a flat one
@@ -40,11 +44,30 @@ func (p plan) ends(name string, pairs int, sizes []int) contest {
 	case !p.quick:
 		ways = append(ways, privateThreads, privateProcesses)
 	}
+	return ways
+}
+
+// compare makes a contest of the ways to run a program.
+func (p plan) compare(name string, pairs int, sizes []int, ways ...way) contest {
 	c := contest{limit: 20 * time.Second}
 	for _, w := range ways {
 		c.sides = append(c.sides, w.run(p.cores, pairs, name, fmt.Sprint(p.milliseconds), join(sizes, ",")))
 	}
 	return c
+}
+
+// hosts compares ranks of two hosts, over TCP.
+func (p plan) hosts() (all []contest) {
+	sizes, ways := []int{8, 4096, 65536, 1 << 20}, []way{flatHosts, tpslHosts, tagsHosts}
+	if p.quick {
+		sizes, ways = []int{8, 65536}, ways[:2]
+	}
+	for _, pairs := range p.pairs() {
+		if 2*pairs <= len(p.cores) {
+			all = append(all, p.compare("latency", pairs, sizes, ways...), p.compare("stream", pairs, sizes, ways...))
+		}
+	}
+	return all
 }
 
 // limits measures what the cores of one pair allow.
@@ -55,11 +78,7 @@ func (p plan) limits() contest {
 	}}}
 }
 
-// haloDivisor cuts each dimension of the paper's grids, of 1 GiB, so that the two sides' grids
-// take 256 MiB.
-const haloDivisor = 2
-
-// The paper's grids (section 4.3): X, Y and Z.
+// The paper's grids (section 4.3) of 1 GiB: X, Y and Z. With each halved, the two sides' take 256 MiB.
 var (
 	cube   = []int{512, 512, 512}
 	largeX = []int{16384, 128, 64}
@@ -77,14 +96,10 @@ func (p plan) halos() (all []contest) {
 	for _, grid := range grids {
 		cut := make([]int, len(grid))
 		for i := range grid {
-			cut[i] = grid[i] / haloDivisor
+			cut[i] = grid[i] / p.cut
 		}
 		for threads := 1; threads <= most; threads *= 2 {
-			c := contest{limit: 30 * time.Second}
-			for _, w := range ways {
-				c.sides = append(c.sides, w.run(p.cores, threads, "halo", fmt.Sprint(p.milliseconds), join(cut, ",")))
-			}
-			all = append(all, c)
+			all = append(all, p.compare("halo", threads, cut, ways...))
 		}
 	}
 	return all
@@ -96,11 +111,7 @@ func (p plan) ranksOfOneProcess() (all []contest) {
 		if p.quick {
 			sizes = []int{sizes[0], sizes[2]}
 		}
-		c := contest{limit: 20 * time.Second}
-		for _, w := range []way{flat, tpslThreads, privateThreads} {
-			c.sides = append(c.sides, w.run(p.cores, pairs, name, fmt.Sprint(p.milliseconds), join(sizes, ",")))
-		}
-		all = append(all, c)
+		all = append(all, p.compare(name, pairs, sizes, flat, tpslThreads, privateThreads))
 	}
 	if pairs := min(16, len(p.cores)) / 2; pairs > 0 {
 		compare("collective", pairs, 8, 4096, 65536, 1<<20)

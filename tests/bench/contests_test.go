@@ -44,6 +44,8 @@ func TestWays(t *testing.T) {
 		"build/bench/latency-tpslcc tpsl processes 0 8", line(tpslProcesses, 2))
 	assert.Equal(t, "BENCH_CPUS=0,1 OMP_NUM_THREADS=1 bin/mpiexec -n 2 -rpp 2 -bind-to user:0,1 "+
 		"build/bench/latency-mpicc.mpich private threads 0 8", line(privateThreads, 1))
+	assert.Equal(t, "BENCH_CPUS=0,1 OMP_NUM_THREADS=1 build/bench/two-hosts 0 1 bin/mpiexec -n 2 -rpp 1 -hosts 10.79.0.1,10.79.0.2 -ppn 1 "+
+		"-launcher ssh -launcher-exec build/bench/two-hosts -bind-to core build/bench/latency-tpslcc tpsl hosts 0 8", line(tpslHosts, 1))
 	assert.Equal(t, "BENCH_CPUS=0,0,1,1,0,0,1,1 OMP_NUM_THREADS=4 OMP_PLACES=threads OMP_PROC_BIND=close bin/mpiexec -n 2 -rpp 1 "+
 		"-bind-to user:0+1,0+1 build/bench/latency-mpicc.mpich tags processes 0 8", line(tags, 4))
 }
@@ -53,28 +55,31 @@ func TestWays(t *testing.T) {
 func TestContestsServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
 	t.Chdir("../..")
-	p := plan{cores: usableCores(), quick: true}
-	require.NoError(t, compile(mpi(true).commands))
+	all := plan{cores: usableCores(), cut: 8, quick: true}.suite()
+	t.Log(all.leftOut)
+	require.NoError(t, compile(all.commands))
 	var found results.Set
-	for _, c := range p.contests() {
+	for _, c := range all.contests {
 		for _, s := range c.sides {
 			if s.job != "" { // its name is known, and it takes seconds
 				require.NoError(t, found.Add(1, "Benchmark"+s.job+" 1 1 ms/job\n"))
 				continue
 			}
+			begin := time.Now()
 			output, _, err := s.run(t.Context(), c.limit)
 			require.NoError(t, err)
+			t.Logf("%4d ms: %s", time.Since(begin).Milliseconds(), s.label())
 			lines, _ := takeLibrary(output)
 			require.NoError(t, found.Add(1, lines))
 		}
 	}
-	for _, g := range p.goals() {
+	for _, g := range all.goals {
 		assert.Contains(t, found.Values, g.name)
 		if g.base != "" {
 			assert.Contains(t, found.Values, g.base)
 		}
 	}
-	s := flat.run(p.cores, 1, "latency", "0", "8")
+	s := flat.run(usableCores(), 1, "latency", "0", "8")
 	s.env[0] = "BENCH_CPUS=901,902"
 	_, _, err := s.run(t.Context(), time.Minute)
 	require.ErrorContains(t, err, "an end is not on its own CPU of BENCH_CPUS")

@@ -38,13 +38,16 @@ func (w way) of(what string, pairs, size int) string {
 	return fmt.Sprintf("%s/mode=%s/between=%s/pairs=%d/size=%d", what, w.mode, w.between, pairs, size)
 }
 
+// ratio makes a goal of a bound.
+func ratio(what string, w, base way, benchmark string, pairs, size int, bound goal) goal {
+	bound.what = fmt.Sprintf("%s, %s/%s", what, w.mode, base.mode)
+	bound.name, bound.base = w.of(benchmark, pairs, size), base.of(benchmark, pairs, size)
+	return bound
+}
+
+const small, medium, large = 8, 65536, 4 << 20
+
 func (p plan) goalsOfPairs() []goal {
-	const small, medium, large = 8, 65536, 4 << 20
-	ratio := func(what string, w, base way, benchmark string, pairs, size int, bound goal) goal {
-		bound.what = fmt.Sprintf("%s, %s/%s", what, w.mode, base.mode)
-		bound.name, bound.base = w.of(benchmark, pairs, size), base.of(benchmark, pairs, size)
-		return bound
-	}
 	all := []goal{
 		ratio("8 B latency", tpslThreads, flat, "Latency", 1, small, goal{notWorse: true}),
 		ratio("8 B latency", privateThreads, flat, "Latency", 1, small, goal{notWorse: true}),
@@ -73,6 +76,14 @@ func (p plan) goalsOfPairs() []goal {
 		}
 	}
 	return all
+}
+
+// goalsOfHosts are of interest where there are two.
+func goalsOfHosts() []goal {
+	return []goal{
+		ratio("8 B latency between hosts", tpslHosts, flatHosts, "Latency", 1, small, goal{}),
+		ratio("64 KiB bandwidth between hosts", tpslHosts, flatHosts, "Bandwidth", 1, medium, goal{}),
+	}
 }
 
 // goalsOfHalos compare a side of two threads, or of as many as a side has cores, with flat ranks.

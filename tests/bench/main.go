@@ -99,6 +99,9 @@ func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (
 	_, notTerminal := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
 	p := &progress{w: stderr, terminal: notTerminal == nil}
 	m := newSession(raw, p, s.contests, o.runs)
+	for _, why := range s.leftOut {
+		m.note("left out: %s", why)
+	}
 	before, err := readLoad()
 	if err != nil {
 		return notDone, err

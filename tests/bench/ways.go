@@ -6,6 +6,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,6 +28,9 @@ var (
 	privateProcesses = way{"private", "processes"}
 	tags             = way{"tags", "processes"}
 	comms            = way{"comms", "processes"}
+	flatHosts        = way{"flat", "hosts"}
+	tpslHosts        = way{"tpsl", "hosts"}
+	tagsHosts        = way{"tags", "hosts"}
 )
 
 // usableCores returns a CPU of each core that this process may use.
@@ -64,23 +69,61 @@ func place(cores []int, pairs int) (cpus []int) {
 // run makes a side of a program that is called as programs/ends.h says.
 func (w way) run(cores []int, pairs int, name string, args ...string) side {
 	cpus := place(cores, pairs)
-	s := side{env: []string{"BENCH_CPUS=" + join(cpus, ","), "OMP_NUM_THREADS=1"}}
-	ranks, perProcess, compiler, bind := 2*pairs, 1, "mpicc.mpich", join(cpus, ",")
+	threads, perProcess, ranks, compiler := 1, 1, 2*pairs, "mpicc.mpich"
+	bind := "user:" + join(cpus, ",")
+	var places []string
 	switch w.mode {
-	case "tpsl", "private":
-		perProcess = map[string]int{"threads": 2 * pairs, "processes": pairs}[w.between]
+	case "tpsl":
+		threads, compiler = w.together(pairs), "tpslcc"
+		perProcess = threads
+	case "private":
+		perProcess = w.together(pairs)
 	case "tags", "comms":
-		ranks, bind = 2, join(slices.Compact(place(cores, pairs)[:pairs]), "+")+","+join(slices.Compact(place(cores, pairs)[pairs:]), "+")
-		s.env = append(s.env[:1], fmt.Sprintf("OMP_NUM_THREADS=%d", pairs), "OMP_PLACES=threads", "OMP_PROC_BIND=close")
-		s.hangs = true
+		threads, ranks = pairs, 2
+		places = []string{"OMP_PLACES=threads", "OMP_PROC_BIND=close"}
+		bind = "user:" + distinct(cpus[:pairs], "+") + "," + distinct(cpus[pairs:], "+")
 	}
-	if w.mode == "tpsl" {
-		compiler = "tpslcc"
-		s.env = append(s.env[:1], fmt.Sprintf("OMP_NUM_THREADS=%d", perProcess))
+	s := side{hangs: places != nil}
+	s.env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
+	s.argv = []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess)}
+	if w.between == "hosts" {
+		s.argv = append([]string{twoHosts, distinct(cpus[:pairs], ","), distinct(cpus[pairs:], ",")}, s.argv...)
+		s.argv = append(s.argv, "-hosts", "10.79.0.1,10.79.0.2", "-ppn", fmt.Sprint(ranks/2), "-launcher", "ssh", "-launcher-exec", twoHosts)
+		if bind = "core"; places != nil {
+			bind = "none" // the host's CPUs are the process's
+		}
 	}
-	s.argv = append([]string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess), "-bind-to", "user:" + bind,
-		program(name, compiler), w.mode, w.between}, args...)
+	s.argv = append(s.argv, "-bind-to", bind, program(name, compiler), w.mode, w.between)
+	s.argv = append(s.argv, args...)
 	return s
+}
+
+// together is how many ranks of pairs a process has.
+func (w way) together(pairs int) int {
+	if w.between == "threads" {
+		return 2 * pairs
+	}
+	return pairs
+}
+
+// distinct writes ascending numbers, each once.
+func distinct(numbers []int, separator string) string {
+	return join(slices.Compact(slices.Clone(numbers)), separator)
+}
+
+// twoHosts is a command, see programs/two-hosts.
+var twoHosts = filepath.Join(builtFolder, "two-hosts")
+
+// hostsMissing tells why two hosts cannot be made here; "" where they can.
+func hostsMissing(cores []int) string {
+	if len(cores) < 2 {
+		return "two hosts need a core each"
+	}
+	out, err := exec.Command("unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "ip", "link").CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("two hosts of namespaces take root and iproute2: %v: %s", err, out)
+	}
+	return ""
 }
 
 // join writes numbers with a separator.
