@@ -50,7 +50,9 @@ func (j *Job) aborted(e event) {
 	if e.link.world.refused {
 		return
 	}
-	j.outcome.decide(abort.Code & 255)
+	if j.outcome.decide(abort.Code & 255) {
+		j.outcome.doubtful(e.link.world, e.link.plan.together(abort.Rank), j.outcome.Lines)
+	}
 	j.end()
 }
 
@@ -119,11 +121,16 @@ func (j *Job) failed(w *world, info exitInfo) {
 		info.Status = 1 << 8 // that of an exit with 1
 	}
 	j.failures = append(j.failures, info)
+	if info.status().Signaled() {
+		j.outcome.reopen(w, info.set.Ranks)
+	}
 	j.outcome.count(info.status())
 	switch {
 	case j.outcome.final:
 	case !info.status().Signaled():
+		said := j.outcome.Lines
 		j.outcome.note(info.who() + " " + info.failure())
+		j.outcome.doubtful(w, info.set.Ranks, said)
 	case j.crash < 0:
 		j.crash = len(j.failures) - 1
 	}

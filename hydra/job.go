@@ -249,6 +249,7 @@ func (j *Job) lost(loss channel.Loss) {
 	first := j.proxies[loss.Proxies[0]]
 	if loss.Began {
 		j.lostProxy = true
+		j.outcome.reopen(first.world, nil)
 		loss.Text = fmt.Sprintf("proxy on %s died (%s); %s lost", first.plan.Host, loss.Text, rankNames(ranks))
 		if len(hosts) > 1 {
 			loss.Text += ", on " + strings.Join(hosts, ", ")

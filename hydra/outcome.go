@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,15 @@ type Outcome struct {
 	Lines []string // to be shown on stderr after all output
 	sum   tally
 	final bool // later exits do not change the code
+	doubt *doubt
+}
+
+// A doubt is about a decision that ranks made: they may have seen another one die, of whose death we hear later, as it takes
+// another way. The first failure that we hear of is then not the first.
+type doubt struct {
+	world *world
+	ranks []int    // that made it
+	lines []string // what was said before
 }
 
 // count adds the end of a process to the code, unless that is decided.
@@ -40,6 +50,18 @@ func (o *Outcome) decide(code int) bool {
 	}
 	o.Code, o.final = code, true
 	return true
+}
+
+// doubtful notes which ranks have made the decision.
+func (o *Outcome) doubtful(w *world, ranks []int, lines []string) { o.doubt = &doubt{w, ranks, lines} }
+
+// reopen takes a decision back for a death that explains it: one from outside, of others than those that made it.
+func (o *Outcome) reopen(w *world, ranks []int) {
+	d := o.doubt
+	if d == nil || d.world == w && slices.ContainsFunc(ranks, func(rank int) bool { return slices.Contains(d.ranks, rank) }) {
+		return
+	}
+	o.final, o.doubt, o.Lines = false, nil, d.lines
 }
 
 // fail records a failure of the launch itself.

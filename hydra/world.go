@@ -53,6 +53,16 @@ func (o PMIOptions) universe(slots int) int {
 	return n
 }
 
+// together lists the ranks of the process that a rank is in.
+func (h HostPlan) together(rank int) []int {
+	for _, set := range h.Sets {
+		if set.Holds(rank) {
+			return set.Ranks
+		}
+	}
+	return nil
+}
+
 // LocalRanks lists the ranks of the host.
 func (h HostPlan) LocalRanks() pmi.Ranks {
 	var ranks pmi.Ranks

@@ -18,7 +18,7 @@ var errStranger = errors.New("does not begin as a PMI client")
 // Identify reads who the peer of a connection is that was not inherited: cmd=initack of PMI-1, or the fullinit of PMI-2. It
 // answers nothing before claim agrees. serve then runs the session as Serve does; after an error the caller closes conn.
 func (s *Server) Identify(conn io.ReadWriteCloser, claim Claim) (rank int, serve func(), err error) {
-	peer := &session{server: s, rank: -1, conn: conn, lines: newLineReader(conn)}
+	peer := s.newSession(-1, 0, conn)
 	text, isPMI2, err := peer.lines.message()
 	if err != nil {
 		return 0, nil, err
@@ -58,12 +58,12 @@ func (s *session) initAck(text string, m Message, claim Claim) error {
 	lines := fmt.Sprintf("cmd=initack rc=0 rank=%d size=%d appnum=%d debug=0\ncmd=set size=%d\ncmd=set rank=%d\ncmd=set debug=0\n",
 		s.rank, size, s.appnum, size, s.rank)
 	s.trace(true, lines)
-	return s.write(lines)
+	return s.send(lines)
 }
 
 // identifyPMI2 answers the init line, which tells nothing, to get the fullinit that names the rank.
 func (s *session) identifyPMI2(text string, m Message, claim Claim) error {
-	if err := s.write(initReply(m) + "\n"); err != nil {
+	if err := s.send(initReply(m) + "\n"); err != nil {
 		return err
 	}
 	body, isPMI2, err := s.lines.message()

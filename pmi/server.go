@@ -104,7 +104,7 @@ func (m merger) Enter(a Arrival, leave Leave) {
 // Serve runs the session of one rank until its peer finalizes or goes, and closes conn. appnum is the index of the
 // rank's program segment.
 func (s *Server) Serve(rank, appnum int, conn io.ReadWriteCloser) {
-	(&session{server: s, rank: rank, appnum: appnum, conn: conn, lines: newLineReader(conn)}).run()
+	s.newSession(rank, appnum, conn).run()
 }
 
 // find returns the value of a key, one of the server's own or of a key-value space.

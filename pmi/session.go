@@ -23,22 +23,24 @@ type session struct {
 	server *Server
 	rank   int
 	appnum int
-	conn   io.ReadWriteCloser
 	lines  *lineReader
-
-	writing sync.Mutex
-	closed  bool // guarded by writing
+	out    *outbox
 
 	waits waits
 
 	initialized, finalized, aborted bool
-	pending                         []Entry // puts since the last barrier of the world
-	stored                          int     // bytes of all puts
+	pending                         []Entry    // puts since the last barrier of the world
+	stored                          int        // bytes of all puts
+	warning                         sync.Mutex // others may, too
 	warned                          map[string]bool
 }
 
+func (s *Server) newSession(rank, appnum int, conn io.ReadWriteCloser) *session {
+	return &session{server: s, rank: rank, appnum: appnum, lines: newLineReader(conn), out: newOutbox(conn)}
+}
+
 func (s *session) run() {
-	defer s.close()
+	defer s.out.close()
 	for !s.finalized {
 		text, isPMI2, err := s.lines.message()
 		if err == nil {
@@ -118,6 +120,8 @@ func (s *session) refuse(topic, text, name, reason string) error {
 
 func (s *session) warn(topic, text string) {
 	const topics = 8 // a session that warns about everything is noise
+	s.warning.Lock()
+	defer s.warning.Unlock()
 	if s.warned[topic] || len(s.warned) == topics {
 		return
 	}
@@ -129,22 +133,41 @@ func (s *session) warn(topic, text string) {
 }
 
 // reply sends one line; an empty one means no reply.
-func (s *session) reply(line string) error {
+func (s *session) reply(line string) error { return s.send(s.line(line)) }
+
+// replyPMI2 sends the fields after the name of the reply and the client's mark of the request; no fields mean no reply.
+func (s *session) replyPMI2(request Message, fields string) error {
+	return s.send(s.linePMI2(request, fields))
+}
+
+// answer replies to a request that had to wait.
+func (s *session) answer(request Message, text string) {
+	if request.isPMI2 {
+		text = s.linePMI2(request, text)
+	} else {
+		text = s.line(text)
+	}
+	if err := s.out.post(text); errors.Is(err, errUnread) {
+		s.warn("unread", fmt.Sprintf("does not read what its PMI requests are answered; %d bytes wait, so its connection is closed", maxUnread))
+		s.out.close()
+	}
+}
+
+func (s *session) line(line string) string {
 	if line == "" {
-		return nil
+		return ""
 	}
 	if len(line)+1 > maxReply {
 		name, _, _ := strings.Cut(line, " ")
 		line = name + " rc=-1 msg=reply_too_long"
 	}
 	s.trace(true, line)
-	return s.write(line + "\n")
+	return line + "\n"
 }
 
-// replyPMI2 sends the fields after the name of the reply and the client's mark of the request; no fields mean no reply.
-func (s *session) replyPMI2(request Message, fields string) error {
+func (s *session) linePMI2(request Message, fields string) string {
 	if fields == "" {
-		return nil
+		return ""
 	}
 	body := "cmd=" + replyName(request.Command) + "-response;"
 	if mark, found := request.Lookup("thrid"); found {
@@ -152,34 +175,14 @@ func (s *session) replyPMI2(request Message, fields string) error {
 	}
 	body += fields
 	s.trace(true, body)
-	return s.write(fmt.Sprintf("%*d%s", lengthDigits, len(body), body))
+	return fmt.Sprintf("%*d%s", lengthDigits, len(body), body)
 }
 
-// answer replies to a request that had to wait.
-func (s *session) answer(request Message, text string) {
-	// A connection that is gone shows in the session's next read.
-	if request.isPMI2 {
-		_ = s.replyPMI2(request, text)
-	} else {
-		_ = s.reply(text)
+func (s *session) send(text string) error {
+	if text == "" {
+		return nil
 	}
-}
-
-func (s *session) write(text string) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.closed {
-		return io.ErrClosedPipe
-	}
-	_, err := io.WriteString(s.conn, text)
-	return err
-}
-
-func (s *session) close() {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.closed = true
-	_ = s.conn.Close() // the peer may be gone
+	return s.out.write(text)
 }
 
 func quote(s string) string {

@@ -14,7 +14,7 @@ var errSingleton = errors.New("it does not ask for PMI-1")
 // Singleton begins the session of a process that was started alone and now wants a server. serve then runs the session of
 // rank 0 as Serve does; after an error the caller closes conn.
 func (s *Server) Singleton(conn io.ReadWriteCloser) (serve func(), err error) {
-	peer := &session{server: s, conn: conn, lines: newLineReader(conn)}
+	peer := s.newSession(0, 0, conn)
 	if err := peer.reply("cmd=singinit authtype=none"); err != nil {
 		return nil, err
 	}

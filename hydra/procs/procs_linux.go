@@ -109,6 +109,31 @@ func parentOf(pid int) (parent int, alive bool) {
 	return parent, err == nil && fields[0] != "Z"
 }
 
+// Dying reports whether a process is about to end by itself or by a SIGKILL that it has got already: it is exiting, a zombie or gone.
+func Dying(pid int) bool {
+	const state, flags = 3 - 3, 9 - 3
+	const exiting = 0x4 // PF_EXITING
+	fields := stat(pid)
+	if len(fields) <= flags || fields[state] == "Z" || fields[state] == "X" {
+		return true
+	}
+	bits, _ := strconv.ParseUint(fields[flags], 10, 32)
+	return bits&exiting != 0 || isPending(pid, unix.SIGKILL)
+}
+
+// isPending reports whether a signal is on its way to a process (proc(5), status).
+func isPending(pid int, sig unix.Signal) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(status)) {
+		if name, set, _ := strings.Cut(line, ":"); name == "SigPnd" || name == "ShdPnd" {
+			if bits, _ := strconv.ParseUint(strings.TrimSpace(set), 16, 64); bits&(1<<(sig-1)) != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Birth tells a process from later ones with its pid: ticks between boot and its start. It is empty where /proc hides others' processes.
 func Birth(pid int) string {
 	const starttime = 22 - 3

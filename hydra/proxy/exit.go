@@ -137,6 +137,9 @@ func (p *proxy) readControl(proc *process, control *os.File) {
 		if n, _ := fmt.Sscanf(lines.Text(), "fault rank=%d signal=%d", &rank, &signal); n == 2 && proc.set.Holds(rank) {
 			p.faulted(proc, rank)
 		}
+		if n, _ := fmt.Sscanf(lines.Text(), "start rank=%d pid=%d", &rank, &pid); n == 2 && proc.set.Holds(rank) {
+			p.rankStarted(proc, pid)
+		}
 		if n, _ := fmt.Sscanf(lines.Text(), "exit rank=%d pid=%d status=%d", &rank, &pid, &status); n == 3 && proc.set.Holds(rank) {
 			p.rankExited(proc, rank, pid, unix.WaitStatus(status))
 		}
@@ -149,6 +152,12 @@ func (p *proxy) faulted(proc *process, rank int) {
 	if proc.faultRank < 0 {
 		proc.faultRank = rank
 	}
+}
+
+func (p *proxy) rankStarted(proc *process, pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc.ranks = append(proc.ranks, pid)
 }
 
 // rankExited tells mpiexec how a rank ended that is a process of its own, once its session has told what it knows.
@@ -165,6 +174,7 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 		Status:      uint32(status),
 		Initialized: slices.Contains(proc.initialized, rank),
 		FaultRank:   -1,
+		Ended:       p.isOurs(pid, status),
 	}
 	if exit.Initialized && !slices.Contains(proc.finalized, rank) {
 		exit.Unfinalized = []int{rank}

@@ -31,8 +31,9 @@ type process struct {
 	initialized []int // ranks
 	finalized   []int
 	faultRank   int
-	connected   bool // its rank has come to the PMI port, or is too late
-	rankFailed  bool // a rank that is a process of its own did
+	ranks       []int // processes of ranks that have one of their own
+	connected   bool  // its rank has come to the PMI port, or is too late
+	rankFailed  bool  // a rank that is a process of its own did
 }
 
 func newProcess(set hydra.RankSet, index int) *process {

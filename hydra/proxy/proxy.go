@@ -56,6 +56,7 @@ type proxy struct {
 	byPID     map[int]*process
 	collected procs.Makers // every process that was collected, whoever started it
 	ending    bool
+	dying     map[int]bool   // processes that were about to end when the end of all was ordered
 	early     []unix.Signal  // sent while some ranks are yet to start
 	started   bool           // no rank is
 	announced bool           // an Initialized frame was sent
@@ -225,6 +226,7 @@ func (p *proxy) endedBadly() bool {
 // end kills every rank. What they leave behind is swept when the last of them was collected.
 func (p *proxy) end() {
 	p.mu.Lock()
+	p.noteDying()
 	p.ending = true
 	p.group.Kill()
 	if p.single != nil {
@@ -232,6 +234,26 @@ func (p *proxy) end() {
 	}
 	p.mu.Unlock()
 	p.signalAll(unix.SIGKILL)
+}
+
+// noteDying tells apart what ends before its order to end from what ends by it: the order may come as another rank has seen the
+// death, while we have not. Preconditions: p.mu is held.
+func (p *proxy) noteDying() {
+	if p.ending {
+		return
+	}
+	p.collect()
+	p.dying = map[int]bool{}
+	for _, proc := range p.processes {
+		for _, pid := range append([]int{proc.pid}, proc.ranks...) {
+			p.dying[pid] = procs.Dying(pid)
+		}
+	}
+}
+
+// isOurs reports whether an end is our doing. Preconditions: p.mu is held.
+func (p *proxy) isOurs(pid int, status unix.WaitStatus) bool {
+	return p.ending && !p.dying[pid] && status.Signaled() && status.Signal() == unix.SIGKILL
 }
 
 // signalAll signals the process group of every rank set that still runs.
@@ -265,6 +287,11 @@ func (p *proxy) startedAll() {
 func (p *proxy) reap() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.collect()
+}
+
+// collect is reap. Preconditions: p.mu is held.
+func (p *proxy) collect() bool {
 	return procs.Reap(func(pid int, status unix.WaitStatus) {
 		p.collected.Ended(pid)
 		proc := p.byPID[pid]
@@ -272,7 +299,7 @@ func (p *proxy) reap() bool {
 			return // a process that some rank left behind
 		}
 		delete(p.byPID, pid)
-		proc.killed = p.ending && status.Signaled() && status.Signal() == unix.SIGKILL
+		proc.killed = p.isOurs(pid, status)
 		proc.status = status
 		close(proc.ended)
 		go p.reportExit(proc)

@@ -44,13 +44,19 @@ func quiet(t *testing.T, hosts []testsupport.Host) {
 }
 
 // guests lists the processes on hosts that are not the hosts' own, and whose command line matches a pattern.
-func guests(hosts []testsupport.Host, pattern string) (found []int) {
+func guests(hosts []testsupport.Host, pattern string) []int {
+	return slices.DeleteFunc(processes(hosts, pattern), func(pid int) bool {
+		words := testsupport.CommandLine(pid)
+		return strings.HasPrefix(words, "sshd:") || words == "sleep infinity"
+	})
+}
+
+// processes lists those on hosts whose command line matches a pattern.
+func processes(hosts []testsupport.Host, pattern string) (found []int) {
 	match := regexp.MustCompile(pattern).MatchString
 	for _, host := range hosts {
 		for _, pid := range host.Processes() {
-			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			words := string(bytes.ReplaceAll(bytes.TrimRight(line, "\x00"), []byte{0}, []byte{' '}))
-			if words != "" && !strings.HasPrefix(words, "sshd:") && words != "sleep infinity" && match(words) {
+			if words := testsupport.CommandLine(pid); words != "" && match(words) {
 				found = append(found, pid)
 			}
 		}
