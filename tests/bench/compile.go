@@ -28,7 +28,18 @@ type suite struct {
 }
 
 func cc(compiler, name string) []string {
-	return []string{compiler, "-fopenmp", "-O2", filepath.Join(sourceFolder, name+".c"), "-o", program(name, filepath.Base(compiler))}
+	command := []string{compiler, "-fopenmp", "-O2", filepath.Join(sourceFolder, name+".c"), "-o", program(name, filepath.Base(compiler))}
+	if folders, ok := inTree[compiler]; ok {
+		command = append(command, "-Wl,-rpath,"+folders)
+	}
+	return command
+}
+
+// inTree is where a program of a packed tree finds the MPI library, or our
+// stand-in for it. Here, the former is not there, and the latter built.
+var inTree = map[string]string{
+	"mpicc.mpich": "$ORIGIN/../../closure/mpi",
+	"bin/tpslcc":  "$ORIGIN/../../lib:$ORIGIN/../../lib/tpsl",
 }
 
 func hasMicro() bool {

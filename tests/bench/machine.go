@@ -24,10 +24,6 @@ func describeMachine(w io.Writer, day time.Time) error {
 	if err != nil {
 		return err
 	}
-	libc, err := exec.Command("getconf", "GNU_LIBC_VERSION").Output()
-	if err != nil {
-		return fmt.Errorf("ask for the libc version: %w", err)
-	}
 	fmt.Fprint(w, "# SPDX-FileCopyrightText: The tpsl authors\n# SPDX-License-Identifier: Apache-2.0\n\n")
 	cpus := fileText("/proc/cpuinfo")
 	virtual := "no"
@@ -46,7 +42,7 @@ func describeMachine(w io.Writer, day time.Time) error {
 		{"virtual", virtual},
 		{"memory", field(fileText("/proc/meminfo"), "MemTotal")},
 		{"kernel", fileText("/proc/sys/kernel/osrelease")},
-		{"libc", strings.TrimSpace(string(libc))},
+		{"libc", printed("getconf", "GNU_LIBC_VERSION")},
 		{"# load", fileText("/proc/loadavg")},
 	} {
 		if line[1] == "" {

@@ -72,6 +72,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if err := compile(s.commands); err != nil {
 		return notDone, err
 	}
+	if o.build {
+		return 0, nil
+	}
 	if o.only != nil {
 		if s.contests = only(s.contests, o.only); len(s.contests) == 0 {
 			return notDone, fmt.Errorf("-only %s: matches nothing that is measured", o.only)

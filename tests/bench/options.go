@@ -13,11 +13,12 @@ import (
 
 // options are the command line's.
 type options struct {
-	runs                       int
-	quick, check, copies, plot bool
-	only                       *regexp.Regexp // nil: everything
-	out                        string
-	files                      []string
+	runs                 int
+	quick, check, copies bool
+	plot, build          bool
+	only                 *regexp.Regexp // nil: everything
+	out                  string
+	files                []string
 }
 
 const (
@@ -30,9 +31,11 @@ const (
 
 const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies]
        scripts/bench -plot RAW...
+       scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
 Measures thread ranks beside flat and threaded MPI, and makes a folder
-<date>-<processor> with raw.txt (for benchstat), summary.md and plots.
+<date>-<processor> with raw.txt (for benchstat), summary.md and plots. With -pack
+it packs all that it runs for a machine where nothing can be installed.
 
 `
 
@@ -49,6 +52,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.check, "check", false, "exit with 1 if a goal is missed, or not measured")
 	set.BoolVar(&o.copies, "copies", false, "measure copies of libraries instead of MPI")
 	set.BoolVar(&o.plot, "plot", false, "measure nothing: make summary and plots anew, beside each raw file")
+	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	err = set.Parse(args)
 	o.files = set.Args()
 	switch {

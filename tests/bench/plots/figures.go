@@ -94,8 +94,6 @@ var words = map[string]string{
 	"by=mpiexec":        "mpiexec",
 	"by=mpiexec.hydra":  "mpiexec.hydra",
 	"pairs=1":           "1 pair",
-	"kind=Bandwidth":    "one way",
-	"kind=BiBandwidth":  "both ways",
 	"size":              "size of a message (bytes)",
 	"pairs":             "pairs of ranks",
 	"threads":           "threads",
