@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,6 +52,7 @@ func TestReport(t *testing.T) {
 		"not measured":         {goal{atMost: 2}, nil, 1, "not measured: no value of T"},
 		"no base, not a bound": {goal{base: "F"}, ratio(six(1), nil), 0, "not measured: no value of F"},
 		"too few for a bound":  {goal{base: "F", atMost: 2}, ratio(sample("", 1), sample("", 1)), 0, "too few runs"},
+		"not worse, too few":   {goal{base: "F", notWorse: true}, ratio(sample("", 1), sample("", 1)), 1, "too few runs to tell"},
 		"only turns of both":   {goal{base: "F", atMost: 1}, ratio(sample("", 9, 1), map[int]results.Value{2: {Number: 1}}), 0, "reached"},
 	}
 	for name, c := range cases {
@@ -61,6 +63,30 @@ func TestReport(t *testing.T) {
 			assert.Contains(t, out.String(), c.verdict)
 		})
 	}
+}
+
+// The goals are those of the machine and the part that a raw file is of.
+func TestGoalsOf(t *testing.T) {
+	whats := func(header string) string {
+		found, err := results.Read(strings.NewReader("# measured: " + header + "\nBenchmarkStub 1 1 ns/call\n"))
+		require.NoError(t, err)
+		var all strings.Builder
+		for _, g := range goalsOf(found) {
+			all.WriteString(g.what + "\n")
+		}
+		return all.String()
+	}
+	assert.Contains(t, whats("everything, 16 cores"), "message rate of 16 pairs, tpsl/tags")
+	assert.NotContains(t, whats("everything, 2 cores"), "16 pairs")
+	assert.Contains(t, whats("everything, 2 cores"), "halo of cube")
+	assert.NotContains(t, whats("quick, 2 cores"), "halo of cube")
+	assert.Contains(t, whats("copies, 2 cores"), "lib=arpack")
+	assert.Equal(t, "stub over a direct call\n", whats("quick, 2 cores, only micro, or not"))
+	assert.Equal(t, "stub over a direct call\n", whats(""), "an older file")
+
+	o, err := parse([]string{"-quick", "-only", "a|b"}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("# measured: quick, %d cores, only a|b", len(usableCores())), o.measured())
 }
 
 func TestField(t *testing.T) {

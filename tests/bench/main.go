@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return notDone, fmt.Errorf("%w; -h lists the options", err)
 	case o.plot:
 		for _, raw := range o.files {
-			if _, err := writeSummary(raw, o.suite().goals, stdout); err != nil {
+			if _, err := writeSummary(raw, stdout); err != nil {
 				return notDone, err
 			}
 		}
@@ -99,6 +99,7 @@ func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (
 	if err := describeMachine(raw, day); err != nil {
 		return notDone, err
 	}
+	fmt.Fprintf(raw, "%s\n\n", o.measured())
 	_, notTerminal := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
 	p := &progress{w: stderr, terminal: notTerminal == nil}
 	m := newSession(raw, p, s.contests, o.runs)
@@ -116,10 +117,7 @@ func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (
 		return notDone, err
 	}
 	m.note("%s", after.since(before))
-	if o.only != nil {
-		m.note("partial: only what matches %s was run", o.only)
-	}
-	missed, err := writeSummary(path, s.goals, stdout)
+	missed, err := writeSummary(path, stdout)
 	switch {
 	case err != nil:
 		return notDone, err
@@ -135,8 +133,8 @@ func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (
 	return 0, nil
 }
 
-// writeSummary makes the summary of a raw file, beside it, and returns how many goals were missed.
-func writeSummary(raw string, goals []goal, stdout io.Writer) (missed int, err error) {
+// writeSummary makes summary and plots of a raw file, beside it, and returns how many goals were missed.
+func writeSummary(raw string, stdout io.Writer) (missed int, err error) {
 	f, err := os.Open(raw)
 	if err != nil {
 		return 0, err
@@ -154,6 +152,7 @@ func writeSummary(raw string, goals []goal, stdout io.Writer) (missed int, err e
 	if err != nil {
 		return 0, err
 	}
+	goals := goalsOf(found)
 	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(summarise(found, goals, drawn)), 0o666); err != nil {
 		return 0, err
 	}

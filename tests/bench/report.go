@@ -17,8 +17,8 @@ type verdict struct {
 	goal           goal
 	median, bounds string // "-" without a value
 	runs           int
-	text           string // reached, MISSED, or why there is no value; "" for a mere figure
-	missed         bool   // a goal without a value is missed
+	text           string // reached, MISSED, or why that is not known; "" for a mere figure
+	missed         bool   // a goal not known to be reached is
 }
 
 // judge compares a goal with what was measured.
@@ -36,6 +36,8 @@ func (g goal) judge(found *results.Set) verdict {
 	v := verdict{g, fmt.Sprintf("%.3g%s", s.Median, unit), s.Interval(), s.Runs, "", false}
 	switch {
 	case !bound:
+	case g.notWorse && !s.Bounded():
+		v.text, v.missed = "too few runs to tell", true
 	case g.reached(s, results.MoreIsBetter(found.Unit(g.name))):
 		v.text = "reached"
 	default:

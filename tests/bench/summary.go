@@ -42,12 +42,8 @@ func summarise(found *results.Set, goals []goal, drawn []plots.Figure) string {
 
 // caption tells the machine and the day: "AMD EPYC, 2 cpus, 2026-11-05".
 func caption(found *results.Set) string {
-	header := map[string]string{}
-	for _, line := range found.Header {
-		header[line.Key] = line.Value
-	}
-	cpus, _, _ := strings.Cut(header["cpus"], ",")
-	return fmt.Sprintf("%s, %s cpus, %s", orUnknown(header["cpu"]), orUnknown(cpus), orUnknown(header["date"]))
+	cpus, _, _ := strings.Cut(found.Setting("cpus"), ",")
+	return fmt.Sprintf("%s, %s cpus, %s", orUnknown(found.Setting("cpu")), orUnknown(cpus), orUnknown(found.Setting("date")))
 }
 
 func writeGoals(b *strings.Builder, found *results.Set, goals []goal) {

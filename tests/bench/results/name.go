@@ -13,7 +13,7 @@ import (
 // A Name is a benchmark's, in parts: Latency/mode=flat/size=8.
 type Name struct {
 	Kind string
-	Keys []Setting
+	Keys []Line
 }
 
 // ParseName takes a name apart. A part without "=" is a key without a value.
@@ -23,7 +23,7 @@ func ParseName(name string) Name {
 	for part := range strings.SplitSeq(rest, "/") {
 		if part != "" {
 			key, value, _ := strings.Cut(part, "=")
-			n.Keys = append(n.Keys, Setting{key, value})
+			n.Keys = append(n.Keys, Line{key, value})
 		}
 	}
 	return n
@@ -69,7 +69,7 @@ func (n Name) With(key, value string) Name {
 
 // Compare orders names by kind and keys; values that are numbers, as numbers.
 func (n Name) Compare(m Name) int {
-	return cmp.Or(strings.Compare(n.Kind, m.Kind), slices.CompareFunc(n.Keys, m.Keys, func(a, b Setting) int {
+	return cmp.Or(strings.Compare(n.Kind, m.Kind), slices.CompareFunc(n.Keys, m.Keys, func(a, b Line) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), CompareValues(a.Value, b.Value))
 	}))
 }

@@ -20,13 +20,13 @@ type Value struct {
 	Unit   string
 }
 
-// Setting is a line "key: value" of the header.
-type Setting struct{ Key, Value string }
+// A Line is "key: value" in the header, or a key of a name.
+type Line struct{ Key, Value string }
 
 // A Set holds the values of each benchmark, by name without "Benchmark", then by turn. A
 // benchmark that gave no value in a turn leaves a gap.
 type Set struct {
-	Header []Setting
+	Header []Line
 	Notes  []string
 	Values map[string]map[int]Value
 }
@@ -53,12 +53,22 @@ func Read(r io.Reader) (*Set, error) {
 				return nil, fmt.Errorf("%q: not the number of a turn", line)
 			}
 		} else if key, value, ok := setting(line); ok {
-			s.Header = append(s.Header, Setting{key, value})
+			s.Header = append(s.Header, Line{key, value})
 		} else {
 			fmt.Fprintln(&lines, line)
 		}
 	}
 	return s, s.Add(turn, lines.String())
+}
+
+// Setting returns a value of the header, "" if there is none.
+func (s *Set) Setting(key string) string {
+	for _, line := range s.Header {
+		if line.Key == key {
+			return line.Value
+		}
+	}
+	return ""
 }
 
 // setting takes "key: value" apart, also in a comment.

@@ -29,7 +29,9 @@ BenchmarkA/mode=tpsl/size=8 100 0.2 us/msg
 func TestRead(t *testing.T) {
 	s, err := Read(strings.NewReader(raw))
 	require.NoError(t, err)
-	assert.Equal(t, []Setting{{"date", "2026-11-05"}, {"cpu", "Some CPU: fast @ 2.5 GHz"}, {"cpus", "2"}}, s.Header)
+	assert.Equal(t, []Line{{"date", "2026-11-05"}, {"cpu", "Some CPU: fast @ 2.5 GHz"}, {"cpus", "2"}}, s.Header)
+	assert.Equal(t, "2", s.Setting("cpus"))
+	assert.Empty(t, s.Setting("x"))
 	assert.Equal(t, []string{"it rained"}, s.Notes)
 	assert.Equal(t, []string{"A/mode=flat/size=8", "A/mode=tpsl/size=8", "HandOver"}, s.Names())
 	assert.Equal(t, map[int]Value{1: {0.5, "us/msg"}, 3: {0.4, "us/msg"}}, s.Values["A/mode=flat/size=8"])

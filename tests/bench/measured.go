@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tpsl/tpsl/tests/bench/results"
+)
+
+const measuredKey = "measured"
+
+// measured returns the line of the header that tells what was measured, from
+// which goalsOf knows the goals.
+func (o options) measured() string {
+	what := "everything"
+	switch {
+	case o.copies:
+		what = "copies"
+	case o.quick:
+		what = "quick"
+	}
+	line := fmt.Sprintf("# %s: %s, %d cores", measuredKey, what, len(usableCores()))
+	if o.only != nil {
+		line += ", only " + o.only.String()
+	}
+	return line
+}
+
+// goalsOf returns the goals of what was measured, maybe on another machine. Of a
+// part that -only chose, they are those with a value.
+func goalsOf(found *results.Set) []goal {
+	var what string
+	var cores int
+	line := found.Setting(measuredKey)
+	rest, _, partly := strings.Cut(line, ", only ")
+	if _, err := fmt.Sscanf(strings.ReplaceAll(rest, ",", ""), "%s %d cores", &what, &cores); err != nil {
+		partly = true // an older file
+	}
+	goals := plan{cores: make([]int, cores), quick: what == "quick"}.goals()
+	if what == "copies" {
+		goals = copies().goals
+	}
+	if partly {
+		goals = slices.DeleteFunc(goals, func(g goal) bool { return g.judge(found).runs == 0 })
+	}
+	return goals
+}
