@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,11 +43,6 @@ var inTree = map[string]string{
 	"bin/tpslcc":  "$ORIGIN/../../lib:$ORIGIN/../../lib/tpsl",
 }
 
-func hasMicro() bool {
-	_, err := os.Stat(filepath.Join(sourceFolder, "micro.c"))
-	return err == nil
-}
-
 // program returns the path of a C benchmark as built by compiler.
 func program(name, compiler string) string {
 	return filepath.Join(builtFolder, name+"-"+compiler)
@@ -54,7 +50,7 @@ func program(name, compiler string) string {
 
 // compile makes the system, then what the commands make of it. A packed tree
 // has no sources, but all that was built.
-func compile(commands [][]string) error {
+func compile(ctx context.Context, commands [][]string) error {
 	if _, err := os.Stat(sourceFolder); err != nil {
 		if _, err := os.Stat(builtFile); err != nil {
 			return errors.New("run it in the root folder of the repository or of a packed tree")
@@ -65,7 +61,7 @@ func compile(commands [][]string) error {
 		return err
 	}
 	for _, c := range append([][]string{{"make", "-s", "all"}}, commands...) {
-		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, c[0], c[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", strings.Join(c, " "), err, out)
 		}
 	}

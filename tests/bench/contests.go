@@ -33,11 +33,8 @@ func (p plan) suite() suite {
 		s.commands = append(s.commands, append(cc("mpicc.mpich", name), ends), append(cc("bin/tpslcc", name), ends))
 	}
 	s.commands = append(s.commands, []string{"cp", filepath.Join(sourceFolder, "two-hosts"), twoHosts},
-		cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"),
+		cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"), cc("bin/tpslcc", "micro"),
 		cc("gcc", "pmi"), cc("gcc", "limits"))
-	if hasMicro() {
-		s.commands = append(s.commands, cc("bin/tpslcc", "micro"))
-	}
 	return s
 }
 
@@ -49,10 +46,7 @@ func (p plan) contests() (all []contest) {
 	all = append(all, p.halos()...)
 	all = append(all, p.ranksOfOneProcess()...)
 	all = append(all, launches(16), startups(16), p.memory(16), startupsOf64(), pmiCalls(64))
-	if hasMicro() {
-		all = append(all, contest{time.Minute, []side{{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}}}})
-	}
-	return all
+	return append(all, contest{time.Minute, []side{{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}}}})
 }
 
 func launches(ranks int) contest {

@@ -57,9 +57,10 @@ func TestContestsServeGoals(t *testing.T) {
 	t.Chdir("../..")
 	all := plan{cores: usableCores(), cut: 8, quick: true}.suite()
 	t.Log(all.leftOut)
-	require.NoError(t, compile(all.commands))
+	require.NoError(t, compile(t.Context(), all.commands))
 	var found results.Set
-	for _, c := range all.contests {
+	var library libraryCheck
+	for i, c := range all.contests {
 		for _, s := range c.sides {
 			if s.job != "" { // its name is known, and it takes seconds
 				require.NoError(t, found.Add(1, "Benchmark"+s.job+" 1 1 ms/job\n"))
@@ -69,7 +70,9 @@ func TestContestsServeGoals(t *testing.T) {
 			output, _, err := s.run(t.Context(), c.limit)
 			require.NoError(t, err)
 			t.Logf("%4d ms: %s", time.Since(begin).Milliseconds(), s.label())
-			lines, _ := takeLibrary(output)
+			lines, seen := takeLibrary(output)
+			_, err = library.see(i, s.label(), seen)
+			require.NoError(t, err)
 			require.NoError(t, found.Add(1, lines))
 		}
 	}

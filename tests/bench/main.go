@@ -14,7 +14,7 @@
 // for threads (examples/hostile, whose packages it needs), against processes and dlmopen.
 //
 // A C program of the folder programs prints its own benchmark lines after checking its
-// answers. micro.c, where it is present, measures the runtime itself.
+// answers. micro.c measures the runtime itself.
 package main
 
 import (
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return 0, nil
 	}
 	s := o.suite()
-	if err := compile(s.commands); err != nil {
+	if err := compile(ctx, s.commands); err != nil {
 		return notDone, err
 	}
 	if o.build {
@@ -119,10 +119,10 @@ func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (
 	m.note("%s", after.since(before))
 	missed, err := writeSummary(path, stdout)
 	switch {
+	case ctx.Err() != nil:
+		return interrupted, errors.Join(errors.New("interrupted; the results are partial"), err)
 	case err != nil:
 		return notDone, err
-	case ctx.Err() != nil:
-		return interrupted, errors.New("interrupted; the results are partial")
 	case broken != nil:
 		return notDone, broken
 	case m.failed > 0:

@@ -41,6 +41,9 @@ func goalsOf(found *results.Set) []goal {
 		partly = true // an older file
 	}
 	goals := plan{cores: make([]int, cores), quick: what == "quick"}.goals()
+	if slices.ContainsFunc(found.Names(), func(name string) bool { return strings.Contains(name, "/between=hosts/") }) {
+		goals = append(goals, goalsOfHosts()...)
+	}
 	if what == "copies" {
 		goals = copies().goals
 	}
