@@ -17,9 +17,19 @@ import (
 // below it that are: the id of mpiexec is that of its job on this host. What cannot be
 // read is an error each, beside the processes that can.
 func (p Proc) Job(pids []int) (all []*Process, errs []error) {
+	return p.job(pids, (*reading).finish)
+}
+
+// Ranks is Job without the figures: it reads who the ranks are, and little else.
+func (p Proc) Ranks(pids []int) (all []*Process, errs []error) {
+	return p.job(pids, func(r *reading) (*Process, error) { return r.Process, r.survey() })
+}
+
+// job reads by the given way.
+func (p Proc) job(pids []int, read func(*reading) (*Process, error)) (all []*Process, errs []error) {
 	seen := map[string]bool{}
 	for _, pid := range pids {
-		found, bad := p.ranksBelow(pid)
+		found, bad := p.ranksBelow(pid, read)
 		errs = append(errs, bad...)
 		for _, process := range found {
 			key := process.same
@@ -36,8 +46,8 @@ func (p Proc) Job(pids []int) (all []*Process, errs []error) {
 }
 
 // ranksBelow reads a process of ranks, else those below the process.
-func (p Proc) ranksBelow(pid int) (all []*Process, errs []error) {
-	process, err := p.readRanks(pid)
+func (p Proc) ranksBelow(pid int, read func(*reading) (*Process, error)) (all []*Process, errs []error) {
+	process, err := p.readRanks(pid, read)
 	if err == nil {
 		return []*Process{process}, nil
 	}
@@ -46,7 +56,7 @@ func (p Proc) ranksBelow(pid int) (all []*Process, errs []error) {
 	}
 	below, incomplete := p.below(pid)
 	for _, pid := range below {
-		process, err := p.readRanks(pid)
+		process, err := p.readRanks(pid, read)
 		switch {
 		case err == nil:
 			all = append(all, process)
@@ -63,9 +73,8 @@ func (p Proc) ranksBelow(pid int) (all []*Process, errs []error) {
 	return all, errs
 }
 
-// readRanks is Read for a process of ranks. Others are told by their mappings, and not read
-// in full.
-func (p Proc) readRanks(pid int) (*Process, error) {
+// readRanks reads a process of ranks. Others are told by their mappings, and not read further.
+func (p Proc) readRanks(pid int, read func(*reading) (*Process, error)) (*Process, error) {
 	r, err := p.begin(pid)
 	if err != nil {
 		return nil, err
@@ -81,7 +90,7 @@ func (p Proc) readRanks(pid int) (*Process, error) {
 	if !l.mpi && len(l.libraries) == 0 {
 		return nil, none
 	}
-	process, err := r.finish()
+	process, err := read(r)
 	if err == nil && len(process.Ranks) == 0 && len(process.Partial) == 0 {
 		return nil, fmt.Errorf("process %d (%s): %w yet: it has not called MPI_Init", pid, r.Command, ErrNoRank)
 	}

@@ -8,6 +8,7 @@
 //	tpsl mem PID...
 //	tpsl nic
 //	tpsl run [-rpp K] PROGRAM
+//	tpsl trace PID...
 package main
 
 import (
@@ -39,6 +40,7 @@ var commands = []struct {
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},
+	{"trace", "show what the kernel does to ranks, live", traceJob},
 }
 
 func main() { os.Exit(run(os.Args[1:])) }

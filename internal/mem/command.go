@@ -9,9 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
+	"github.com/tpsl/tpsl/internal/pids"
 	"github.com/tpsl/tpsl/pagetables"
 )
 
@@ -86,20 +85,11 @@ func parse(args []string) (r request, err error) {
 	flat := flags.String("flat", "", "")
 	flags.BoolVar(&r.proof, "proof", false, "")
 	flags.BoolVar(&r.json, "json", false, "")
-	for len(args) > 0 {
-		if err := flags.Parse(args); err != nil {
-			return r, err
-		}
-		args = flags.Args()
-		if len(args) > 0 {
-			if r.pids, err = numbers(r.pids, args[0]); err != nil {
-				return r, err
-			}
-			args = args[1:]
-		}
+	if r.pids, err = pids.Parse(flags, args); err != nil {
+		return r, err
 	}
 	if *flat != "" {
-		if r.flat, err = numbers(nil, *flat); err != nil {
+		if r.flat, err = pids.List(*flat); err != nil {
 			return r, fmt.Errorf("-flat: %w", err)
 		}
 	}
@@ -112,21 +102,7 @@ func parse(args []string) (r request, err error) {
 	default:
 		return r, fmt.Errorf("-by %s: want rank, object, segment or page", r.by)
 	}
-	if len(r.pids) == 0 {
-		return r, errors.New("no PID given")
-	}
 	return r, nil
-}
-
-func numbers(list []int, words string) ([]int, error) {
-	for word := range strings.SplitSeq(words, ",") {
-		pid, err := strconv.Atoi(word)
-		if err != nil || pid <= 0 {
-			return nil, fmt.Errorf("%s is no PID", word)
-		}
-		list = append(list, pid)
-	}
-	return list, nil
 }
 
 // look reads what is asked for.

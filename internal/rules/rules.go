@@ -36,14 +36,15 @@ var mayImport = map[string][]string{
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
 	"internal/doctor": {"internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
-	"internal/mem":    {"pagetables"},
+	"internal/mem":    {"internal/pids", "pagetables"},
+	"internal/trace":  {"internal/pids", "pagetables"},
 	"tests":           {"internal"},
 	"examples":        {"loader"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/mem", "pagetables"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/mem", "internal/trace", "pagetables"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {
@@ -142,8 +143,8 @@ func checkUnsafe(name string, src []byte) (string, error) {
 }
 
 // unlicensed are files that cannot carry a header: the licence itself, and
-// those that the go command writes.
-var unlicensed = regexp.MustCompile(`^LICENSE$|(^|/)go\.sum$|(^|/)testdata/`)
+// those that the go command and its tools write.
+var unlicensed = regexp.MustCompile(`^LICENSE$|(^|/)go\.sum$|(^|/)testdata/|_bpfel\.go$`)
 
 // checkLicence complains of a text file without the two SPDX lines near its top.
 func checkLicence(name string, content []byte) string {

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/tpsl/tpsl/internal/pids"
+	"github.com/tpsl/tpsl/pagetables"
+	"github.com/tpsl/tpsl/pagetables/events"
+)
+
+const usage = `usage: tpsl trace [-for TIME] [-every TIME] [-by WHAT] [-json] [-serve ADDRESS -token FILE] PID...
+
+Counts what the kernel does to the ranks of processes, from now until TIME has passed, they end, or it
+is interrupted; then says it. The PID of mpiexec stands for all processes of its job on this host. On a
+terminal it shows, meanwhile, what happens in a second.
+
+  -for TIME               end after it, as 10s or 2m (default: when the processes do)
+  -every TIME             how often to show and to look for new threads (default 1s)
+  -by rank|thread|object  a line for each; object: page faults by file (default rank)
+  -json                   as one JSON document, with all of it
+  -serve ADDRESS          answer Prometheus there, as 127.0.0.1:9464 or [::1]:0
+  -token FILE             what a request has to bear (credentials_file of Prometheus); made if it is missing
+
+Columns, of all threads of a rank ("-": of those that serve all ranks of a process):
+  SYSCALLS                system calls
+  FUTEX-WAITS, IN-FUTEX   calls to wait for another thread; share of the time in them
+  VOLUNTARY, INVOLUNTARY  times that it left its CPU: to wait; because others wanted it
+  MIGRATIONS              times that it came to another CPU
+  OFF-CPU                 share of the time on no CPU
+  FAULTS                  page faults; COPIES are those that copy a page on write
+
+Counting in the kernel takes CAP_BPF and CAP_PERFMON. Without them, what /proc tells of one's own
+processes is counted.
+`
+
+// Exit statuses beside 0.
+const (
+	exitPartial = 1 // something could not be read or counted
+	exitUsage   = 255
+)
+
+type request struct {
+	limit, every   time.Duration
+	by             string
+	json           bool
+	address, token string
+	pids           []int
+}
+
+// Output is where the command writes.
+type Output struct {
+	Stdout, Stderr io.Writer
+	Live           bool // stdout is a terminal
+}
+
+// Command runs tpsl trace on the proc filesystem until ctx ends, and returns its exit status.
+func Command(ctx context.Context, proc pagetables.Proc, args []string, out Output) int {
+	r, err := parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out.Stdout, usage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(out.Stderr, "tpsl trace: %v; try tpsl trace -h\n", err)
+		return exitUsage
+	}
+	errs := run(ctx, proc, r, out)
+	for _, err := range errs {
+		fmt.Fprintf(out.Stderr, "tpsl trace: %v\n", err)
+	}
+	if len(errs) > 0 {
+		return exitPartial
+	}
+	return 0
+}
+
+func parse(args []string) (r request, err error) {
+	flags := flag.NewFlagSet("trace", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.DurationVar(&r.limit, "for", 0, "")
+	flags.DurationVar(&r.every, "every", time.Second, "")
+	flags.StringVar(&r.by, "by", "rank", "")
+	flags.BoolVar(&r.json, "json", false, "")
+	flags.StringVar(&r.address, "serve", "", "")
+	flags.StringVar(&r.token, "token", "", "")
+	if r.pids, err = pids.Parse(flags, args); err != nil {
+		return r, err
+	}
+	switch {
+	case r.limit < 0:
+		return r, fmt.Errorf("-for %v: want a time from now", r.limit)
+	case r.every < 10*time.Millisecond:
+		return r, fmt.Errorf("-every %v: want 10ms or more", r.every)
+	case r.by != "rank" && r.by != "thread" && r.by != "object":
+		return r, fmt.Errorf("-by %s: want rank, thread or object", r.by)
+	case (r.address == "") != (r.token == ""):
+		return r, errors.New("-serve and -token go together")
+	}
+	return r, nil
+}
+
+// open begins to count, in the kernel if it may.
+func open(proc pagetables.Proc, stderr io.Writer) (events.Source, error) {
+	kernel, err := events.Start()
+	if err == nil {
+		if len(kernel.Absent()) > 0 {
+			fmt.Fprintf(stderr, "tpsl trace: this kernel has no tracepoint for %s\n", list(kernel.Absent()))
+		}
+		return kernel, nil
+	}
+	if !errors.Is(err, events.ErrDenied) && !errors.Is(err, events.ErrUnsupported) {
+		return nil, err
+	}
+	files, failed := events.FromProc(string(proc))
+	if failed != nil {
+		return nil, failed
+	}
+	fmt.Fprintf(stderr, "tpsl trace: %v; /proc lacks %s\n", err, list(files.Absent()))
+	return files, nil
+}
+
+func list(figures []events.Figure) string {
+	var words []string
+	for _, figure := range figures {
+		words = append(words, titles[figure])
+	}
+	return strings.Join(words, ", ")
+}
+
+// report is what -json prints.
+type report struct {
+	Seconds float64         `json:"seconds"`
+	Absent  []events.Figure `json:"absent,omitempty"`
+	Ranks   []row           `json:"ranks"`
+	Threads []row           `json:"threads"`
+	Faults  []faults        `json:"faults,omitempty"`
+	Lost    uint64          `json:"lost"`
+}
+
+func printJSON(w io.Writer, r report) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r)
+}

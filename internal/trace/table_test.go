@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/pagetables/events"
+)
+
+var testOwners = []owner{{20, helpers}, {20, 11}, {20, 2}, {10, 0}}
+
+func testSnapshot() *events.Snapshot {
+	return &events.Snapshot{
+		Owners: map[int]events.Counts{
+			0: {events.Syscalls: 7}, 1: {events.Syscalls: 40, events.OffCPU: 1e9}, 2: {events.Syscalls: 5}, 3: {},
+		},
+		Threads: map[events.Thread]events.Counts{
+			{ID: 21, Owner: 1}: {events.Syscalls: 30}, {ID: 9, Owner: 1}: {events.Syscalls: 10}, {ID: 20, Owner: 2}: {events.Syscalls: 5},
+		},
+		Faults: map[int]map[string]events.FaultKinds{1: {"/lib/a.so": {Reads: 1}, "anonymous": {Writes: 5, Copies: 1}}},
+	}
+}
+
+func lines(print func(*strings.Builder)) []string {
+	var out strings.Builder
+	print(&out)
+	var all []string
+	for line := range strings.Lines(out.String()) {
+		all = append(all, strings.Join(strings.Fields(line), " "))
+	}
+	return all
+}
+
+func TestRows(t *testing.T) {
+	absent := []events.Figure{events.FutexWaits, events.FutexTime, events.Voluntary, events.Involuntary, events.Migrations, events.Faults}
+	rows := func(byThread bool, before *events.Snapshot) []row {
+		return rowsOf(testOwners, testSnapshot(), before, byThread)
+	}
+	none := &events.Snapshot{}
+	assert.Equal(t, []string{
+		"RANK PID THREADS SYSCALLS OFF-CPU", "0 10 0 0 0.0%", "2 20 1 5 0.0%", "11 20 2 40 25.0%", "- 20 0 7 0.0%",
+	}, lines(func(w *strings.Builder) { printRows(w, rows(false, none), absent, 4*time.Second, false) }))
+	assert.Equal(t, []string{
+		"RANK PID THREAD SYSCALLS OFF-CPU", "2 20 20 5 0.0%", "11 20 9 10 0.0%", "11 20 21 30 0.0%",
+	}, lines(func(w *strings.Builder) { printRows(w, rows(true, none), absent, 4*time.Second, false) }))
+	before := &events.Snapshot{Owners: map[int]events.Counts{1: {events.Syscalls: 30, events.OffCPU: 9e8}}}
+	assert.Contains(t, lines(func(w *strings.Builder) { printRows(w, rows(false, before), absent, 500*time.Millisecond, true) }),
+		"11 20 2 20 20.0%", "per second")
+}
+
+func TestFaultsTable(t *testing.T) {
+	assert.Equal(t, []string{
+		"RANK PID FAULTS READS WRITES COPIES FETCHES OBJECT", "11 20 6 0 5 1 0 anonymous", "11 20 1 1 0 0 0 a.so",
+	}, lines(func(w *strings.Builder) { printFaults(w, faultsOf(testOwners, testSnapshot())) }))
+}
