@@ -42,20 +42,24 @@ var needed = map[Figure][]string{
 // Start loads the programs and begins to count; nothing is followed yet. It fails with ErrDenied or
 // ErrUnsupported. A kernel that lacks a tracepoint lacks its figures, see Absent.
 func Start() (*Kernel, error) {
+	spec, err := loadKernel()
+	if err != nil {
+		return nil, err
+	}
+	return start(spec)
+}
+
+func start(spec *ebpf.CollectionSpec) (*Kernel, error) {
 	k := &Kernel{files: []string{"anonymous", "other files"}, moved: newSnapshot()}
-	if err := k.start(); err != nil {
+	if err := k.attach(spec); err != nil {
 		return nil, explain(errors.Join(err, k.Close()))
 	}
 	return k, nil
 }
 
-func (k *Kernel) start() error {
+func (k *Kernel) attach(spec *ebpf.CollectionSpec) error {
 	// Before Linux 5.11 maps count as locked memory. If the limit stays, loading says so.
 	_ = rlimit.RemoveMemlock()
-	spec, err := loadKernel()
-	if err != nil {
-		return err
-	}
 	types, err := btf.LoadKernelSpec()
 	if err != nil {
 		return err

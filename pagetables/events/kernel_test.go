@@ -5,15 +5,25 @@ package events
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/pagetables"
 )
+
+// rounds of testdata/load.c.
+const rounds = 5000
 
 // load is testdata/load.c, waiting.
 type load struct {
@@ -50,20 +60,151 @@ func (l *load) run(t *testing.T) (pages, faults, voluntary, involuntary uint64) 
 	return pages, faults, voluntary, involuntary
 }
 
+// name tells a source the files that the program maps.
+func (l *load) name(t *testing.T, source Source) {
+	t.Helper()
+	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", l.pid))
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, pagetables.ReadMappings(f, func(m *pagetables.Mapping) error {
+		var file File
+		_, err := fmt.Sscanf(m.Device, "%x:%x", &file.Major, &file.Minor)
+		file.Inode = m.Inode
+		if err != nil || file.Inode == 0 {
+			return err
+		}
+		return source.Name(file, filepath.Base(m.Name))
+	}))
+}
+
 func TestKernel(t *testing.T) {
 	l := startLoad(t)
-	kernel, err := Start()
+	k, err := Start()
 	require.NoError(t, err)
-	require.Empty(t, kernel.Absent())
-	require.NoError(t, kernel.Follow(Thread{l.pid, 7}))
+	defer k.Close()
+	require.Empty(t, k.Absent())
+	require.NoError(t, k.Follow(Thread{l.pid, 7}))
+	l.name(t, k)
+	counter := startPerf(t, l.pid)
+	began := time.Now()
 	pages, faults, voluntary, involuntary := l.run(t)
-	s, err := kernel.Read()
+	s, err := k.Read()
 	require.NoError(t, err)
-	require.NoError(t, kernel.Close())
-	t.Log(s, pages, faults, voluntary, involuntary)
+	took := time.Since(began)
+	perf := counter.stop()
 
+	// What getrusage(2) and perf count by themselves.
 	c := s.Owners[7]
 	assert.InEpsilon(t, faults, c[Faults], 0.01)
 	assert.InEpsilon(t, voluntary, c[Voluntary], 0.01)
 	assert.InDelta(t, involuntary, c[Involuntary], 0.01*float64(voluntary))
+	assert.InEpsilon(t, perf["page-faults"], c[Faults], 0.01)
+	assert.InEpsilon(t, perf["context-switches"], c[Voluntary]+c[Involuntary], 0.01)
+	assert.InDelta(t, perf["cpu-migrations"], c[Migrations], 0.01*float64(perf["cpu-migrations"])+1)
+
+	// One wake a round, and what waited.
+	assert.Greater(t, c[Syscalls], 2*uint64(rounds)+c[FutexWaits])
+	assert.Less(t, c[Syscalls], 2*uint64(rounds)+c[FutexWaits]+500)
+	assert.GreaterOrEqual(t, c[FutexWaits], c[Voluntary]-10)
+	assert.Positive(t, c[FutexTime])
+	assert.LessOrEqual(t, time.Duration(c[FutexTime]), 2*took)
+	assert.LessOrEqual(t, time.Duration(c[OffCPU]), 2*took)
+
+	assert.Contains(t, s.Threads, Thread{l.pid, 7})
+	assert.Less(t, s.Threads[Thread{l.pid, 7}][Voluntary], c[Voluntary], "the other thread has ended, and counts")
+	assert.Equal(t, pages, s.Faults[7]["load"].Copies)
+	assert.GreaterOrEqual(t, s.Faults[7]["anonymous"].Writes, pages)
+	var sum uint64
+	for _, kinds := range s.Faults[7] {
+		sum += kinds.Sum()
+	}
+	assert.Equal(t, c[Faults], sum)
+	assert.Zero(t, s.Lost)
+}
+
+func TestKernelOwners(t *testing.T) {
+	l := startLoad(t)
+	k, err := Start()
+	require.NoError(t, err)
+	defer k.Close()
+	require.NoError(t, k.Adopt(Thread{l.pid, 7}, Thread{1 << 22, 7}), "there is no such thread")
+	_, faults, _, _ := l.run(t)
+	require.NoError(t, k.Follow(Thread{l.pid, 8}))
+	require.NoError(t, k.Follow(Thread{l.pid, 8}))
+	require.NoError(t, k.Adopt(Thread{l.pid, 9}))
+	s, err := k.Read()
+	require.NoError(t, err)
+	assert.InEpsilon(t, faults, s.Owners[7][Faults], 0.01, "what it did before")
+	assert.Contains(t, s.Owners, 8)
+	assert.NotContains(t, s.Owners, 9)
+	assert.Zero(t, s.Owners[8][Faults])
+}
+
+// A kernel without a tracepoint lacks what that counts, and nothing else.
+func TestAbsent(t *testing.T) {
+	spec, err := loadKernel()
+	require.NoError(t, err)
+	spec.Programs[kernelProgMigrate].AttachTo = "no_such_tracepoint"
+	spec.Programs[kernelProgLeave].AttachTo = "no_such_tracepoint"
+	k, err := start(spec)
+	require.NoError(t, err)
+	defer k.Close()
+	assert.Equal(t, []Figure{FutexTime, Migrations}, k.Absent())
+	l := startLoad(t)
+	require.NoError(t, k.Follow(Thread{l.pid, 7}))
+	l.run(t)
+	s, err := k.Read()
+	require.NoError(t, err)
+	assert.NotContains(t, s.Owners[7], Migrations)
+	assert.NotContains(t, s.Owners[7], FutexTime)
+	assert.Positive(t, s.Owners[7][FutexWaits])
+}
+
+// Without its capabilities even root is told which it takes.
+func TestDenied(t *testing.T) {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlock: the thread ends with its goroutine
+		var none [2]unix.CapUserData
+		if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+			done <- err
+			return
+		}
+		_, err := Start()
+		done <- err
+	}()
+	err := <-done
+	require.ErrorIs(t, err, ErrDenied)
+	assert.ErrorContains(t, err, "CAP_BPF and CAP_PERFMON")
+}
+
+func TestClose(t *testing.T) {
+	descriptors := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(entries)
+	}
+	warm, err := Start() // what the library keeps
+	require.NoError(t, err)
+	require.NoError(t, warm.Close())
+	files, goroutines := descriptors(), runtime.NumGoroutine()
+	k, err := Start()
+	require.NoError(t, err)
+	_, err = k.Read()
+	require.NoError(t, err)
+	assert.Greater(t, descriptors(), files)
+	require.NoError(t, k.Close())
+	assert.Equal(t, files, descriptors())
+	assert.Equal(t, goroutines, runtime.NumGoroutine())
+}
+
+func FuzzNumbers(f *testing.F) {
+	f.Add([]byte{1, 0, 0, 0, 2, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, pairs []byte) {
+		kernel, err := readNumbers(bytes.NewReader(pairs))
+		if err == nil {
+			assert.LessOrEqual(t, len(kernel), len(pairs)/8)
+		}
+		assert.Equal(t, len(pairs)%8 != 0, err != nil)
+	})
 }
