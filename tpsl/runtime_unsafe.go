@@ -55,6 +55,7 @@ func tpslSetup() *C.char {
 		return C.CString(err.Error())
 	}
 	collectRarely()
+	set.Look()
 	state.set = set
 	state.verify = getenv("TPSL_VERIFY") == "1"
 	state.library = sync.OnceValues(findLibrary)

@@ -22,6 +22,7 @@ type Set struct {
 	Env        []string  // settings of each rank, "NAME=VALUE ..."; empty: none
 	ControlFD  int       // -1: none
 	Peers      bool      // the host may have other processes of the job
+	Crowded    bool      // ranks of the host are more than the CPUs they may use; Look says so
 }
 
 // Streams names the descriptors of a rank's standard streams. Stdin is -1 for an empty one.
@@ -158,6 +159,13 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	// its own reader does: dozens of libraries per rank.
 	if getenv("HWLOC_PLUGINS_BLACKLIST") == "" {
 		set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so")
+	}
+	if s.Crowded {
+		for _, d := range crowdedDefaults {
+			if getenv(d.name) == "" {
+				set(d.name, d.value)
+			}
+		}
 	}
 	// One copy pays earlier between ranks of one address space than UCX believes, which
 	// counts on a system call. The setting holds for every peer, so none may be elsewhere.

@@ -20,7 +20,7 @@ func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error
 	shim := []string{filepath.Join(folder, "libtpslyield.so")}
 	switch word := getenv("TPSL_YIELD"); word {
 	case "", "auto":
-		if _, err := os.Stat(shim[0]); err != nil || !s.crowded(runtime.NumCPU(), online()) {
+		if _, err := os.Stat(shim[0]); err != nil || !s.Crowded {
 			return nil, nil
 		}
 		return shim, nil
@@ -32,6 +32,9 @@ func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error
 		return nil, fmt.Errorf("environment: TPSL_YIELD=%q: want auto, always or never", word)
 	}
 }
+
+// Look finds out whether the ranks are Crowded.
+func (s *Set) Look() { s.Crowded = s.crowded(runtime.NumCPU(), online()) }
 
 // crowded tells whether ranks must share CPUs. Of a process that is bound, and it alone
 // has CPUs for its ranks, allowed are only its own: others of the host may have the same.
@@ -54,4 +57,12 @@ func online() (n int) {
 		}
 	}
 	return n
+}
+
+// crowdedDefaults keep each of many ranks from what is not worth its time at start-up.
+var crowdedDefaults = []struct{ name, value string }{
+	// hwloc would read the configuration of all PCI devices, 8 ms a rank in a virtual machine.
+	{"HWLOC_COMPONENTS", "-pci,-linux:pci"},
+	// UCX would take and clear 4 MiB for messages, twice, before the first comes.
+	{"UCX_MM_RX_BUFS_GROW", "64"},
 }

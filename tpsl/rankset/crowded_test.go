@@ -39,6 +39,8 @@ func TestYields(t *testing.T) {
 	folder := t.TempDir()
 	shim := []string{filepath.Join(folder, "libtpslyield.so")}
 	few, many := &Set{Ranks: []int{0}, LocalRanks: 1}, &Set{Ranks: []int{0}, LocalRanks: runtime.NumCPU() + 1}
+	few.Look()
+	many.Look()
 	yields := func(s *Set, word string) []string {
 		list, err := s.Yields(folder, environ("TPSL_YIELD", word))
 		require.NoError(t, err)
@@ -55,4 +57,14 @@ func TestYields(t *testing.T) {
 	_, err := few.Yields(folder, environ("TPSL_YIELD", "1"))
 	assert.EqualError(t, err, `environment: TPSL_YIELD="1": want auto, always or never`)
 	assert.GreaterOrEqual(t, online(), runtime.NumCPU())
+}
+
+// What each rank reads and clears at its start is less where they are many, unless the user
+// has said how much.
+func TestSettingsOfCrowdedRanks(t *testing.T) {
+	s := &Set{Ranks: []int{0}, Crowded: true}
+	env := s.Environment(0, environ())
+	assert.Subset(t, env, []string{"HWLOC_COMPONENTS=-pci,-linux:pci", "UCX_MM_RX_BUFS_GROW=64"})
+	users := environ("UCX_MM_RX_BUFS_GROW", "512", "HWLOC_COMPONENTS", "pci")
+	assert.Equal(t, (&Set{Ranks: []int{0}}).Environment(0, environ()), s.Environment(0, users))
 }
