@@ -15,6 +15,13 @@ type Pages struct {
 	Object, Segment string
 	State           string // file, copied, anonymous, shared memory, swapped
 	Exclusive       bool   // mapped once
+	Times           uint64 // how often each is mapped, by all processes; 0: not known, for want of CAP_SYS_ADMIN
+	Huge, Merged    bool   // part of a huge page, merged by KSM; known with Times
+}
+
+// alike tells whether pages of one place can be told in one line.
+func (p *Pages) alike(other *Pages) bool {
+	return p.State == other.State && p.Exclusive == other.Exclusive && p.Times == other.Times && p.Huge == other.Huge && p.Merged == other.Merged
 }
 
 // EachPages passes all pages of a process that was read and that are resident or swapped.
@@ -29,6 +36,8 @@ func (p Proc) EachPages(process *Process, each func(*Pages) error) error {
 		return p.explain(process.PID, err)
 	}
 	defer f.Close()
+	known := p.frames()
+	defer known.close()
 	walk := spanWalk{spans: process.spans}
 	err = ReadMappings(f, func(m *Mapping) error {
 		if m.Resident+m.Swapped == 0 { // as [vsyscall], which has no page map
@@ -39,7 +48,7 @@ func (p Proc) EachPages(process *Process, each func(*Pages) error) error {
 			if s != nil {
 				run.Owner, run.Object, run.Segment = s.owner, s.object, s.segment(m)
 			}
-			return pages.runs(m, start, end, run, each)
+			return pages.runs(m, start, end, known, run, each)
 		})
 	})
 	if err != nil {
@@ -48,8 +57,8 @@ func (p Proc) EachPages(process *Process, each func(*Pages) error) error {
 	return nil
 }
 
-// runs joins pages that are alike.
-func (p *pageMap) runs(m *Mapping, start, end uint64, run Pages, each func(*Pages) error) error {
+// runs joins pages that are alike. Start and End of run are set here.
+func (p *pageMap) runs(m *Mapping, start, end uint64, known frames, run Pages, each func(*Pages) error) error {
 	var failed error
 	flush := func() {
 		if run.Start < run.End && failed == nil {
@@ -58,13 +67,15 @@ func (p *pageMap) runs(m *Mapping, start, end uint64, run Pages, each func(*Page
 	}
 	err := p.populated(start, end, func(from, to uint64) {
 		err := p.read(from, to, func(address, entry uint64) {
-			state, exclusive := stateOf(m, entry), entry&entryExclusive != 0
-			if address != run.End || state != run.State || exclusive != run.Exclusive {
+			page := run
+			page.set(m, entry, known)
+			if address != run.End || !page.alike(&run) {
 				flush()
-				run.Start, run.State, run.Exclusive = address, state, exclusive
+				run = page
+				run.Start = address
 			}
 			run.End = address + pageSize
-			if state == "" {
+			if page.State == "" { // it has gone meanwhile
 				run.Start = run.End
 			}
 		})
@@ -77,6 +88,15 @@ func (p *pageMap) runs(m *Mapping, start, end uint64, run Pages, each func(*Page
 		failed = err
 	}
 	return failed
+}
+
+func (p *Pages) set(m *Mapping, entry uint64, known frames) {
+	p.State, p.Exclusive = stateOf(m, entry), entry&entryExclusive != 0
+	p.Times, p.Huge, p.Merged = 0, false, false
+	if entry&entryPresent != 0 {
+		times, flags := known.of(entry & entryFrame)
+		p.Times, p.Huge, p.Merged = times, flags&(flagHuge|flagHugePage) != 0, flags&flagMerged != 0
+	}
 }
 
 func stateOf(m *Mapping, entry uint64) string {

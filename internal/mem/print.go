@@ -25,7 +25,7 @@ func printReport(w io.Writer, proc pagetables.Proc, r request, report *Report) e
 		}
 	}
 	if c := report.PerRank; c != nil {
-		fmt.Fprintf(w, "%d ranks, private memory and page tables of each: %d kB\n", c.Ranks, c.Bytes>>10)
+		fmt.Fprintf(w, "%s, private memory and page tables of each: %d kB\n", count(c.Ranks, "rank"), c.Bytes>>10)
 		if c.Flat > 0 {
 			fmt.Fprintf(w, "as a process: %d kB; ratio %.2f\n", c.Flat>>10, c.Ratio)
 		}
