@@ -11,6 +11,7 @@ var (
 	ErrDenied    = errors.New("its memory may not be read")
 	ErrNoRank    = errors.New("it is no MPI rank")
 	ErrNoFrames  = errors.New("frame numbers are hidden")
+	errNotYet    = errors.New(" yet: it has not called MPI_Init")
 	errMalformed = errors.New("malformed")
 	errNoCensus  = errors.New("no census")
 	errTooLarge  = errors.New("too large to be read page by page: this kernel has no PAGEMAP_SCAN")

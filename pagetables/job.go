@@ -55,17 +55,20 @@ func (p Proc) ranksBelow(pid int, read func(*reading) (*Process, error)) (all []
 		return nil, []error{err}
 	}
 	below, incomplete := p.below(pid)
+	none := err
 	for _, pid := range below {
 		process, err := p.readRanks(pid, read)
 		switch {
 		case err == nil:
 			all = append(all, process)
+		case errors.Is(err, errNotYet):
+			none = err
 		case !errors.Is(err, ErrNoRank) && !errors.Is(err, ErrGone): // a helper of the launcher may end meanwhile
 			errs = append(errs, err)
 		}
 	}
 	if len(all) == 0 && len(errs) == 0 {
-		errs = append(errs, err)
+		errs = append(errs, none)
 	}
 	if incomplete {
 		errs = append(errs, fmt.Errorf("process %d: %w: /proc hides others' processes, so there may be more ranks", pid, ErrDenied))
@@ -92,7 +95,7 @@ func (p Proc) readRanks(pid int, read func(*reading) (*Process, error)) (*Proces
 	}
 	process, err := read(r)
 	if err == nil && len(process.Ranks) == 0 && len(process.Partial) == 0 {
-		return nil, fmt.Errorf("process %d (%s): %w yet: it has not called MPI_Init", pid, r.Command, ErrNoRank)
+		return nil, fmt.Errorf("process %d (%s): %w%w", pid, r.Command, ErrNoRank, errNotYet)
 	}
 	return process, err
 }

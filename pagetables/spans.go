@@ -48,11 +48,16 @@ func (l *landmarks) note(m *Mapping) {
 		l.stack = span{start: m.Start, end: m.End}
 	case m.Name == "[heap]":
 		l.heap = span{start: m.Start, end: m.End}
-	case m.Offset == 0 && len(l.libraries) < maxLibraries && strings.HasPrefix(path.Base(m.Name), "libtpsl"):
+	case m.Offset == 0 && len(l.libraries) < maxLibraries && hasCensus(path.Base(m.Name)):
 		l.libraries = append(l.libraries, m.Start)
 	case m.Start%heapSpan == 0 && !m.OfFile() && m.Perm == "rw-p" && len(l.heaps) < maxHeaps:
 		l.heaps = append(l.heaps, m.Start)
 	}
+}
+
+// hasCensus tells the files that loader/census.c is part of.
+func hasCensus(file string) bool {
+	return strings.HasPrefix(file, "libtpsl.so") || strings.HasPrefix(file, "libtpslhost.so")
 }
 
 // spansOf lists who has what, in the order of addresses.
