@@ -5,6 +5,7 @@ package pagetables
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -31,7 +32,7 @@ func (r *nodeReader) of(start uint64) (Nodes, error) {
 			r.start = ^uint64(0) // the mapping has come after numa_maps was read
 			break
 		}
-		if err == nil || err == io.EOF {
+		if err == nil || errors.Is(err, io.EOF) {
 			r.start, r.nodes, err = parseNodes(string(line))
 		}
 		if err != nil {

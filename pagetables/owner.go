@@ -13,6 +13,7 @@ import (
 // Kind says what an owner is.
 type Kind int
 
+// Kinds of owners.
 const (
 	OfProcess Kind = iota // what the ranks share, and what is known to be nobody's alone
 	OfRank
