@@ -41,6 +41,7 @@ func begin() error {
 	if err != nil {
 		return err
 	}
+	set.Look()
 	if err := limits.CheckPrivate(len(set.Ranks), set.LocalRanks, uint64(C.tpsl_files_of_ranks())); err != nil {
 		return err
 	}
