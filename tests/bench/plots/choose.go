@@ -34,34 +34,34 @@ var baselines = []string{"flat", "tags", "comms", "threaded"}
 // choose finds a figure's panels among what was measured; none if it is too little.
 func (f figure) choose(found *results.Set) (panels []panel, unit string) {
 	lines := map[string]map[string][]results.Name{} // by panel and line
-	places := map[float64]bool{}
+	places := map[string]map[float64]bool{}         // by panel
 	for _, text := range found.Names() {
 		name := results.ParseName(text)
 		x, ok := name.Number(f.x)
 		if !ok || name.Kind != f.kind || !f.fits(name) {
 			continue
 		}
-		places[x] = true
 		unit = found.Unit(text)
 		at := f.panelOf(name)
 		if lines[at] == nil {
-			lines[at] = map[string][]results.Name{}
+			lines[at], places[at] = map[string][]results.Name{}, map[float64]bool{}
 		}
+		places[at][x] = true
 		key := f.lineOf(name)
 		lines[at][key] = append(lines[at][key], name)
-	}
-	if len(places) < f.least {
-		return nil, ""
 	}
 	f.lendBaselines(lines)
 	most := 0
 	for _, at := range slices.SortedFunc(maps.Keys(lines), compareKeys) {
+		if len(places[at]) < f.least {
+			continue
+		}
 		p := panel{title: word(at)}
 		for _, key := range slices.SortedFunc(maps.Keys(lines[at]), compareKeys) {
 			p.lines = append(p.lines, f.draw(found, key, lines[at][key]))
 		}
 		for _, l := range f.limits {
-			p.limits = append(p.limits, l.lines(found, f.x, places)...)
+			p.limits = append(p.limits, l.lines(found, f.x, places[at])...)
 		}
 		most = max(most, len(p.lines))
 		panels = append(panels, p)
@@ -95,12 +95,12 @@ func (f figure) panelOf(name results.Name) string {
 	return f.panel + "=" + name.Get(f.panel)
 }
 
-// lineOf returns the keys that are left: "mode=flat/by=mpiexec".
+// lineOf returns the keys that are left: "mode=flat/by=mpiexec". A default setting is none.
 func (f figure) lineOf(name results.Name) string {
 	var left []string
 	for _, k := range name.Keys {
 		_, fixed := f.fixed[k.Key]
-		if !fixed && k.Key != f.x && k.Key != f.panel {
+		if !fixed && k.Key != f.x && k.Key != f.panel && k != (results.Line{Key: "setting", Value: "default"}) {
 			left = append(left, k.Key+"="+k.Value)
 		}
 	}

@@ -49,7 +49,7 @@ const (
 	panelWidth  = 4.2 * vg.Inch
 	panelHeight = 3.1 * vg.Inch
 	legendWidth = 2.6 * vg.Inch
-	labelWidth  = 0.3 * vg.Inch
+	labelWidth  = 0.38 * vg.Inch
 	titleHeight = 0.4 * vg.Inch
 	footHeight  = 0.25 * vg.Inch
 	perRow      = 3

@@ -12,7 +12,7 @@ type figure struct {
 	yTitle      string            // "": the unit
 	panel       string            // the key, or "" for one panel
 	fixed       map[string]string // values of keys
-	// least is how many places on the x axis make a figure.
+	// least is how many places on the x axis make a panel.
 	least int
 	// leastLines is how many lines in a panel do.
 	leastLines int
@@ -91,6 +91,7 @@ var words = map[string]string{
 	"grid=x":            "large X",
 	"grid=y":            "large Y",
 	"grid=z":            "large Z",
+	"setting=nolocal":   "no shared memory",
 	"by=mpiexec":        "mpiexec",
 	"by=mpiexec.hydra":  "mpiexec.hydra",
 	"pairs=1":           "1 pair",

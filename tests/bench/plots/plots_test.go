@@ -91,10 +91,12 @@ BenchmarkLatency/mode=tpsl/between=threads/pairs=1/size=8 1 0.2 us/msg
 BenchmarkLatency/mode=tpsl/between=threads/pairs=1/size=16 1 0.3 us/msg
 BenchmarkLatency/mode=tpsl/between=threads/pairs=2/size=32 1 0.3 us/msg
 BenchmarkLatency/mode=tpsl/between=processes/pairs=1/size=8 1 0.5 us/msg
+BenchmarkLatency/mode=tpsl/between=processes/pairs=1/size=64 1 0.5 us/msg
+BenchmarkLatency/mode=tpsl/between=hosts/pairs=1/size=8 1 9 us/msg
 BenchmarkLatency/mode=flat/between=processes/pairs=1/size=8 1 0.4 us/msg
 BenchmarkHandOver 1 60 ns
 `)
-	require.Len(t, panels, 2)
+	require.Len(t, panels, 2, "one size between hosts is no curve")
 	assert.Equal(t, "ranks of one process", panels[0].title)
 	assert.Equal(t, []line{
 		{"mode=flat", "flat MPI", []point{{8, 0.4, 0.4, 0.4}}},
@@ -103,7 +105,7 @@ BenchmarkHandOver 1 60 ns
 	assert.Equal(t, "ranks of two processes", panels[1].title)
 	assert.Equal(t, "mode=flat mode=tpsl", panels[1].lines[0].key+" "+panels[1].lines[1].key)
 	require.Len(t, panels[1].limits, 1)
-	assert.InDeltaSlice(t, []float64{8, 16}, []float64{panels[1].limits[0].points[0].x, panels[1].limits[0].points[1].x}, 0)
+	assert.InDeltaSlice(t, []float64{8, 64}, []float64{panels[1].limits[0].points[0].x, panels[1].limits[0].points[1].x}, 0)
 	assert.InDelta(t, 0.06, panels[1].limits[0].points[0].y, 1e-9, "in the figure's unit")
 }
 
@@ -126,6 +128,18 @@ BenchmarkHalo/mode=tpsl/grid=z/plane=yz/threads=1 1 7 us/exchange
 BenchmarkRate/mode=tpsl/between=threads/pairs=1/size=8 1 4 Mmsg/s
 BenchmarkRate/mode=tpsl/between=threads/pairs=1/size=16 1 4 Mmsg/s
 `), "one number of pairs compares nothing")
+}
+
+func TestSettings(t *testing.T) {
+	panels := chosen(t, "startup", `
+BenchmarkStartup/by=mpiexec/mode=tpsl/ranks=16 1 4 ms/job
+BenchmarkStartup/by=mpiexec/mode=tpsl/ranks=64/setting=default 1 4 ms/job
+BenchmarkStartup/by=mpiexec/mode=tpsl/ranks=64/setting=nolocal 1 4 ms/job
+`)
+	require.Len(t, panels, 1)
+	require.Len(t, panels[0].lines, 2)
+	assert.Len(t, panels[0].lines[0].points, 2, "the default is no setting")
+	assert.Equal(t, "no shared memory", panels[0].lines[1].label)
 }
 
 func TestPlaces(t *testing.T) {
