@@ -97,9 +97,10 @@ lib/tpsl/libtpslyield.so: tpsl/yield/yield.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code $< -o $@
 
-lib/tpsl/pmix: hydra/pmix/main.c
+# With -z now a libpmix that lacks a function is found out at the start.
+lib/tpsl/pmix: $(wildcard hydra/pmix/*.[ch])
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_OWN) -fPIE -pie $< $$(pkg-config --cflags --libs pmix) -o $@
+	$(CC) $(CFLAGS_OWN) -fPIE -pie -Wl,-z,now $(filter %.c,$^) $$(pkg-config --cflags --libs pmix) -o $@
 
 $(DOCS:%=share/doc/tpsl/%): share/doc/tpsl/%: %
 	@mkdir -p $(@D)

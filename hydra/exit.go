@@ -52,6 +52,10 @@ func (j *Job) aborted(e event) {
 	}
 	if j.outcome.decide(abort.Code & 255) {
 		j.outcome.doubtful(e.link.world, e.link.plan.together(abort.Rank), j.outcome.Lines)
+		if abort.Unsaid {
+			j.outcome.note(fmt.Sprintf("rank %d%s on %s called MPI_Abort: exit code %d",
+				abort.Rank, ofGroup(e.link.plan.Group), e.link.plan.Host, abort.Code&255))
+		}
 	}
 	j.end()
 }

@@ -55,9 +55,10 @@ type Job struct {
 	grace       <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
 	expired     <-chan time.Time // the end of the job takes too long
 	interrupted bool             // a first SIGINT was forwarded
-	failures    []exitInfo       // processes that broke the job, in the order in which that was heard of
-	failedWords []string         // last lines on stderr of the first of these
-	crash       int              // index of the first of these that a signal killed, or -1; not when something else had ended the job
+	meetings    map[string]*meeting
+	failures    []exitInfo // processes that broke the job, in the order in which that was heard of
+	failedWords []string   // last lines on stderr of the first of these
+	crash       int        // index of the first of these that a signal killed, or -1; not when something else had ended the job
 	reportFile  *os.File
 }
 
@@ -71,7 +72,7 @@ type event struct {
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
 func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logger) *Job {
-	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, events: make(chan event, 64)}
+	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), meetings: map[string]*meeting{}}
 	j.began, j.crash = procs.Now(), -1
 	j.outcome.sum.rule = plan.Exit.Code
 	j.stdout = newMerger(os.Stdout)
@@ -202,12 +203,21 @@ func (j *Job) handle(e event) {
 			return
 		}
 		j.started(w)
+		j.agree(w)
 		w.showProcesses()
 	case channel.Initialized:
 		w.pmiUsed = true
 		j.endIfStuck(w)
 	case channel.SpawnRequest:
 		j.spawn(e)
+	case channel.LayoutRequest:
+		j.layout(e)
+	case channel.MeetRequest:
+		j.meet(e)
+	case channel.ModexRequest:
+		j.askRank(e)
+	case channel.ModexReply:
+		j.tellRank(e)
 	case channel.Aborted:
 		j.aborted(e)
 	case channel.Exited:

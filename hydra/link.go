@@ -18,6 +18,7 @@ type proxyLink struct {
 	plan  HostPlan
 	conn  *channel.Conn
 	pids  []int           // of the sets, once all of them run
+	pmix  bool            // it serves its ranks by PMIx
 	done  bool            // nothing more will come from it
 	stdin *channel.Window // nil unless a rank there reads it
 }
@@ -140,22 +141,28 @@ func (j *Job) barrier(link *proxyLink, frame channel.Frame) {
 	})
 }
 
+// name serves a request to the name service. A lookup that waits is answered later.
 func (j *Job) name(link *proxyLink, frame channel.Frame) {
 	var request channel.Name
-	err := frame.Value(&request)
-	reply := channel.Name{ID: request.ID}
-	if err == nil {
-		switch request.Op {
-		case "publish":
-			err = j.names.Publish(request.Service, request.Port)
-		case "lookup":
-			reply.Port, err = j.names.Lookup(request.Service)
-		case "unpublish":
-			err = j.names.Unpublish(request.Service)
+	answer := func(port string, err error) {
+		reply := channel.Name{Port: port}
+		if err != nil {
+			reply.Error = err.Error()
 		}
+		link.conn.Answer(frame.Index, reply)
 	}
-	if err != nil {
-		reply.Error = err.Error()
+	if err := frame.Value(&request); err != nil {
+		answer("", err)
+		return
 	}
-	link.conn.SendValue(channel.NameReply, reply)
+	switch {
+	case request.Op == "publish":
+		answer("", j.names.Publish(request.Service, request.Port, request.Once))
+	case request.Op == "unpublish":
+		answer("", j.names.Unpublish(request.Service))
+	case request.Wait > 0:
+		j.names.Await(request.Service, request.Wait, answer)
+	default:
+		answer(j.names.Lookup(request.Service))
+	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/hosts"
-	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -71,7 +70,7 @@ func (j *Job) refuse(w *world, program int, text string) {
 }
 
 func (b *birth) answer(reply pmi.SpawnReply) {
-	b.parent.conn.Send(channel.SpawnReply, b.id, wire.Encode(reply))
+	b.parent.conn.Answer(b.id, reply)
 }
 
 // codes returns those of all ranks. Without a program at fault every one failed.
@@ -117,6 +116,7 @@ func spawnSegment(block pmi.SpawnBlock, self string) (Segment, error) {
 		PerProcess: 1,
 		Mode:       ModeAuto,
 		Args:       block.Args,
+		Env:        block.Env,
 		Wdir:       block.Info["wdir"],
 		Path:       block.Info["path"],
 		Hosts:      cmp.Or(block.Info["hosts"], block.Info["host"]),

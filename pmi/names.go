@@ -5,7 +5,9 @@ package pmi
 
 import (
 	"errors"
+	"slices"
 	"sync"
+	"time"
 )
 
 // Errors of the name service.
@@ -16,21 +18,42 @@ var (
 
 // Names is the name service of a job: services and the ports under which they are reached. The zero value is empty.
 type Names struct {
-	mu    sync.Mutex
-	ports map[string]string
+	mu      sync.Mutex
+	ports   map[string]published
+	waiting map[string][]*waiter // by service, the longest waiting first
 }
 
-// Publish enters a service, or returns ErrPublished.
-func (n *Names) Publish(service, port string) error {
+type published struct {
+	port string
+	once bool // it goes with its first lookup
+}
+
+// A waiter is told of a service once.
+type waiter struct {
+	found func(port string, err error)
+	limit *time.Timer
+}
+
+// Publish enters a service, or returns ErrPublished. With once the first lookup takes it out again.
+func (n *Names) Publish(service, port string, once bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, found := n.ports[service]; found {
 		return ErrPublished
 	}
 	if n.ports == nil {
-		n.ports = map[string]string{}
+		n.ports, n.waiting = map[string]published{}, map[string][]*waiter{}
 	}
-	n.ports[service] = port
+	n.ports[service] = published{port, once}
+	for len(n.waiting[service]) > 0 {
+		port, err := n.lookup(service)
+		if err != nil {
+			return nil // taken by the first one
+		}
+		first := n.waiting[service][0]
+		n.forget(service, first)
+		first.found(port, nil)
+	}
 	return nil
 }
 
@@ -38,11 +61,53 @@ func (n *Names) Publish(service, port string) error {
 func (n *Names) Lookup(service string) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	port, found := n.ports[service]
+	return n.lookup(service)
+}
+
+func (n *Names) lookup(service string) (string, error) {
+	entry, found := n.ports[service]
 	if !found {
 		return "", ErrNotPublished
 	}
-	return port, nil
+	if entry.once {
+		delete(n.ports, service)
+	}
+	return entry.port, nil
+}
+
+// Await calls found with the port of a service, as soon as it is published, or with ErrNotPublished after the limit. found
+// must not block, nor use n.
+func (n *Names) Await(service string, limit time.Duration, found func(port string, err error)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if port, err := n.lookup(service); err == nil {
+		found(port, nil)
+		return
+	}
+	if n.waiting == nil {
+		n.ports, n.waiting = map[string]published{}, map[string][]*waiter{}
+	}
+	w := &waiter{found: found}
+	n.waiting[service] = append(n.waiting[service], w)
+	w.limit = time.AfterFunc(limit, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.forget(service, w) {
+			w.found("", ErrNotPublished)
+		}
+	})
+}
+
+// forget reports whether the waiter was still to be told. Preconditions: n.mu is held.
+func (n *Names) forget(service string, w *waiter) bool {
+	w.limit.Stop()
+	before := len(n.waiting[service])
+	n.waiting[service] = slices.DeleteFunc(n.waiting[service], func(other *waiter) bool { return other == w })
+	after := len(n.waiting[service])
+	if after == 0 {
+		delete(n.waiting, service)
+	}
+	return after < before
 }
 
 // Unpublish removes a service, or returns ErrNotPublished.

@@ -68,6 +68,8 @@ type root struct {
 
 func newRoot(size int) root { return root{NewGather(size, AllRanks(size), nil), new(Names), nil} }
 
+func (r root) Publish(service, port string) error { return r.Names.Publish(service, port, false) }
+
 func (r root) Spawn(request SpawnRequest) SpawnReply {
 	if r.spawn == nil {
 		return SpawnReply{Error: "nothing can be spawned here"}

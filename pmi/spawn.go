@@ -23,6 +23,7 @@ type SpawnBlock struct {
 	Ranks int
 	Args  []string // program and its arguments
 	Info  map[string]string
+	Env   []string // beside what its ranks have anyway
 }
 
 // A SpawnReply tells what became of a request: a world with a key-value space, or why there is none and, for each of its

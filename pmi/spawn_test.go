@@ -46,8 +46,8 @@ const spawnPairs = "cmd=spawn;thrid=t;ncmds=2;preputcount=1;ppkey0=PARENT_ROOT_P
 
 var spawnWanted = SpawnRequest{
 	Blocks: []SpawnBlock{
-		{2, []string{"python3", "/home/u/child.py", "appA"}, map[string]string{"wdir": "/home/u"}},
-		{1, []string{"python3", "/home/u/child.py", "appB", "has space"}, map[string]string{}},
+		{Ranks: 2, Args: []string{"python3", "/home/u/child.py", "appA"}, Info: map[string]string{"wdir": "/home/u"}},
+		{Ranks: 1, Args: []string{"python3", "/home/u/child.py", "appB", "has space"}, Info: map[string]string{}},
 	},
 	Preputs: []Entry{{"", "PARENT_ROOT_PORT_NAME", "tag#0$port$"}},
 }

@@ -30,7 +30,7 @@ func TestConn(t *testing.T) {
 	require.NoError(t, err)
 	var abort Abort
 	require.NoError(t, frame.Value(&abort))
-	assert.Equal(t, Abort{3, 5, "a text"}, abort)
+	assert.Equal(t, Abort{Rank: 3, Code: 5, Text: "a text"}, abort)
 	frame, err = receiver.Receive()
 	require.NoError(t, err)
 	stream, n := frame.CreditOf()

@@ -24,6 +24,9 @@ func (c *Conn) Send(kind Kind, index int, body []byte) {
 // SendValue queues a frame whose body is v, as package wire has it.
 func (c *Conn) SendValue(kind Kind, v any) { c.Send(kind, 0, wire.Encode(v)) }
 
+// Answer queues the answer to the request of that index, as SendValue does.
+func (c *Conn) Answer(request int, v any) { c.Send(Answer, request, wire.Encode(v)) }
+
 // Value reads the body that SendValue wrote.
 func (f Frame) Value(v any) error {
 	if err := wire.Decode(f.Body, v); err != nil {

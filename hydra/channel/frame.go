@@ -20,31 +20,35 @@ const (
 	Signal                     // index: signal number for every rank's process group
 	Kill                       // end every rank now
 	BarrierOut                 // body: pmi.Arrival, with everybody's puts
-	NameReply                  // body: Name
-	SpawnReply                 // index: of the request; body: pmi.SpawnReply
+	Answer                     // index: of the request; body: depends on it
+	ModexQuery                 // body: Modex; somebody wants what a rank of this proxy's has put
 	Dead                       // body: ranks that ended while the job goes on
 	Grow                       // body: of package launch; makes the proxy a relay
 )
 
 // Frames from a proxy to mpiexec.
 const (
-	Started      Kind = iota + 32 // every set runs; body: the processes of the sets
-	Stdout                        // index: first rank that it is from; body: output
-	Stderr                        // index: first rank that it is from; body: output
-	StdinClosed                   // nobody reads rank 0's stdin any more
-	BarrierIn                     // body: pmi.Arrival
-	NameRequest                   // body: Name
-	SpawnRequest                  // index: any, for the reply; body: pmi.SpawnRequest
-	Initialized                   // index: rank, the host's first to start a PMI session
-	Aborted                       // body: Abort
-	Exited                        // body: Exit
-	Failed                        // body: text; the host's ranks cannot run. index: 0, or 1 more than that of the program at fault
-	Warned                        // body: text
-	LastWords                     // body: Words
-	Traced                        // body: a line of the PMI trace
-	Placed                        // body: hydra.Placed, before anything starts
-	Lost                          // body: Loss
-	Done                          // all ranks have ended and all output is sent
+	Started       Kind = iota + 32 // every set runs; body: the processes of the sets
+	Stdout                         // index: first rank that it is from; body: output
+	Stderr                         // index: first rank that it is from; body: output
+	StdinClosed                    // nobody reads rank 0's stdin any more
+	BarrierIn                      // body: pmi.Arrival
+	NameRequest                    // index: any, for the answer, a Name; body: Name
+	SpawnRequest                   // index: any, for the answer, a pmi.SpawnReply; body: pmi.SpawnRequest
+	LayoutRequest                  // index: any, for the answer, a Layout; body: Layout; the ranks are served by PMIx
+	MeetRequest                    // index: any, for the answer, a pmi.Arrival; body: pmi.Arrival, whose barrier is that of a meeting
+	ModexRequest                   // index: any, for the answer, a Modex; body: Modex
+	ModexReply                     // body: Modex
+	Initialized                    // index: rank, the host's first to start a PMI session
+	Aborted                        // body: Abort
+	Exited                         // body: Exit
+	Failed                         // body: text; the host's ranks cannot run. index: 0, or 1 more than that of the program at fault
+	Warned                         // body: text
+	LastWords                      // body: Words
+	Traced                         // body: a line of the PMI trace
+	Placed                         // body: hydra.Placed, before anything starts
+	Lost                           // body: Loss
+	Done                           // all ranks have ended and all output is sent
 )
 
 // Credit goes both ways. Index: the stream's kind (Stdin, Stdout, Stderr); body: bytes consumed, 4 bytes big-endian.

@@ -3,6 +3,8 @@
 
 package channel
 
+import "time"
+
 // An Exit tells how the process of a rank set ended, or that of one rank in it.
 type Exit struct {
 	Set         int    // index in the host's sets
@@ -28,14 +30,34 @@ type Words struct {
 type Abort struct {
 	Rank, Code int
 	Text       string
+	Unsaid     bool // its MPI library does not say on which host it was
 }
 
-// A Name is a request to the job's name service or the reply to it.
+// A Name is a request to the job's name service or the answer to it.
 type Name struct {
-	ID            int
 	Op            string // publish, lookup, unpublish
 	Service, Port string
+	Once          bool          // publish: until the first lookup
+	Wait          time.Duration // lookup: so long at most until it is published
 	Error         string
+}
+
+// A Layout tells where all ranks of a world are, or asks for that by its key-value space.
+type Layout struct {
+	Space    string
+	Universe int
+	Hosts    []string
+	Ranks    [][]int // of each host
+	Programs []int   // of each rank
+}
+
+// A Modex asks for what a rank has put for all others to see, or brings it.
+type Modex struct {
+	Proxy, ID int    // that asks, and the index of its request
+	Space     string // key-value space of the rank's world
+	Rank      int
+	Data      string
+	Error     string
 }
 
 // A Loss tells that a proxy is gone, and with it all below it.

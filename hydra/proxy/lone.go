@@ -41,7 +41,7 @@ func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lo
 	}
 	program := plan.Programs[set.Program]
 	path, way, err := p.resolve(program)
-	if err == nil && way.pmix {
+	if err == nil && way.pmix && plan.World.Size > 1 {
 		err = errors.New("it needs PMIx, which mpiexec alone serves; start it by mpiexec")
 	}
 	if err != nil {

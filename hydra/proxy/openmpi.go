@@ -15,32 +15,36 @@ import (
 // needsPMIx reports whether a program's ranks are served by PMIx, which those of Open MPI need: without it each would be a
 // job of one. An error says why they cannot be.
 func (p *proxy) needsPMIx(path string, program hydra.Program) (bool, error) {
-	why := "-pmi x wants PMIx"
 	switch p.plan.PMI.Version {
 	case "1", "2":
 		return false, nil
-	case "":
-		library := openMPI(path)
-		if library == "" || p.plan.World.Size == 1 {
-			return false, nil
-		}
-		why = fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library)
+	case "x":
+		return true, p.canServePMIx("-pmi x wants PMIx", program)
 	}
+	library := openMPI(path)
+	if library == "" {
+		return false, nil
+	}
+	err := p.canServePMIx(fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library), program)
+	if err != nil && p.plan.World.Size == 1 && p.plan.Group == 0 {
+		return false, nil // a job of one needs nobody
+	}
+	return err == nil, err
+}
+
+// canServePMIx says why ranks cannot be served by PMIx.
+func (p *proxy) canServePMIx(why string, program hydra.Program) error {
 	_, missing := installed(pmixHelper)
 	switch {
 	case missing != nil:
-		return false, fmt.Errorf("%s, and this tpsl was built without it; install libpmix-dev and build tpsl anew, build the program "+
+		return fmt.Errorf("%s, and this tpsl was built without lib/tpsl/pmix, which serves it; install libpmix-dev and build tpsl anew, build the program "+
 			"with MPICH, start it by Open MPI's own mpirun, or give -pmi 2 if its MPI library speaks that", why)
 	case program.PerProcess > 1 || program.PerObject != "" || program.Mode == hydra.ModeShared:
-		return false, fmt.Errorf("%s, and mpiexec serves that to ranks in processes of their own only; use -rpp 1 without -tpsl", why)
-	case p.plan.Ranks < p.plan.World.Size:
-		return false, fmt.Errorf("%s, and mpiexec serves that on one host only; run all ranks on one, or build the program with MPICH", why)
-	case p.plan.Group > 0:
-		return false, fmt.Errorf("%s, and mpiexec does not serve that to spawned programs; build this one with MPICH", why)
+		return fmt.Errorf("%s, and mpiexec serves that to ranks in processes of their own only; use -rpp 1 without -tpsl", why)
 	case p.plan.PMI.Port:
-		return false, fmt.Errorf("%s, and that has a port of its own; leave -pmi-port out", why)
+		return fmt.Errorf("%s, and that has a port of its own; leave -pmi-port out", why)
 	}
-	return true, nil
+	return nil
 }
 
 // openMPI returns the library of Open MPI that a file is linked with. One that is no ELF file has none.

@@ -23,8 +23,8 @@ const (
 	maxFrame = 1 << 20
 )
 
-// forward takes one output stream of some ranks where it belongs, whole lines at a time.
-func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) {
+// cutter returns what takes one output stream of some ranks where it belongs, whole lines at a time.
+func (p *proxy) cutter(from hydra.RankSet, stream channel.Kind) *lineCutter {
 	lines := &lineCutter{emit: func(text []byte) { p.sendOutput(from, stream, text) }}
 	name := p.fileName(from, stream)
 	switch {
@@ -36,6 +36,12 @@ func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) 
 	if p.plan.Stdio.Label != "" {
 		lines.prefix = p.label(from, name == "" && p.coloured(stream))
 	}
+	return lines
+}
+
+// forward reads one output stream of some ranks to its end.
+func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) {
+	lines := p.cutter(from, stream)
 	if stream == channel.Stderr {
 		kept, emit := new(words), lines.emit
 		lines.emit = func(text []byte) { kept.keep(text); emit(text) }

@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/pmi"
 )
 
 // pmixHelper is the program that serves PMIx (hydra/pmix/main.c says what it speaks). It is there if tpsl was built with libpmix.
@@ -30,15 +32,22 @@ const nativeLaunch = "OMPI_MCA_orte_local_daemon_uri=1.0;tcp://127.0.0.1:1"
 // A pmix is the running helper. A nil one serves nobody.
 type pmix struct {
 	folder string // private, of all files that libpmix and its clients make
-	stdin  *os.File
 	output *os.File
 	lines  *bufio.Reader    // of output
 	env    map[int][]string // by rank
 	gone   map[int]bool     // the ranks that have finalized
+	gather *pmi.Gather      // of the host's ranks
+	said   *complaint
 	closed atomic.Bool
+
+	describing sync.Mutex
+	described  []string // key-value spaces of the worlds that it knows
+
+	mu    sync.Mutex // guards whole lines
+	stdin *os.File
 }
 
-// startPMIx starts the helper where the programs need it. Those of one job all do, or none.
+// startPMIx starts the helper where the programs need it. Those of one host all do, or none; mpiexec looks after the hosts.
 func (p *proxy) startPMIx(starts []start) error {
 	served := func(s start) bool { return s.way.pmix }
 	if !slices.ContainsFunc(starts, served) {
@@ -51,6 +60,9 @@ func (p *proxy) startPMIx(starts []start) error {
 	helper, err := p.forkPMIx()
 	if err == nil {
 		p.pmix = helper
+		err = p.describePMIx(p.plan.World.KVSName)
+	}
+	if err == nil {
 		err = helper.await()
 	}
 	if err != nil {
@@ -71,28 +83,63 @@ func (p *proxy) forkPMIx() (helper *pmix, err error) {
 	if err != nil {
 		return nil, err
 	}
-	helper = &pmix{env: map[int][]string{}, gone: map[int]bool{}}
-	helper.folder = p.plan.PMIxFolder()
+	helper = &pmix{env: map[int][]string{}, gone: map[int]bool{}, folder: p.plan.PMIxFolder()}
+	helper.gather = pmi.NewGather(p.plan.World.Size, p.plan.LocalRanks(), p.up)
 	if err = os.Mkdir(helper.folder, 0o700); err != nil {
 		return nil, err
 	}
-	read, ours, err := os.Pipe()
-	if err != nil {
-		return nil, err
+	var pipes [3]struct{ ours, its *os.File }
+	for i := range pipes {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		pipes[i].ours, pipes[i].its = read, write
+		if i == 0 {
+			pipes[i].ours, pipes[i].its = write, read
+		}
+		defer pipes[i].its.Close()
 	}
-	defer read.Close()
-	lines, write, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer write.Close()
-	_ = lines.SetReadDeadline(time.Now().Add(pmixLimit)) // pipes have deadlines
-	helper.stdin, helper.output, helper.lines = ours, lines, bufio.NewReader(lines)
-	args := []string{file, p.plan.World.KVSName, helper.folder, strconv.Itoa(p.plan.World.Size)}
+	helper.stdin, helper.output = pipes[0].ours, pipes[1].ours
+	helper.lines, helper.said = bufio.NewReader(helper.output), p.hear(pipes[2].ours)
+	_ = helper.output.SetReadDeadline(time.Now().Add(pmixLimit)) // pipes have deadlines
+	args := []string{file, p.plan.World.KVSName, helper.folder, p.plan.Host}
 	_, err = syscall.ForkExec(file, args, &syscall.ProcAttr{
 		Env:   os.Environ(),
-		Files: []uintptr{read.Fd(), write.Fd(), 2},
+		Files: []uintptr{pipes[0].its.Fd(), pipes[1].its.Fd(), pipes[2].its.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	return helper, err
+}
+
+// describePMIx tells the helper which ranks of a world there are, once.
+func (p *proxy) describePMIx(space string) error {
+	p.pmix.describing.Lock()
+	defer p.pmix.describing.Unlock()
+	if slices.Contains(p.pmix.described, space) {
+		return nil
+	}
+	var layout channel.Layout
+	if err := p.up.askValue(channel.LayoutRequest, channel.Layout{Space: space}, &layout); err != nil {
+		return err
+	}
+	self := -1
+	if space == p.plan.World.KVSName {
+		self = slices.Index(layout.Hosts, p.plan.Host)
+	}
+	p.pmix.tell("job", space, len(layout.Programs), layout.Universe, self)
+	for i, host := range layout.Hosts {
+		p.pmix.tell("node", host, commaList(layout.Ranks[i]))
+	}
+	p.pmix.tell("apps", commaList(layout.Programs))
+	p.pmix.tell("serve")
+	p.pmix.described = append(p.pmix.described, space)
+	return nil
+}
+
+// tell sends the helper a line of words. If it is gone, servePMIx finds out.
+func (x *pmix) tell(words ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, _ = fmt.Fprintln(x.stdin, words...)
 }

@@ -24,7 +24,7 @@ func (x *pmix) await() error {
 			return fmt.Errorf("its helper lib/tpsl/pmix did not start within %v", pmixLimit)
 		}
 		if err != nil {
-			return errHelperGone
+			return x.said.explain(errHelperGone, "libpmix.so.2", "it needs the package libpmix2")
 		}
 		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch verb {
@@ -36,6 +36,7 @@ func (x *pmix) await() error {
 		case "error":
 			return errors.New(rest)
 		case "ready":
+			x.said.late.Store(true)
 			for rank := range x.env {
 				x.env[rank] = append(x.env[rank], nativeLaunch)
 			}
@@ -52,9 +53,11 @@ func (p *proxy) servePMIx() {
 			break
 		}
 		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		first, rest, _ := strings.Cut(rest, " ")
+		first, more, _ := strings.Cut(rest, " ")
 		if rank, err := strconv.Atoi(first); err == nil && p.pmix.env[rank] != nil {
-			p.pmixEvent(verb, rank, rest)
+			p.pmixEvent(verb, rank, more)
+		} else {
+			p.pmixCall(verb, strings.Fields(rest))
 		}
 	}
 	if !p.pmix.closed.Load() {
@@ -79,7 +82,7 @@ func (p *proxy) pmixEvent(verb string, rank int, rest string) {
 		if err != nil {
 			code = 1
 		}
-		p.Aborted(rank, code, text)
+		p.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text, Unsaid: true})
 	}
 }
 
@@ -87,6 +90,7 @@ func (p *proxy) pmixEvent(verb string, rank int, rest string) {
 func (x *pmix) close() {
 	if x != nil {
 		x.closed.Store(true)
+		x.gather.Close()
 		x.stdin.Close()
 	}
 }

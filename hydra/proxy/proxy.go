@@ -74,18 +74,19 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err := p.openPort(); err != nil {
 		return err
 	}
-	begin, err := p.ready()
-	if err != nil {
-		return err
-	}
-	if p.pmix != nil {
-		go p.servePMIx()
-		defer p.pmix.remove()
-	}
 	p.group = procs.NewGroup(p.plan.GroupName())
 	defer func() { p.group.Remove() }()
 	go p.handleSignals(signals)
 	go p.receive()
+	defer func() { p.pmix.remove() }()
+	begin, err := p.ready()
+	if err != nil {
+		p.pmix.close()
+		return err
+	}
+	if p.pmix != nil {
+		go p.servePMIx()
+	}
 	if err = begin(); err != nil {
 		p.end()
 	} else {
@@ -189,10 +190,10 @@ func (p *proxy) handle(frame channel.Frame) {
 		p.otherDied(frame)
 	case channel.BarrierOut:
 		p.up.barrierOut(frame.Body)
-	case channel.SpawnReply:
-		p.up.spawnReply(frame)
-	case channel.NameReply:
-		p.up.nameReply(frame)
+	case channel.Answer:
+		p.up.answer(frame)
+	case channel.ModexQuery:
+		p.pmix.query(frame)
 	}
 }
 

@@ -5,26 +5,27 @@ package proxy
 
 import (
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// An upstream takes barriers and names to mpiexec. It implements pmi.Upstream.
+// An upstream takes barriers and requests to mpiexec. It implements pmi.Upstream.
 type upstream struct {
 	conn    *channel.Conn
 	entered pmi.Entered // barriers that not all other hosts have reached
 
 	mu     sync.Mutex
-	names  map[int]chan channel.Name
-	spawns map[int]chan pmi.SpawnReply
+	asked  map[int]chan channel.Frame // by the index of the request
 	lastID int
 	closed bool
 }
 
 func newUpstream(conn *channel.Conn) *upstream {
-	return &upstream{conn: conn, names: map[int]chan channel.Name{}, spawns: map[int]chan pmi.SpawnReply{}}
+	return &upstream{conn: conn, asked: map[int]chan channel.Frame{}}
 }
 
 // Enter implements pmi.Exchanger. The ranks of a host enter a barrier together, so each is entered once at a time.
@@ -39,36 +40,30 @@ func (u *upstream) barrierOut(body []byte) { go u.entered.Left(body)() }
 
 // Publish implements pmi.Upstream.
 func (u *upstream) Publish(service, port string) error {
-	_, err := u.ask(channel.Name{Op: "publish", Service: service, Port: port})
+	_, err := u.name(channel.Name{Op: "publish", Service: service, Port: port})
 	return err
 }
 
-// Lookup implements pmi.Upstream.
+// Lookup implements pmi.Upstream. What clients of PMIx publish that is no text is not for those of PMI.
 func (u *upstream) Lookup(service string) (string, error) {
-	return u.ask(channel.Name{Op: "lookup", Service: service})
+	port, err := u.name(channel.Name{Op: "lookup", Service: service})
+	if err == nil && strings.HasPrefix(port, "\x00") {
+		return "", pmi.ErrNotPublished
+	}
+	return port, err
 }
 
 // Unpublish implements pmi.Upstream.
 func (u *upstream) Unpublish(service string) error {
-	_, err := u.ask(channel.Name{Op: "unpublish", Service: service})
+	_, err := u.name(channel.Name{Op: "unpublish", Service: service})
 	return err
 }
 
-func (u *upstream) ask(request channel.Name) (string, error) {
-	reply := make(chan channel.Name, 1)
-	u.mu.Lock()
-	if u.closed {
-		u.mu.Unlock()
-		return "", pmi.ErrClosed
-	}
-	u.lastID++
-	request.ID = u.lastID
-	u.names[request.ID] = reply
-	u.mu.Unlock()
-	u.conn.SendValue(channel.NameRequest, request)
-	answer, ok := <-reply
-	if !ok {
-		return "", pmi.ErrClosed
+// name asks the name service.
+func (u *upstream) name(request channel.Name) (string, error) {
+	var answer channel.Name
+	if err := u.askValue(channel.NameRequest, request, &answer); err != nil {
+		return "", err
 	}
 	if answer.Error != "" {
 		return "", errors.New(answer.Error)
@@ -76,16 +71,41 @@ func (u *upstream) ask(request channel.Name) (string, error) {
 	return answer.Port, nil
 }
 
-func (u *upstream) nameReply(frame channel.Frame) {
-	var answer channel.Name
-	if frame.Value(&answer) != nil {
-		return
+// askValue asks for a value by one.
+func (u *upstream) askValue(kind channel.Kind, request, answer any) error {
+	frame, err := u.ask(kind, wire.Encode(request))
+	if err != nil {
+		return err
 	}
+	return frame.Value(answer)
+}
+
+// ask waits for mpiexec's answer to a request.
+func (u *upstream) ask(kind channel.Kind, body []byte) (channel.Frame, error) {
+	answered := make(chan channel.Frame, 1)
+	u.mu.Lock()
+	if u.closed {
+		u.mu.Unlock()
+		return channel.Frame{}, pmi.ErrClosed
+	}
+	u.lastID++
+	id := u.lastID
+	u.asked[id] = answered
+	u.mu.Unlock()
+	u.conn.Send(kind, id, body)
+	frame, ok := <-answered
+	if !ok {
+		return channel.Frame{}, pmi.ErrClosed
+	}
+	return frame, nil
+}
+
+func (u *upstream) answer(frame channel.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if reply := u.names[answer.ID]; reply != nil {
-		reply <- answer
-		delete(u.names, answer.ID)
+	if answered := u.asked[frame.Index]; answered != nil {
+		answered <- frame
+		delete(u.asked, frame.Index)
 	}
 }
 
@@ -93,13 +113,9 @@ func (u *upstream) nameReply(frame channel.Frame) {
 func (u *upstream) close() {
 	u.mu.Lock()
 	u.closed = true
-	for id, reply := range u.names {
-		close(reply)
-		delete(u.names, id)
-	}
-	for id, reply := range u.spawns {
-		close(reply)
-		delete(u.spawns, id)
+	for id, answered := range u.asked {
+		close(answered)
+		delete(u.asked, id)
 	}
 	u.mu.Unlock()
 	u.entered.Close()

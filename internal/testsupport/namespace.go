@@ -71,6 +71,9 @@ func (n *Namespace) Inside(argv ...string) []string {
 	return append(append(enter, n.env...), argv...)
 }
 
+// Files returns the name that a file or folder in there has for the test.
+func (n *Namespace) Files(name string) string { return fmt.Sprintf("/proc/%d/root%s", n.PID, name) }
+
 // Processes lists what runs in there, as the test sees it, but for the first process.
 func (n *Namespace) Processes() (found []int) {
 	own, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", n.PID))

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * openmpi [HOW]: a ring and a sum over all ranks; then rank 1 ends as HOW says, while the
- * others wait for it.
+ * openmpi [HOW]: a ring and a sum over all ranks; then rank 1 ends as HOW says, or stops, while
+ * the others wait for it.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -30,6 +30,8 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     if (rank == 1 && !strcmp(how, "left"))
         _exit(3);
+    if (rank == 1 && !strcmp(how, "stopped"))
+        pause();
     if (*how && strcmp(how, "code"))
         MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

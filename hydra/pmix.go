@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+// What ranks that are served by PMIx need of the other hosts, beyond barriers and names.
+
+// layout tells a proxy that serves PMIx where all ranks of a world are.
+func (j *Job) layout(e event) {
+	var layout channel.Layout
+	err := e.frame.Value(&layout)
+	w := j.worldOf(layout.Space)
+	if err != nil || w == nil {
+		j.garbled(e.link, fmt.Errorf("it asks where the ranks of %q are: %w", layout.Space, errors.Join(err, errNoWorld)))
+		return
+	}
+	layout.Programs, layout.Universe = make([]int, w.plan.Size), max(w.plan.Hosts[0].World.Universe, w.plan.Size)
+	for _, host := range w.plan.Hosts {
+		layout.Hosts = append(layout.Hosts, host.Host)
+		layout.Ranks = append(layout.Ranks, host.LocalRanks())
+		for _, set := range host.Sets {
+			for _, rank := range set.Ranks {
+				layout.Programs[rank] = set.Program
+			}
+		}
+	}
+	e.link.pmix = true
+	e.link.conn.Answer(e.frame.Index, layout)
+	j.agree(e.link.world)
+}
+
+var errNoWorld = errors.New("no ranks have that key-value space")
+
+// worldOf returns the world of a key-value space, or nil.
+func (j *Job) worldOf(space string) *world {
+	i := slices.IndexFunc(j.worlds, func(w *world) bool { return w.plan.Hosts[0].World.KVSName == space })
+	if i < 0 {
+		return nil
+	}
+	return j.worlds[i]
+}
+
+// agree ends a job where ranks of some hosts are served by PMIx and those of others by PMI: they would wait for each other.
+func (j *Job) agree(w *world) {
+	which := func(pmix bool) int {
+		return slices.IndexFunc(w.links, func(link *proxyLink) bool { return link.pmix == pmix && (pmix || link.pids != nil) })
+	}
+	if with, without := which(true), which(false); with >= 0 && without >= 0 {
+		j.broken(w, -1, fmt.Sprintf("the programs on %s are linked with Open MPI, but those on %s are not; give -pmi x to serve them all by PMIx",
+			w.links[with].plan.Host, w.links[without].plan.Host))
+	}
+}
+
+// askRank passes a question about a rank on to the proxy of its host.
+func (j *Job) askRank(e event) {
+	var query channel.Modex
+	if err := e.frame.Value(&query); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	query.Proxy, query.ID = e.link.plan.ID, e.frame.Index
+	if w := j.worldOf(query.Space); w != nil {
+		for _, link := range w.links {
+			if link.pmix && slices.Contains(link.plan.LocalRanks(), query.Rank) {
+				link.conn.SendValue(channel.ModexQuery, query)
+				return
+			}
+		}
+	}
+	query.Error = fmt.Sprintf("rank %d of %s is not served by PMIx", query.Rank, query.Space)
+	e.link.conn.Answer(query.ID, query)
+}
+
+// tellRank brings the answer to askRank to the proxy that has asked.
+func (j *Job) tellRank(e event) {
+	var reply channel.Modex
+	if err := e.frame.Value(&reply); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	if link := j.proxy(reply.Proxy); link != nil {
+		link.conn.Answer(reply.ID, reply)
+	}
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// Open MPI over TCP between hosts, each of them with its own /dev/shm.
+func TestPMIxHosts(t *testing.T) {
+	testsupport.NothingLeft(t)
+	needsPMIxHelper(t)
+	hosts := testsupport.Hosts(t, "a", "b", "c")
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	program := openMPIProgram(t)
+	step := func(name string, test func(t *testing.T)) {
+		t.Run(name, func(t *testing.T) {
+			test(t)
+			left, err := filepath.Glob(folder + "/*")
+			require.NoError(t, err)
+			assert.Empty(t, left)
+			for _, host := range hosts {
+				left, err := os.ReadDir(host.Files("/dev/shm"))
+				require.NoError(t, err)
+				assert.Empty(t, left, host.Name)
+			}
+		})
+	}
+	for options, ranks := range map[string]int{"-hosts a:2,b:2 -n 4": 4, "-hosts a,b,c -n 3": 3, "-fanout 1 -hosts b,c,a -n 3": 3} {
+		step(options, func(t *testing.T) {
+			assert.Equal(t, ringLines(ranks), from(t, hosts, "-l "+options, program).succeeded(t).lines())
+		})
+	}
+	step("async", func(t *testing.T) { // values go when they are asked for
+		o := from(t, hosts, "-l -genv OMPI_MCA_pmix_base_async_modex 1 -hosts a,b,c -n 3", program).succeeded(t)
+		assert.Equal(t, ringLines(3), o.lines())
+	})
+	step("spawn", func(t *testing.T) {
+		o := from(t, hosts, "-hosts a,b -n 2", testsupport.CC(t, "mpicc.openmpi", "testdata/ompispawn.c")).succeeded(t)
+		assert.Equal(t, []string{"2 parents, 2 children, sum 6, \"\"\n", "2 parents, 2 children, sum 6, \"two words\"\n"}, o.lines())
+	})
+	step("abort", func(t *testing.T) {
+		o := from(t, hosts, "-hosts a,b,c -n 3", program, "abort")
+		assert.Equal(t, 7, o.code)
+		assert.Contains(t, o.stderr, "\nMPI_ABORT was invoked on rank 1 ")
+		assert.Contains(t, o.stderr, "\nmpiexec: rank 1 on b called MPI_Abort: exit code 7\n")
+	})
+	step("killed", func(t *testing.T) {
+		o := from(t, hosts, "-hosts a,b,c -n 3", program, "killed")
+		assert.Equal(t, 9, o.code)
+		assert.Contains(t, o.stderr, "=   RANK: 1\n")
+	})
+	step("helper killed", func(t *testing.T) { pmixHelperKilled(t, hosts) })
+	step("cut off", func(t *testing.T) { pmixHostCutOff(t, hosts, program) })
+	step("no libpmix", func(t *testing.T) { noLibpmix(t, hosts, program) })
+}
+
+// pmixHelperKilled kills the helper of another host while ranks run.
+func pmixHelperKilled(t *testing.T, hosts []testsupport.Host) {
+	job := begin(t, hosts, "-pmi x -hosts a,b,c -n 3", "sleep", "3600")
+	job.await(t, 3, "^sleep 3600")
+	helpers := guests(hosts[1:2], "/lib/tpsl/pmix kvs_")
+	require.Len(t, helpers, 1)
+	require.NoError(t, unix.Kill(helpers[0], unix.SIGKILL))
+	code, said := job.end(t)
+	assert.Equal(t, 255, code)
+	assert.Equal(t, "mpiexec: serve PMIx on b: its helper lib/tpsl/pmix ended\n", said)
+}
+
+// pmixHostCutOff takes a host away while ranks wait in a barrier for one of it.
+func pmixHostCutOff(t *testing.T, hosts []testsupport.Host, program string) {
+	t.Setenv("TPSL_SILENCE", "1.5")
+	link := func(state string) {
+		_, errOut, code := testsupport.Run(t, limit, nil, hosts[1].Inside("ip", "link", "set", "eth0", state)...)
+		require.Zero(t, code, errOut)
+	}
+	job := begin(t, hosts, "-hosts a,b,c -n 3", program, "stopped")
+	job.await(t, 3, "/openmpi stopped$")
+	link("down")
+	code := job.wait(t)
+	link("up")
+	quiet(t, hosts)
+	assert.Equal(t, 255, code)
+	assert.Equal(t, "mpiexec: proxy on b died (nothing was heard from it for 1.5s); rank 1 lost\n", job.errOut.String())
+}
+
+// noLibpmix takes libpmix away from a host.
+func noLibpmix(t *testing.T, hosts []testsupport.Host, program string) {
+	found, err := filepath.EvalSymlinks("/usr/lib/x86_64-linux-gnu/libpmix.so.2")
+	require.NoError(t, err)
+	_, errOut, code := testsupport.Run(t, limit, nil, hosts[2].Inside("mount", "-t", "tmpfs", "none", filepath.Dir(found))...)
+	require.Zero(t, code, errOut)
+	o := from(t, hosts, "-pmi x -hosts b,c -n 2", "sleep", "3600")
+	assert.Equal(t, 255, o.code)
+	assert.Regexp(t, `^mpiexec: serve PMIx on c: its helper lib/tpsl/pmix ended: .*libpmix\.so\.2.*; it needs the package libpmix2\n$`, o.stderr)
+}
