@@ -69,10 +69,21 @@ func (p *proxy) startPMIx(starts []start) error {
 		return fmt.Errorf("serve PMIx on %s: %w", p.plan.Host, err)
 	}
 	for i, s := range starts {
-		starts[i].own = append(slices.DeleteFunc(s.own, isPMI), p.pmix.env[s.set.Ranks[0]]...)
-		starts[i].env = hydra.SetEnv(slices.DeleteFunc(s.env, isPMI), p.pmix.env[s.set.Ranks[0]]...)
+		settings := append(p.giveWay(s.env), p.pmix.env[s.set.Ranks[0]]...)
+		starts[i].own = append(slices.DeleteFunc(s.own, isPMI), settings...)
+		starts[i].env = hydra.SetEnv(slices.DeleteFunc(s.env, isPMI), settings...)
 	}
 	return nil
+}
+
+// giveWay returns what makes Open MPI's ranks yield while they wait, as its own launcher has it, where there are more than CPUs.
+func (p *proxy) giveWay(env []string) []string {
+	const crowded = "OMPI_MCA_mpi_oversubscribe"
+	cpus, err := AllowedCPUs()
+	if _, set := hydra.Getenv(env, crowded); set || err != nil || p.plan.Ranks <= len(cpus) {
+		return nil
+	}
+	return []string{crowded + "=1"}
 }
 
 func isPMI(setting string) bool { return strings.HasPrefix(setting, "PMI_") }

@@ -15,15 +15,16 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// Open MPI over TCP between hosts, each of them with its own /dev/shm.
-func TestPMIxHosts(t *testing.T) {
+// pmixHosts starts hosts, each with its own /dev/shm, and returns what runs a step of a test on them: nothing may be left of it.
+func pmixHosts(t *testing.T) (hosts []testsupport.Host, step func(name string, test func(t *testing.T))) {
+	t.Helper()
 	testsupport.NothingLeft(t)
 	needsPMIxHelper(t)
-	hosts := testsupport.Hosts(t, "a", "b", "c")
+	hosts = testsupport.Hosts(t, "a", "b", "c")
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	program := openMPIProgram(t)
-	step := func(name string, test func(t *testing.T)) {
+	t.Setenv("OMPI_MCA_mpi_yield_when_idle", "1") // all hosts are on these CPUs
+	return hosts, func(name string, test func(t *testing.T)) {
 		t.Run(name, func(t *testing.T) {
 			test(t)
 			left, err := filepath.Glob(folder + "/*")
@@ -36,19 +37,29 @@ func TestPMIxHosts(t *testing.T) {
 			}
 		})
 	}
-	for options, ranks := range map[string]int{"-hosts a:2,b:2 -n 4": 4, "-hosts a,b,c -n 3": 3, "-fanout 1 -hosts b,c,a -n 3": 3} {
+}
+
+// Open MPI over TCP between hosts.
+func TestPMIxHosts(t *testing.T) {
+	hosts, step := pmixHosts(t)
+	for options, ranks := range map[string]int{
+		"-hosts a:2,b:2 -n 4":         4,
+		"-fanout 1 -hosts b,c,a -n 3": 3,
+		"-genv OMPI_MCA_pmix_base_async_modex 1 -hosts a,b,c -n 3": 3, // values go when they are asked for
+	} {
 		step(options, func(t *testing.T) {
-			assert.Equal(t, ringLines(ranks), from(t, hosts, "-l "+options, program).succeeded(t).lines())
+			assert.Equal(t, ringLines(ranks), from(t, hosts, "-l "+options, openMPIProgram(t)).succeeded(t).lines())
 		})
 	}
-	step("async", func(t *testing.T) { // values go when they are asked for
-		o := from(t, hosts, "-l -genv OMPI_MCA_pmix_base_async_modex 1 -hosts a,b,c -n 3", program).succeeded(t)
-		assert.Equal(t, ringLines(3), o.lines())
-	})
 	step("spawn", func(t *testing.T) {
 		o := from(t, hosts, "-hosts a,b -n 2", testsupport.CC(t, "mpicc.openmpi", "testdata/ompispawn.c")).succeeded(t)
 		assert.Equal(t, []string{"2 parents, 2 children, sum 6, \"\"\n", "2 parents, 2 children, sum 6, \"two words\"\n"}, o.lines())
 	})
+}
+
+func TestPMIxHostsFaults(t *testing.T) {
+	hosts, step := pmixHosts(t)
+	program := openMPIProgram(t)
 	step("abort", func(t *testing.T) {
 		o := from(t, hosts, "-hosts a,b,c -n 3", program, "abort")
 		assert.Equal(t, 7, o.code)
@@ -62,7 +73,7 @@ func TestPMIxHosts(t *testing.T) {
 	})
 	step("helper killed", func(t *testing.T) { pmixHelperKilled(t, hosts) })
 	step("cut off", func(t *testing.T) { pmixHostCutOff(t, hosts, program) })
-	step("no libpmix", func(t *testing.T) { noLibpmix(t, hosts, program) })
+	step("no libpmix", func(t *testing.T) { noLibpmix(t, hosts) })
 }
 
 // pmixHelperKilled kills the helper of another host while ranks run.
@@ -95,7 +106,7 @@ func pmixHostCutOff(t *testing.T, hosts []testsupport.Host, program string) {
 }
 
 // noLibpmix takes libpmix away from a host.
-func noLibpmix(t *testing.T, hosts []testsupport.Host, program string) {
+func noLibpmix(t *testing.T, hosts []testsupport.Host) {
 	found, err := filepath.EvalSymlinks("/usr/lib/x86_64-linux-gnu/libpmix.so.2")
 	require.NoError(t, err)
 	_, errOut, code := testsupport.Run(t, limit, nil, hosts[2].Inside("mount", "-t", "tmpfs", "none", filepath.Dir(found))...)
