@@ -96,7 +96,7 @@ func pmixHostCutOff(t *testing.T, hosts []testsupport.Host, program string) {
 		require.Zero(t, code, errOut)
 	}
 	job := begin(t, hosts, "-hosts a,b,c -n 3", program, "stopped")
-	job.await(t, 3, "/openmpi stopped$")
+	job.await(t, 3, "^/[^ ]*/openmpi stopped$")
 	link("down")
 	code := job.wait(t)
 	link("up")
