@@ -90,7 +90,7 @@ func (m *session) run(ctx context.Context, turn int, e *entrant) error {
 		return errDifferent{err}
 	}
 	if first {
-		fmt.Fprintf(m.raw, "mpi-library: %s\n", describeLibraries(m.library.files))
+		fmt.Fprintf(m.raw, "# mpi-library: %s\n", describeLibraries(m.library.files))
 	}
 	if e.job != "" {
 		if lines, err = e.jobLine(lines, took); err != nil {

@@ -42,7 +42,7 @@ func TestTurns(t *testing.T) {
 	for line := range strings.Lines(raw) {
 		order = append(order, line[:min(len(line)-1, len("BenchmarkA"))])
 	}
-	assert.Equal(t, []string{"# turn 1", "mpi-librar", "BenchmarkA", "BenchmarkB", "BenchmarkJ",
+	assert.Equal(t, []string{"# turn 1", "# mpi-libr", "BenchmarkA", "BenchmarkB", "BenchmarkJ",
 		"# turn 2", "BenchmarkA", "BenchmarkB", "BenchmarkJ"}, order)
 	assert.Zero(t, m.failed)
 }
