@@ -42,6 +42,7 @@ func TestYieldsBeyondTheCores(t *testing.T) {
 		{"as many CPUs", "", 2, "-n 2 -rpp 2", "no"},
 		{"more ranks", "auto", 1, "-n 2 -rpp 2", "yes"},
 		{"more ranks in two processes", "", 1, "-n 2 -rpp 1 -tpsl shared", "yes"},
+		{"bound to a CPU each", "", 2, "-n 2 -rpp 1 -bind-to core -tpsl shared", "no"},
 		{"never", "never", 1, "-n 2 -rpp 2", "no"},
 		{"always", "always", 2, "-n 2 -rpp 2", "yes"},
 	} {

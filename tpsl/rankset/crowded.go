@@ -8,9 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
-	"github.com/tpsl/tpsl/internal/ranges"
+	"golang.org/x/sys/unix"
 )
 
 // Yields returns what stands in front of each instance's libraries so that ranks which
@@ -34,29 +33,22 @@ func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error
 }
 
 // Look finds out whether the ranks are Crowded.
-func (s *Set) Look() { s.Crowded = s.crowded(runtime.NumCPU(), online()) }
+func (s *Set) Look() { s.Crowded = s.crowded(runtime.NumCPU(), usable(os.Getppid())) }
 
-// crowded tells whether ranks must share CPUs. Of a process that is bound, and it alone
-// has CPUs for its ranks, allowed are only its own: others of the host may have the same.
-func (s *Set) crowded(allowed, online int) bool {
-	if len(s.CPUs) > 0 {
-		return len(s.Ranks) > allowed || s.LocalRanks > online
-	}
-	return s.LocalRanks > allowed
+// crowded tells whether ranks must share CPUs: those of this process its own, allowed, or
+// those of the host the CPUs of the job.
+func (s *Set) crowded(allowed, job int) bool {
+	return len(s.Ranks) > allowed || s.LocalRanks > job
 }
 
-// online counts the host's CPUs.
-func online() (n int) {
-	text, err := os.ReadFile("/sys/devices/system/cpu/online")
-	if err != nil {
+// usable counts the CPUs that a process may use. Those of this one's parent, the launcher's
+// proxy, are the job's on this host: this one itself may be bound to a part of them.
+func usable(pid int) int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(pid, &set); err != nil {
 		return runtime.NumCPU()
 	}
-	for part := range strings.SplitSeq(strings.TrimSpace(string(text)), ",") {
-		if first, last, ok := ranges.Parse(part); ok {
-			n += last - first + 1
-		}
-	}
-	return n
+	return set.Count()
 }
 
 // crowdedDefaults keep each of many ranks from what is not worth its time at start-up.

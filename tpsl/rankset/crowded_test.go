@@ -14,25 +14,25 @@ import (
 )
 
 func TestCrowded(t *testing.T) {
-	bound := []string{"0", "1"}
 	for _, c := range []struct {
-		name            string
-		ranks, local    int
-		cpus            []string
-		allowed, online int
-		want            bool
+		name                       string
+		ranks, local, allowed, job int
+		want                       bool
 	}{
-		{"one rank", 1, 1, nil, 1, 8, false},
-		{"as many as CPUs", 4, 8, nil, 8, 8, false},
-		{"more than CPUs", 4, 9, nil, 8, 8, true},
-		{"more than the job has", 2, 4, nil, 2, 8, true},
-		{"bound, enough", 2, 8, bound, 2, 8, false},
-		{"bound to fewer", 2, 2, bound, 1, 8, true},
-		{"bound as other processes are", 2, 4, bound, 2, 2, true},
+		{"one rank", 1, 1, 1, 8, false},
+		{"one rank of a bound process", 1, 2, 1, 8, false},
+		{"one rank of each process, more than CPUs", 1, 9, 8, 8, true},
+		{"as many as CPUs", 4, 8, 8, 8, false},
+		{"more than CPUs", 4, 9, 8, 8, true},
+		{"more than the job has", 2, 4, 2, 2, true},
+		{"bound, enough", 2, 8, 2, 8, false},
+		{"bound to fewer", 2, 2, 1, 8, true},
+		{"bound as other processes are", 2, 4, 2, 2, true},
 	} {
-		s := Set{Ranks: make([]int, c.ranks), LocalRanks: c.local, CPUs: c.cpus}
-		assert.Equal(t, c.want, s.crowded(c.allowed, c.online), c.name)
+		s := Set{Ranks: make([]int, c.ranks), LocalRanks: c.local}
+		assert.Equal(t, c.want, s.crowded(c.allowed, c.job), c.name)
 	}
+	assert.Equal(t, runtime.NumCPU(), usable(os.Getpid()))
 }
 
 func TestYields(t *testing.T) {
@@ -56,7 +56,6 @@ func TestYields(t *testing.T) {
 	assert.Empty(t, yields(many, "never"))
 	_, err := few.Yields(folder, environ("TPSL_YIELD", "1"))
 	assert.EqualError(t, err, `environment: TPSL_YIELD="1": want auto, always or never`)
-	assert.GreaterOrEqual(t, online(), runtime.NumCPU())
 }
 
 // What each rank reads and clears at its start is less where they are many, unless the user
