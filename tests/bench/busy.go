@@ -4,6 +4,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -65,6 +67,21 @@ func readLoad() (load, error) {
 		l.ours += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	return l, nil
+}
+
+// measureAndLook measures, and notes how busy the machine was otherwise.
+func (m *session) measureAndLook(ctx context.Context) error {
+	before, err := readLoad()
+	if err != nil {
+		return err
+	}
+	broken := m.measure(ctx)
+	after, err := readLoad()
+	if err != nil {
+		return errors.Join(broken, err)
+	}
+	m.note("%s", after.since(before))
+	return broken
 }
 
 // quietBelow is the per cent of the processors' time that others may use on a

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-const libraryKey = "library: "
+const libraryKey = "library:"
 
 // takeLibrary takes the lines "library: FILE..." (programs/library.h) out of a
 // program's output.

@@ -85,52 +85,52 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // bench measures, and writes the results.
 func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (code int, err error) {
-	day := time.Now()
-	folder, err := newFolder(o.out, day, processor(), runtime.NumCPU())
-	if err != nil {
-		return notDone, err
-	}
-	path := filepath.Join(folder, "raw.txt")
-	raw, err := os.Create(path)
+	raw, err := o.newRaw()
 	if err != nil {
 		return notDone, err
 	}
 	defer raw.Close()
-	if err := describeMachine(raw, day); err != nil {
-		return notDone, err
-	}
-	fmt.Fprintf(raw, "%s\n\n", o.measured())
 	_, notTerminal := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
 	p := &progress{w: stderr, terminal: notTerminal == nil}
 	m := newSession(raw, p, s.contests, o.runs)
 	for _, why := range s.leftOut {
 		m.note("left out: %s", why)
 	}
-	before, err := readLoad()
-	if err != nil {
-		return notDone, err
-	}
-	broken := m.measure(ctx)
+	broken := m.measureAndLook(ctx)
 	p.finish()
-	after, err := readLoad()
-	if err != nil {
-		return notDone, err
-	}
-	m.note("%s", after.since(before))
-	missed, err := writeSummary(path, stdout)
+	missed, err := writeSummary(raw.Name(), stdout)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted, errors.Join(errors.New("interrupted; the results are partial"), err)
-	case err != nil:
-		return notDone, err
 	case broken != nil:
 		return notDone, broken
 	case m.failed > 0:
 		return notDone, fmt.Errorf("%d commands failed; the summary's notes name them", m.failed)
+	case err != nil:
+		return notDone, err
 	case o.check && missed > 0:
 		return goalMissed, fmt.Errorf("%d goals missed", missed)
 	}
 	return 0, nil
+}
+
+// newRaw makes a folder of results, and in it a raw file with its header.
+func (o options) newRaw() (*os.File, error) {
+	day := time.Now()
+	folder, err := newFolder(o.out, day, processor(), runtime.NumCPU())
+	if err != nil {
+		return nil, err
+	}
+	raw, err := os.Create(filepath.Join(folder, "raw.txt"))
+	if err != nil {
+		return nil, err
+	}
+	if err := describeMachine(raw, day); err != nil {
+		raw.Close()
+		return nil, err
+	}
+	_, err = fmt.Fprintf(raw, "%s\n\n", o.measured())
+	return raw, err
 }
 
 // writeSummary makes summary and plots of a raw file, beside it, and returns how many goals were missed.

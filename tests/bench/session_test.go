@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,49 @@ func TestInterrupt(t *testing.T) {
 	assert.Less(t, time.Since(begin), 20*time.Second)
 	assert.Len(t, m.found.Values["B"], 1)
 	assert.Equal(t, []string{"partial: interrupted in turn 1 of 2"}, m.found.Notes)
+}
+
+func TestExitCodes(t *testing.T) {
+	testsupport.NothingLeft(t)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll(builtFolder, 0o777))
+	require.NoError(t, os.WriteFile(builtFile, []byte("mpich: none\n"), 0o666))
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	stub := side{argv: []string{"echo", "BenchmarkStub 1 3 ns/call"}} // its goal is at most 2
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		side side
+		o    options
+		code int
+		want string
+	}{
+		"done":         {t.Context(), stub, options{}, 0, ""},
+		"goal missed":  {t.Context(), stub, options{check: true}, goalMissed, "1 goals missed"},
+		"failed":       {t.Context(), side{argv: []string{"sh", "-c", "echo BenchmarkA 1 1 us; false"}}, options{check: true}, notDone, "1 commands failed"},
+		"no libraries": {t.Context(), side{argv: []string{"echo", "library:"}}, options{}, notDone, "found neither libmpich nor libmpi"},
+		"interrupted":  {done, stub, options{}, interrupted, "interrupted; the results are partial"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.o.runs, c.o.out, c.o.only = 6, "out", regexp.MustCompile(".")
+			code, err := c.o.bench(c.ctx, suite{contests: []contest{{time.Minute, []side{c.side}}}, leftOut: []string{"the moon"}},
+				new(strings.Builder), new(strings.Builder))
+			assert.Equal(t, c.code, code)
+			if c.want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, c.want)
+			}
+		})
+	}
+	raw, err := filepath.Glob("out/*/raw.txt")
+	require.NoError(t, err)
+	require.Len(t, raw, 5)
+	text, err := os.ReadFile(raw[0])
+	require.NoError(t, err)
+	for _, want := range []string{"SPDX-License", "\ncpu: ", "\nmpich: none\n", "\n# note: left out: the moon\n", " machine: others used "} {
+		assert.Contains(t, string(text), want)
+	}
 }
 
 func TestTimeLeft(t *testing.T) {
