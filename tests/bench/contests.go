@@ -39,7 +39,7 @@ func (p plan) suite() suite {
 		s.commands = append(s.commands, append(cc("mpicc.mpich", name), ends), append(cc("bin/tpslcc", name), ends))
 	}
 	s.commands = append(s.commands, []string{"cp", filepath.Join(sourceFolder, "two-hosts"), twoHosts},
-		cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"), cc("bin/tpslcc", "micro"),
+		cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"), cc("mpicc.mpich", "crowded"), cc("bin/tpslcc", "crowded"), cc("bin/tpslcc", "micro"),
 		cc("gcc", "pmi"), cc("gcc", "limits"))
 	return s
 }
@@ -51,7 +51,7 @@ func (p plan) contests() (all []contest) {
 	}
 	all = append(all, p.halos()...)
 	all = append(all, p.ranksOfOneProcess()...)
-	all = append(all, launches(16), startups(16), p.memory(16), p.startupsOf64(), pmiCalls(64))
+	all = append(all, launches(16), startups(16), p.memory(16), p.startupsOf64(), p.crowded(), pmiCalls(64))
 	return append(all, contest{time.Minute, []side{{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}}}})
 }
 
@@ -62,52 +62,6 @@ func launches(ranks int) contest {
 		{job: "Launch/by=mpiexec/ranks=" + n, argv: []string{"bin/mpiexec", "-n", n, "true"}},
 	}}
 }
-
-// startup is a side that starts ranks and ends them.
-func startup(by, mode string, ranks, perProcess int) side {
-	name := fmt.Sprintf("Startup/by=%s/mode=%s/ranks=%d", by, mode, ranks)
-	argv := []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess), program("startup", "mpicc.mpich")}
-	switch {
-	case by == "mpiexec.hydra":
-		argv = []string{by, "-n", fmt.Sprint(ranks), argv[5]}
-	case mode == "tpsl":
-		argv[5] = program("startup", "tpslcc")
-	}
-	var env []string
-	if mode != "tpsl" {
-		env = append(env, "OMP_NUM_THREADS=1")
-	}
-	return side{job: name, env: env, argv: argv, want: fmt.Sprintf("%d ranks\n", ranks)}
-}
-
-func startups(ranks int) contest {
-	return contest{time.Minute, []side{
-		startup("mpiexec.hydra", "flat", ranks, 1),
-		startup("mpiexec", "flat", ranks, 1),
-		startup("mpiexec", "tpsl", ranks, ranks),
-		startup("mpiexec", "private", ranks, ranks),
-	}}
-}
-
-// startupsOf64 looks for the best setting of each mode. Without shared memory between ranks, the
-// barrier of MPICH's start-up does not spin in it.
-func (p plan) startupsOf64() contest {
-	c := contest{limit: time.Minute}
-	for _, setting := range []struct{ name, value string }{{"default", "0"}, {"nolocal", "1"}} {
-		if p.quick && setting.name != best {
-			continue
-		}
-		for _, s := range []side{startup("mpiexec", "flat", 64, 1), startup("mpiexec", "tpsl", 64, 16)} {
-			s.job += "/setting=" + setting.name
-			s.env = append(s.env, "MPIR_CVAR_NOLOCAL="+setting.value)
-			c.sides = append(c.sides, s)
-		}
-	}
-	return c
-}
-
-// best is the setting in which both modes start 64 ranks fastest.
-const best = "nolocal"
 
 func pmiCalls(ranks int) contest {
 	n, client := fmt.Sprint(ranks), program("pmi", "gcc")

@@ -18,12 +18,12 @@ type goal struct {
 func (p plan) goals() (all []goal) {
 	all = append(all, p.goalsOfPairs()...)
 	all = append(all, p.goalsOfHalos()...)
+	all = append(all, p.goalsOfStartups()...)
 	return append(all,
 		goal{what: "launch of 16, mpiexec/mpiexec.hydra", name: "Launch/by=mpiexec/ranks=16", base: "Launch/by=mpiexec.hydra/ranks=16", notWorse: true},
 		goal{what: "start-up of 16 ranks, mpiexec/mpiexec.hydra", name: "Startup/by=mpiexec/mode=flat/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", notWorse: true},
 		goal{what: "start-up of 16 ranks, tpsl/mpiexec.hydra", name: "Startup/by=mpiexec/mode=tpsl/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
 		goal{what: "start-up of 16 ranks, private/mpiexec.hydra", name: "Startup/by=mpiexec/mode=private/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
-		goal{what: "start-up of 64 ranks, tpsl in 4 processes/flat, best settings", name: "Startup/by=mpiexec/mode=tpsl/ranks=64/setting=" + best, base: "Startup/by=mpiexec/mode=flat/ranks=64/setting=" + best, atMost: 0.7},
 		goal{what: "memory of 16 ranks, tpsl/flat", name: "Memory/mode=tpsl/ranks=16", base: "Memory/mode=flat/ranks=16"},
 		goal{what: "memory of 16 ranks, private/flat", name: "Memory/mode=private/ranks=16", base: "Memory/mode=flat/ranks=16"},
 		goal{what: "PMI barrier of 64, mpiexec/mpiexec.hydra", name: "PMIBarrier/by=mpiexec/ranks=64", base: "PMIBarrier/by=mpiexec.hydra/ranks=64", atMost: 0.8},

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// A setting is what all sides of a start-up contest have in their environment.
+type setting struct {
+	name string
+	env  []string
+}
+
+// settings are those in which 64 ranks start. With nolocal ranks do not meet in MPICH's shared
+// memory, whose barriers of start-up spin; MPI_COMM_TYPE_SHARED has one rank then. The best one has
+// what one host needs of UCX, too; the last two variables tpsl sets itself where ranks are crowded.
+var settings = []setting{
+	{"default", nil},
+	{"nolocal", []string{"MPIR_CVAR_NOLOCAL=1"}},
+	{best, []string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=posix,cma,self", "HWLOC_COMPONENTS=-pci,-linux:pci", "UCX_MM_RX_BUFS_GROW=64"}},
+}
+
+// best is the setting in which all modes start 64 ranks fastest.
+const best = "best"
+
+// yields gives flat ranks what crowded ranks of tpsl have.
+const yields = "LD_PRELOAD=lib/tpsl/libtpslyield.so"
+
+// startup is a side that starts ranks and ends them.
+func startup(by, mode string, ranks, perProcess int) side {
+	name := fmt.Sprintf("Startup/by=%s/mode=%s/ranks=%d", by, mode, ranks)
+	argv := []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess), program("startup", "mpicc.mpich")}
+	switch {
+	case by == "mpiexec.hydra":
+		argv = []string{by, "-n", fmt.Sprint(ranks), argv[5]}
+	case mode == "tpsl":
+		argv[5] = program("startup", "tpslcc")
+	}
+	var env []string
+	if mode != "tpsl" {
+		env = append(env, "OMP_NUM_THREADS=1")
+	}
+	return side{job: name, env: env, argv: argv, want: fmt.Sprintf("%d ranks\n", ranks)}
+}
+
+func startups(ranks int) contest {
+	return contest{time.Minute, []side{
+		startup("mpiexec.hydra", "flat", ranks, 1),
+		startup("mpiexec", "flat", ranks, 1),
+		startup("mpiexec", "tpsl", ranks, ranks),
+		startup("mpiexec", "private", ranks, ranks),
+	}}
+}
+
+// startupsOf64 compares ranks in 4 processes with flat ones.
+func (p plan) startupsOf64() contest {
+	c := contest{limit: time.Minute}
+	for _, set := range settings {
+		if p.quick && set.name != best {
+			continue
+		}
+		yielding := startup("mpiexec", "flat-yields", 64, 1)
+		yielding.env = append(yielding.env, yields)
+		for _, s := range []side{startup("mpiexec", "flat", 64, 1), yielding, startup("mpiexec", "tpsl", 64, 16), startup("mpiexec", "private", 64, 16)} {
+			s.job += "/setting=" + set.name
+			s.env = append(s.env, set.env...)
+			c.sides = append(c.sides, s)
+		}
+	}
+	return c
+}
+
+// crowded compares collectives of four ranks for each core. Flat ranks wait for their time slices,
+// so a few rounds must do.
+func (p plan) crowded() contest {
+	ranks := 4 * len(p.cores)
+	n, plain, one := fmt.Sprint(ranks), program("crowded", "mpicc.mpich"), "OMP_NUM_THREADS=1"
+	return contest{30 * time.Second, []side{
+		{env: []string{one}, argv: []string{"bin/mpiexec", "-n", n, plain, "flat", "5"}},
+		{env: []string{one, yields}, argv: []string{"bin/mpiexec", "-n", n, plain, "flat-yields", "200"}},
+		{argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, program("crowded", "tpslcc"), "tpsl", "200"}},
+		{env: []string{one}, argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, plain, "private", "200"}},
+	}}
+}
+
+// goalsOfStartups are those of many ranks on few cores.
+func (p plan) goalsOfStartups() (all []goal) {
+	compare := func(g goal, mode, what, benchmark string) {
+		g.what, g.name, g.base = what+", "+mode+"/flat", fmt.Sprintf(benchmark, mode), fmt.Sprintf(benchmark, "flat")
+		all = append(all, g)
+	}
+	for _, mode := range []string{"tpsl", "private", "flat-yields"} {
+		for _, set := range settings {
+			g := goal{}
+			if mode == "tpsl" && set.name == best {
+				g.atMost = 0.7
+			}
+			if !p.quick || set.name == best {
+				compare(g, mode, "start-up of 64 ranks, setting "+set.name, "Startup/by=mpiexec/mode=%s/ranks=64/setting="+set.name)
+			}
+		}
+		for _, call := range []string{"Barrier", "Sum"} {
+			compare(goal{}, mode, call+" of four ranks for each core", fmt.Sprintf("Crowded%s/mode=%%s/ranks=%d", call, 4*len(p.cores)))
+		}
+	}
+	return all
+}
