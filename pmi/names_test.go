@@ -15,7 +15,7 @@ func TestNamesAwait(t *testing.T) {
 	var n Names
 	var got []string
 	await := func(who string, limit time.Duration) {
-		n.Await("svc", limit, func(port string, err error) { got = append(got, who+port) })
+		n.Await("svc", limit, func(port string, _ error) { got = append(got, who+port) })
 	}
 	await("a ", time.Hour)
 	await("b ", time.Hour)

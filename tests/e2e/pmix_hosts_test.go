@@ -43,8 +43,8 @@ func pmixHosts(t *testing.T) (hosts []testsupport.Host, step func(name string, t
 func TestPMIxHosts(t *testing.T) {
 	hosts, step := pmixHosts(t)
 	for options, ranks := range map[string]int{
-		"-hosts a:2,b:2 -n 4":         4,
-		"-fanout 1 -hosts b,c,a -n 3": 3,
+		"-hosts a:2,b:2 -n 4":                                      4,
+		"-fanout 1 -hosts b,c,a -n 3":                              3,
 		"-genv OMPI_MCA_pmix_base_async_modex 1 -hosts a,b,c -n 3": 3, // values go when they are asked for
 	} {
 		step(options, func(t *testing.T) {

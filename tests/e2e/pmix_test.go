@@ -25,10 +25,15 @@ func needsPMIxHelper(t *testing.T) {
 // pmixJob runs a job with a folder of its own for temporary files, which must be empty after it.
 func pmixJob(t *testing.T, options string, program ...string) outcome {
 	t.Helper()
+	return pmixJobWith(t, nil, options, program...)
+}
+
+func pmixJobWith(t *testing.T, env []string, options string, program ...string) outcome {
+	t.Helper()
 	testsupport.NothingLeft(t)
 	needsPMIxHelper(t)
 	folder := t.TempDir()
-	o := mpiexec(t, []string{"TMPDIR=" + folder}, options, program...)
+	o := mpiexec(t, append(env, "TMPDIR="+folder), options, program...)
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	assert.Empty(t, left)
