@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -87,12 +88,18 @@ func (j *Job) Run() Outcome {
 		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
 	launcher, err := launch.New(j.launch)
+	if err == nil {
+		err = j.checkUsers()
+	}
 	if err != nil {
 		j.outcome.fail(err.Error())
 		j.conclude()
 		return j.outcome
 	}
 	j.children = launch.NewChildren(launcher, launch.NewSecret(), j.launch, below{j})
+	if slices.ContainsFunc(j.plan.Hosts, HostPlan.mapsNothing) {
+		j.stderr.line("mpiexec: -map-by has no effect on ranks that are not bound; add -bind-to core")
+	}
 	j.addWorld(j.plan)
 	go feedStdin(j.stdinReaders())
 	j.loop(signals)

@@ -51,6 +51,17 @@ func (j *Job) startProxies(w *world) {
 	}
 }
 
+// checkUsers refuses a user whom the launcher cannot log in as.
+func (j *Job) checkUsers() error {
+	for _, plan := range j.plan.Hosts {
+		if !j.launch.CanBe(plan.User) {
+			return fmt.Errorf("host %s: user=%s takes a launcher that logs in, and %s does not; leave it out, or choose -launcher ssh",
+				plan.Host, plan.User, j.launch.Launcher)
+		}
+	}
+	return nil
+}
+
 // addProxy gives a proxy its orders.
 func (j *Job) addProxy(w *world, plan HostPlan, conn *channel.Conn) {
 	link := &proxyLink{world: w, plan: plan, conn: conn}

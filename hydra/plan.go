@@ -80,6 +80,9 @@ func (s RankSet) Only(rank int) RankSet {
 	return RankSet{Program: s.Program, Ranks: s.Ranks[i : i+1], Local: s.Local + i}
 }
 
+// mapsNothing reports whether the host's ranks are mapped by some object, as options say, but not bound. Hydra passes over it.
+func (h HostPlan) mapsNothing() bool { return h.Placement.MapBy.Object != "" && !h.Placement.Bind.Active() }
+
 // Label names the set as output labels and reports do: "3", "4-7", "0,2".
 func (s RankSet) Label() string { return ranges.Format(s.Ranks) }
 

@@ -38,11 +38,11 @@ func (m *Member) gather(r Request) ([]*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer listener.Close()
-	deadline := time.Now().Add(r.Wait)
-	_ = listener.SetDeadline(deadline) // a socket takes deadlines
+	_ = listener.SetDeadline(time.Now().Add(r.Wait)) // a socket takes deadlines
+	came := newDoor(listener)
+	defer came.close()
 	for missing := len(parts) - 1; missing > 0; missing-- {
-		p, err := accept(listener, deadline)
+		p, err := came.next()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return parts, m.incomplete(parts, r)
 		} else if err != nil {
@@ -62,28 +62,6 @@ func (m *Member) gather(r Request) ([]*part, error) {
 		p.tell(setReply + ranksOf(parts))
 	}
 	return parts, nil
-}
-
-// accept takes the next donation of this user.
-func accept(listener *net.UnixListener, deadline time.Time) (*part, error) {
-	for {
-		conn, err := listener.AcceptUnix()
-		if err != nil {
-			return nil, err
-		}
-		if !ofThisUser(conn) {
-			conn.Close()
-			continue
-		}
-		_ = conn.SetReadDeadline(deadline)
-		d, fds, err := receiveDonation(conn)
-		if err != nil {
-			conn.Close() // it died; the deadline tells who is missing
-			continue
-		}
-		_ = conn.SetReadDeadline(time.Time{})
-		return &part{donation: d, fds: fds, conn: conn}, nil
-	}
 }
 
 func differ(a, b *part) error {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -114,8 +115,10 @@ func TestStrangers(t *testing.T) {
 		}
 		gave <- err
 	}()
-	p, err := accept(listener, time.Now().Add(request.Wait))
-	listener.Close()
+	require.NoError(t, listener.SetDeadline(time.Now().Add(request.Wait)))
+	came := newDoor(listener)
+	p, err := came.next()
+	came.close()
 	require.NoError(t, err)
 	defer p.drop()
 	require.NoError(t, <-gave)
@@ -145,6 +148,36 @@ func TestGather(t *testing.T) {
 	status, err := donor.await(conn)
 	require.NoError(t, err)
 	assert.Equal(t, 7, status.ExitStatus())
+}
+
+// Peers of this user that connect first, and say nothing or half a word, hold nobody up.
+func TestSilentPeers(t *testing.T) {
+	leader, donor := pairOf(t)
+	var there sync.WaitGroup
+	for i := range 20 {
+		there.Go(func() {
+			conn, err := leader.findLeader(request)
+			if !assert.NoError(t, err) {
+				return
+			}
+			t.Cleanup(func() { conn.Close() })
+			if i%2 == 1 {
+				_, _ = conn.Write([]byte("half a word"))
+			}
+		})
+	}
+	go func() {
+		there.Wait()
+		conn, err := give(donor, request)
+		if assert.NoError(t, err) {
+			t.Cleanup(func() { conn.Close() })
+		}
+	}()
+	began := time.Now()
+	parts, err := leader.gather(request)
+	require.NoError(t, err)
+	assert.Less(t, time.Since(began), donationLimit/2)
+	parts[1].drop()
 }
 
 func TestGatherErrors(t *testing.T) {

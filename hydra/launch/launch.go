@@ -4,6 +4,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -88,6 +89,11 @@ func newRemote(opts Options) (Launcher, error) {
 
 // Names lists the launchers, the default first.
 var Names = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge", "pbs", "ll", "manual"}
+
+// CanBe reports whether proxies can be started as this user: "" and our own always.
+func (o Options) CanBe(login string) bool {
+	return isOurs(login) || shells[cmp.Or(o.Launcher, "ssh")].user != ""
+}
 
 func forksLocally(name string) bool { _, shell := shells[name]; return shell || name == "" }
 
