@@ -81,7 +81,9 @@ func (s RankSet) Only(rank int) RankSet {
 }
 
 // mapsNothing reports whether the host's ranks are mapped by some object, as options say, but not bound. Hydra passes over it.
-func (h HostPlan) mapsNothing() bool { return h.Placement.MapBy.Object != "" && !h.Placement.Bind.Active() }
+func (h HostPlan) mapsNothing() bool {
+	return h.Placement.MapBy.Object != "" && !h.Placement.Bind.Active()
+}
 
 // Label names the set as output labels and reports do: "3", "4-7", "0,2".
 func (s RankSet) Label() string { return ranges.Format(s.Ranks) }

@@ -121,7 +121,7 @@ func (c *Child) launch() (Remote, error) {
 	var late atomic.Bool
 	timer := time.AfterFunc(c.set.opts.Limit, func() { late.Store(true); remote.Kill() })
 	in := channel.Buffered(remote.Out)
-	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID, c.set.beat())) // who does not read it does not answer
+	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID, c.set.beat(), login())) // who does not read it does not answer
 	chatter, err := c.set.secret.greet(in, c.Host.ID)
 	timer.Stop()
 	if late.Load() {

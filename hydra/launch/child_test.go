@@ -120,7 +120,7 @@ func TestNothingBeforeTheProof(t *testing.T) {
 	children.Stop()
 	text, err := os.ReadFile(got)
 	require.NoError(t, err)
-	assert.Regexp(t, `^tpsl-job [0-9a-f]{64} 3 10s\n$`, string(text))
+	assert.Regexp(t, `^tpsl-job [0-9a-f]{64} 3 10s login=[0-9a-f.:,]*\n$`, string(text))
 }
 
 func TestChildThatDies(t *testing.T) {

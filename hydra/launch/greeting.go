@@ -30,14 +30,14 @@ func NewSecret() (s Secret) {
 }
 
 const (
-	order  = "tpsl-job "    // begins the line to a proxy: secret, ID, interval of beats
+	order  = "tpsl-job "    // begins the line to a proxy: secret, ID, interval of beats, login after an equals sign
 	answer = "+tpsl-proxy " // begins its line back: version, proof
 	// maxChatter bounds what start-up files of a shell may print before the proxy's line.
 	maxChatter = 1 << 20
 )
 
-func (s Secret) order(id int, beat time.Duration) string {
-	return fmt.Sprintf("%s%x %d %s\n", order, s, id, beat)
+func (s Secret) order(id int, beat time.Duration, login string) string {
+	return fmt.Sprintf("%s%x %d %s login=%s\n", order, s, id, beat, login)
 }
 
 // An Order is what a proxy is told first.
@@ -45,6 +45,7 @@ type Order struct {
 	Secret Secret
 	ID     int
 	Beat   time.Duration // it sends a Beat frame at this interval
+	Login  string        // of who started it, "" if not by ssh
 }
 
 // proof shows that a proxy knows the secret, without telling it to who reads the line.
@@ -57,12 +58,12 @@ func (s Secret) proof(id int) string {
 // Obey is the proxy's side of the greeting: it reads the order from in and answers on out. The answer is on a line of its
 // own, whatever a shell has printed before.
 func Obey(in *bufio.Reader, out io.Writer) (o Order, err error) {
-	line, err := readLine(in, 256)
+	line, err := readLine(in, 512)
 	if err != nil {
 		return o, fmt.Errorf("read mpiexec's order: %w", err)
 	}
 	words := strings.Fields(strings.TrimPrefix(line, order))
-	if len(words) != 3 || !strings.HasPrefix(line, order) {
+	if len(words) != 4 || !strings.HasPrefix(line, order) {
 		return o, errors.New("standard input has no order of mpiexec; a proxy is started by mpiexec only")
 	}
 	secret, err := hex.DecodeString(words[0])
@@ -71,7 +72,7 @@ func Obey(in *bufio.Reader, out io.Writer) (o Order, err error) {
 	if errors.Join(err, err2, err3) != nil || len(secret) != len(o.Secret) || beat <= 0 {
 		return o, errors.New("mpiexec's order is damaged")
 	}
-	o = Order{Secret(secret), id, beat}
+	o = Order{Secret(secret), id, beat, strings.TrimPrefix(words[3], "login=")}
 	_, err = fmt.Fprintf(out, "\n%s%s %s\n", answer, version.Version, o.Secret.proof(id))
 	return o, err
 }

@@ -99,10 +99,10 @@ func TestGreeting(t *testing.T) {
 	secret := NewSecret()
 	assert.NotEqual(t, secret, NewSecret())
 	var answered bytes.Buffer
-	got, err := Obey(bufio.NewReader(strings.NewReader(secret.order(7, time.Second)+"frames")), &answered)
+	got, err := Obey(bufio.NewReader(strings.NewReader(secret.order(7, time.Second, "")+"frames")), &answered)
 	require.NoError(t, err)
-	assert.Equal(t, Order{secret, 7, time.Second}, got)
-	assert.NotContains(t, answered.String(), strings.Fields(secret.order(7, 1))[1], "the answer does not tell the secret")
+	assert.Equal(t, Order{secret, 7, time.Second, ""}, got)
+	assert.NotContains(t, answered.String(), strings.Fields(secret.order(7, 1, ""))[1], "the answer does not tell the secret")
 
 	line := answered.String()
 	in := bufio.NewReader(strings.NewReader("welcome\n\n\xffhalf a line" + line + "frames"))
@@ -126,8 +126,8 @@ func TestGreeting(t *testing.T) {
 }
 
 func TestObeyRefuses(t *testing.T) {
-	for _, input := range []string{"", "hello\n", "tpsl-job 00 1 1s\n", "tpsl-job " + strings.Repeat("g", 64) + " 1 1s\n",
-		"tpsl-job " + strings.Repeat("0", 64) + " 1 0s\n", strings.Repeat("x", 4096)} {
+	for _, input := range []string{"", "hello\n", "tpsl-job 00 1 1s login=\n", "tpsl-job " + strings.Repeat("g", 64) + " 1 1s login=\n",
+		"tpsl-job " + strings.Repeat("0", 64) + " 1 0s login=\n", "tpsl-job " + strings.Repeat("0", 64) + " 1 1s\n", strings.Repeat("x", 4096)} {
 		var answered bytes.Buffer
 		_, err := Obey(bufio.NewReader(strings.NewReader(input)), &answered)
 		assert.Error(t, err, input)

@@ -31,7 +31,7 @@ func Wanted(args []string) bool {
 
 // Main runs a proxy on the process's standard streams and returns its exit code.
 func Main() int {
-	in, out, err := streams()
+	in, out, cut, err := streams()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
 		return 1
@@ -44,6 +44,9 @@ func Main() int {
 	}
 	trunk := channel.New(buffered, out)
 	go trunk.Beat(order.Beat)
+	if order.Watched() {
+		go order.Watch(cut)
+	}
 	conn := trunk.Conn(order.ID)
 	switch frame, err := trunk.Receive(); {
 	case err == nil && frame.Kind == channel.Grow:
@@ -61,13 +64,15 @@ func Main() int {
 	return 0
 }
 
-// streams returns the channel's two.
-func streams() (io.Reader, io.WriteCloser, error) {
+// streams returns the channel's two, and what ends reading.
+func streams() (io.Reader, io.WriteCloser, func(), error) {
 	in, out, err := takeStreams()
+	cut := func() { in.Close() }
 	if err != nil || len(os.Args) < 3 {
-		return in, out, err
+		return in, out, cut, err
 	}
-	return launch.Lines(in, out)
+	lines, sent, err := launch.Lines(in, out)
+	return lines, sent, cut, err
 }
 
 // takeStreams moves the channel away from descriptors 0 and 1, which ranks would otherwise see.
@@ -90,7 +95,7 @@ func takeStreams() (in, out *os.File, err error) {
 	if err := procs.CloseOnExec(); err != nil {
 		return nil, nil, err
 	}
-	return os.NewFile(uintptr(fds[0]), "channel in"), os.NewFile(uintptr(fds[1]), "channel out"), nil
+	return pollable(fds[0]), os.NewFile(uintptr(fds[1]), "channel out"), nil
 }
 
 // relay stands between mpiexec and other proxies, one of them this host's.

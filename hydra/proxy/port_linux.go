@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tpsl/tpsl/hydra/sockdiag"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -115,7 +116,7 @@ var (
 
 // checkOwner compares the user of the peer's socket with ours.
 func checkOwner(conn net.Conn) error {
-	uid, err := socketOwner(conn.RemoteAddr().(*net.TCPAddr).AddrPort(), conn.LocalAddr().(*net.TCPAddr).AddrPort())
+	uid, err := sockdiag.Owner(conn.RemoteAddr().(*net.TCPAddr).AddrPort(), conn.LocalAddr().(*net.TCPAddr).AddrPort())
 	if err == nil && uid != os.Getuid() {
 		err = errNotOurs
 	}

@@ -28,7 +28,7 @@ func TestKillOnHosts(t *testing.T) {
 	testsupport.NothingLeft(t)
 	t.Setenv("UCX_NET_DEVICES", "eth0")
 	hosts := testsupport.Hosts(t, "a", "b", "c")
-	times := 12
+	times := 8
 	if os.Getenv("TPSL_TEST_LARGE") == "1" {
 		times = 200
 	}

@@ -194,7 +194,8 @@ func killedOnTheWay(t *testing.T, hosts []testsupport.Host) {
 	}
 }
 
-// A host that is stopped, or cannot be reached any more, is named; so is one that never answers.
+// A host that is stopped, or cannot be reached any more, is named; so is one that never answers. One that is cut off ends its ranks:
+// its own link is down, or the one of mpiexec's host, which looks as if that were gone.
 func silentHosts(t *testing.T, hosts []testsupport.Host) {
 	t.Setenv("TPSL_SILENCE", "1.5")
 	t.Setenv("HYDRA_LAUNCH_TIMEOUT", "2")
@@ -203,18 +204,27 @@ func silentHosts(t *testing.T, hosts []testsupport.Host) {
 			_ = unix.Kill(pid, sig)
 		}
 	}
-	link := func(state string) {
-		_, errOut, code := testsupport.Run(t, limit, nil, hosts[1].Inside("ip", "link", "set", "eth0", state)...)
+	link := func(host testsupport.Host, state string) {
+		_, errOut, code := testsupport.Run(t, limit, nil, host.Inside("ip", "link", "set", "eth0", state)...)
 		require.Zero(t, code, errOut)
 	}
-	for _, what := range []struct{ away, back func() }{
-		{func() { signalAll(hosts[1], unix.SIGSTOP) }, func() { signalAll(hosts[1], unix.SIGCONT) }},
-		{func() { link("down") }, func() { link("up") }},
+	for _, what := range []struct {
+		away, back func()
+		isCut      bool
+	}{
+		{func() { signalAll(hosts[1], unix.SIGSTOP) }, func() { signalAll(hosts[1], unix.SIGCONT) }, false},
+		{func() { link(hosts[1], "down") }, func() { link(hosts[1], "up") }, true},
+		{func() { link(hosts[0], "down") }, func() { link(hosts[0], "up") }, true},
 	} {
-		job := begin(t, hosts, "-hosts a,b,c", "sleep", "3600")
-		job.await(t, 3, "^sleep 3600")
+		job := begin(t, hosts, "-hosts a,b", "sleep", "3600")
+		job.await(t, 2, "^sleep 3600")
 		what.away()
+		began := time.Now()
 		code := job.wait(t)
+		if what.isCut {
+			job.await(t, 0, "^sleep 3600")
+			assert.Less(t, time.Since(began), 8*time.Second)
+		}
 		what.back()
 		quiet(t, hosts)
 		assert.Equal(t, 255, code)
