@@ -17,27 +17,39 @@ import (
 // below it that are: the id of mpiexec is that of its job on this host. What cannot be
 // read is an error each, beside the processes that can.
 func (p Proc) Job(pids []int) (all []*Process, errs []error) {
-	return p.job(pids, (*reading).finish)
+	found, errs := p.surveyed(pids)
+	for _, r := range found {
+		if err := r.finish(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, r.Process)
+	}
+	return all, errs
 }
 
 // Ranks is Job without the figures: it reads who the ranks are, and little else.
 func (p Proc) Ranks(pids []int) (all []*Process, errs []error) {
-	return p.job(pids, func(r *reading) (*Process, error) { return r.Process, r.survey() })
+	found, errs := p.surveyed(pids)
+	for _, r := range found {
+		all = append(all, r.Process)
+	}
+	return all, errs
 }
 
-// job reads by the given way.
-func (p Proc) job(pids []int, read func(*reading) (*Process, error)) (all []*Process, errs []error) {
+// surveyed finds out who the ranks are. Processes of one address space are one.
+func (p Proc) surveyed(pids []int) (all []*reading, errs []error) {
 	seen := map[string]bool{}
 	for _, pid := range pids {
-		found, bad := p.ranksBelow(pid, read)
+		found, bad := p.ranksBelow(pid)
 		errs = append(errs, bad...)
-		for _, process := range found {
-			key := process.same
+		for _, r := range found {
+			key := r.same
 			if key == "" {
-				key = strconv.Itoa(process.PID)
+				key = strconv.Itoa(r.PID)
 			}
 			if !seen[key] {
-				all = append(all, process)
+				all = append(all, r)
 			}
 			seen[key] = true
 		}
@@ -45,11 +57,11 @@ func (p Proc) job(pids []int, read func(*reading) (*Process, error)) (all []*Pro
 	return all, errs
 }
 
-// ranksBelow reads a process of ranks, else those below the process.
-func (p Proc) ranksBelow(pid int, read func(*reading) (*Process, error)) (all []*Process, errs []error) {
-	process, err := p.readRanks(pid, read)
+// ranksBelow surveys a process of ranks, else those below the process.
+func (p Proc) ranksBelow(pid int) (all []*reading, errs []error) {
+	r, err := p.surveyRanks(pid)
 	if err == nil {
-		return []*Process{process}, nil
+		return []*reading{r}, nil
 	}
 	if !errors.Is(err, ErrNoRank) {
 		return nil, []error{err}
@@ -57,10 +69,10 @@ func (p Proc) ranksBelow(pid int, read func(*reading) (*Process, error)) (all []
 	below, incomplete := p.below(pid)
 	none := err
 	for _, pid := range below {
-		process, err := p.readRanks(pid, read)
+		r, err := p.surveyRanks(pid)
 		switch {
 		case err == nil:
-			all = append(all, process)
+			all = append(all, r)
 		case errors.Is(err, errNotYet):
 			none = err
 		case !errors.Is(err, ErrNoRank) && !errors.Is(err, ErrGone): // a helper of the launcher may end meanwhile
@@ -76,28 +88,19 @@ func (p Proc) ranksBelow(pid int, read func(*reading) (*Process, error)) (all []
 	return all, errs
 }
 
-// readRanks reads a process of ranks. Others are told by their mappings, and not read further.
-func (p Proc) readRanks(pid int, read func(*reading) (*Process, error)) (*Process, error) {
+// surveyRanks surveys a process of ranks; others are an error.
+func (p Proc) surveyRanks(pid int) (*reading, error) {
 	r, err := p.begin(pid)
 	if err != nil {
 		return nil, err
 	}
-	var l landmarks
-	if err := r.mappings("maps", func(m *Mapping) error {
-		l.note(m)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	none := fmt.Errorf("process %d (%s): %w, and no process below it is: name the processes of ranks, or their mpiexec", pid, r.Command, ErrNoRank)
-	if !l.mpi && len(l.libraries) == 0 {
-		return nil, none
-	}
-	process, err := read(r)
-	if err == nil && len(process.Ranks) == 0 && len(process.Partial) == 0 {
+	switch {
+	case !r.mayHaveRanks:
+		return nil, fmt.Errorf("process %d (%s): %w, and no process below it is: name the processes of ranks, or their mpiexec", pid, r.Command, ErrNoRank)
+	case len(r.Ranks) == 0 && len(r.Partial) == 0:
 		return nil, fmt.Errorf("process %d (%s): %w%w", pid, r.Command, ErrNoRank, errNotYet)
 	}
-	return process, err
+	return r, nil
 }
 
 // below lists the processes below one. incomplete: /proc hides some.

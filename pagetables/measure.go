@@ -14,6 +14,8 @@ type reading struct {
 	status *status
 	census *census
 
+	mayHaveRanks bool // an MPI library is mapped, or ours
+
 	pages *pageMap    // nil: cannot be read
 	nodes *nodeReader // nil: the kernel has none
 	walk  tableWalk

@@ -55,9 +55,13 @@ func (p Proc) Read(pid int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.finish()
+	if err := r.finish(); err != nil {
+		return nil, err
+	}
+	return r.Process, nil
 }
 
+// begin finds out who owns what in a process; finish reads how much that is.
 func (p Proc) begin(pid int) (*reading, error) {
 	s, err := p.status(pid)
 	if err != nil {
@@ -66,20 +70,18 @@ func (p Proc) begin(pid int) (*reading, error) {
 	if !s.hasVM {
 		return nil, fmt.Errorf("process %d (%s): %w: it has no memory any more", pid, s.name, ErrGone)
 	}
-	return &reading{proc: p, status: s, Process: &Process{PID: pid, Command: s.name, Tables: s.tables}}, nil
+	r := &reading{proc: p, status: s, Process: &Process{PID: pid, Command: s.name, Tables: s.tables}}
+	return r, r.survey()
 }
 
-func (r *reading) finish() (*Process, error) {
-	if err := r.survey(); err != nil {
-		return nil, err
-	}
+func (r *reading) finish() error {
 	if err := r.measure(); err != nil {
-		return nil, err
+		return err
 	}
 	if after, err := r.proc.status(r.PID); err != nil || after.born != r.status.born || !after.hasVM {
-		return nil, fmt.Errorf("process %d (%s): %w: it ended while it was read", r.PID, r.Command, ErrGone)
+		return fmt.Errorf("process %d (%s): %w: it ended while it was read", r.PID, r.Command, ErrGone)
 	}
-	return r.Process, nil
+	return nil
 }
 
 // partial notes what the figures lack.
@@ -96,6 +98,7 @@ func (r *reading) survey() error {
 	}); err != nil {
 		return err
 	}
+	r.mayHaveRanks = l.mpi || len(l.libraries) > 0
 	if len(l.libraries) == 0 {
 		return r.single(l.mpi)
 	}

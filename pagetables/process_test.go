@@ -194,7 +194,7 @@ func TestEndsWhileRead(t *testing.T) {
 	require.NoError(t, err)
 	w.write(9, "smaps", "100000-102000 r--p 0 08:01 77 /opt/lib/libtpsl.so.0\nRss: 4 kB\n")
 	w.write(9, "status", "Name:\tprog\n")
-	_, err = r.finish()
+	err = r.finish()
 	assert.EqualError(t, err, "process 9 (prog): there is no such process here: it ended while it was read")
 	assert.ErrorIs(t, err, ErrGone)
 }
