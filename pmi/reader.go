@@ -11,8 +11,12 @@ import (
 	"strings"
 )
 
-// maxRequest bounds a request line. MPICH sends less than 1024 bytes; spawn arguments may be longer.
-const maxRequest = 64 << 10
+const (
+	// maxRequest bounds a request line; spawn arguments may be long.
+	maxRequest = 64 << 10
+	// usualRequest is what MPICH's requests stay below.
+	usualRequest = 1 << 10
+)
 
 // maxBlock bounds all lines of a spawn request.
 const maxBlock = 1 << 20
@@ -29,7 +33,7 @@ type lineReader struct {
 }
 
 func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, 4096)}
+	return &lineReader{in: bufio.NewReaderSize(in, usualRequest)}
 }
 
 // message returns the next message and whether it is one of PMI-2. Its first bytes tell.

@@ -71,15 +71,13 @@ const (
 	MaxBody = 64 << 20
 )
 
-// write sends the frame in one Write call.
-func (f Frame) write(w io.Writer) error {
-	b := make([]byte, headerSize, headerSize+len(f.Body))
-	b[0] = byte(f.Kind)
-	binary.BigEndian.PutUint32(b[1:], uint32(f.Proxy))
-	binary.BigEndian.PutUint32(b[5:], uint32(f.Index))
-	binary.BigEndian.PutUint32(b[9:], uint32(len(f.Body)))
-	_, err := w.Write(append(b, f.Body...))
-	return err
+// append adds the frame to b.
+func (f Frame) append(b []byte) []byte {
+	b = append(b, byte(f.Kind))
+	b = binary.BigEndian.AppendUint32(b, uint32(f.Proxy))
+	b = binary.BigEndian.AppendUint32(b, uint32(f.Index))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(f.Body)))
+	return append(b, f.Body...)
 }
 
 // read returns io.EOF if and only if the stream ends between frames.

@@ -24,7 +24,7 @@ type Trunk struct {
 }
 
 // Buffered returns a reader that New takes as it is: what was read ahead is not lost.
-func Buffered(in io.Reader) *bufio.Reader { return bufio.NewReaderSize(in, 64<<10) }
+func Buffered(in io.Reader) *bufio.Reader { return bufio.NewReaderSize(in, 8<<10) }
 
 // New returns a trunk that reads frames from in and writes them to out.
 func New(in io.Reader, out io.WriteCloser) *Trunk {
@@ -74,19 +74,27 @@ func (t *Trunk) Close() {
 // Sent is closed after the last queued frame was written or the peer was found gone.
 func (t *Trunk) Sent() <-chan struct{} { return t.sent }
 
+// batch is from how many bytes on frames are written without waiting for more that are there: a peer is woken by each write.
+const batch = 64 << 10
+
 func (t *Trunk) write() {
 	defer close(t.sent)
 	defer t.out.Close()
+	var b []byte
 	for {
 		frames, open := t.take()
-		for _, f := range frames {
-			if f.write(t.out) != nil {
+		if !open {
+			return
+		}
+		for i, f := range frames {
+			if b = f.append(b); len(b) < batch && i+1 < len(frames) {
+				continue
+			}
+			if _, err := t.out.Write(b); err != nil {
 				t.Close()
 				return
 			}
-		}
-		if !open {
-			return
+			b = b[:0]
 		}
 	}
 }

@@ -4,35 +4,89 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Fork starts proxies on this machine by running this program again.
-type Fork struct{}
-
-// Start implements Launcher. The proxy gets a session of its own, so that the terminal's signals reach only mpiexec.
-func (Fork) Start(host Host) (Remote, error) {
-	cmd := exec.Command("/proc/self/exe", ProxyArg)
-	cmd.Args[0] = os.Args[0]
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return start(cmd, host)
+type Fork struct {
+	proxies atomic.Int32 // at once, on this machine
 }
 
-func start(cmd *exec.Cmd, host Host) (Remote, error) {
-	in, err := cmd.StdinPipe()
+// Expect implements expecter.
+func (f *Fork) Expect(hosts []Host) error {
+	f.proxies.Store(int32(len(hosts)))
+	return nil
+}
+
+// Start implements Launcher. The proxy gets a session of its own, so that the terminal's signals reach only mpiexec.
+func (f *Fork) Start(host Host) (Remote, error) {
+	remote, err := f.fork()
 	if err != nil {
 		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
 	}
-	out, err := cmd.StdoutPipe()
+	return remote, nil
+}
+
+func (f *Fork) fork() (Remote, error) {
+	var in, out [2]int
+	if err := errors.Join(pipe(&in), pipe(&out)); err != nil {
+		closeAll(in[:], out[:])
+		return Remote{}, err
+	}
+	proxy, err := f.forkSelf(in[0], out[1])
 	if err != nil {
-		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+		closeAll(in[:], out[:])
+		return Remote{}, err
 	}
-	if err := cmd.Start(); err != nil {
-		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	closeAll(in[:1], out[1:])
+	toProxy, fromProxy := os.NewFile(uintptr(in[1]), "pipe to proxy"), os.NewFile(uintptr(out[0]), "pipe from proxy")
+	wait := func() error {
+		defer toProxy.Close()
+		defer fromProxy.Close()
+		state, err := proxy.Wait()
+		if err == nil && !state.Success() {
+			err = &exec.ExitError{ProcessState: state}
+		}
+		return err
 	}
-	return Remote{In: in, Out: out, Wait: cmd.Wait, Kill: func() { _ = cmd.Process.Kill() }}, nil
+	return Remote{In: toProxy, Out: fromProxy, Wait: wait, Kill: func() { _ = proxy.Kill() }}, nil
+}
+
+// pipe makes a pipe of which no end blocks a thread: a proxy's only processor would wait with it.
+func pipe(fds *[2]int) error {
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		*fds = [2]int{-1, -1}
+		return fmt.Errorf("make pipe: %w", err)
+	}
+	return nil
+}
+
+func closeAll(lists ...[]int) {
+	for _, fd := range slices.Concat(lists...) {
+		_ = unix.Close(fd) // EBADF of what was not opened
+	}
+}
+
+// forkSelf gives each proxy its part of the processors: those of many would get into each other's way with more threads. The
+// proxy of a job that lasts takes what Go takes by default.
+func (f *Fork) forkSelf(in, out int) (*os.Process, error) {
+	part := max(1, runtime.NumCPU()/max(1, int(f.proxies.Load())))
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{os.Args[0], ProxyArg}, &syscall.ProcAttr{
+		Env:   append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", part)),
+		Files: []uintptr{uintptr(in), uintptr(out), 2},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.FindProcess(pid)
 }

@@ -72,7 +72,7 @@ func New(opts Options) (Launcher, error) {
 func newRemote(opts Options) (Launcher, error) {
 	switch name := opts.Launcher; name {
 	case "fork":
-		return Fork{}, nil
+		return &Fork{}, nil
 	case "":
 		return newShell("ssh", opts)
 	case "manual":
@@ -106,7 +106,7 @@ type autofork struct {
 // Start implements Launcher.
 func (a autofork) Start(host Host) (Remote, error) {
 	if a.opts.isHere(host) {
-		return Fork{}.Start(host)
+		return new(Fork).Start(host)
 	}
 	return a.Launcher.Start(host)
 }

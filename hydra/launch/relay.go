@@ -48,7 +48,7 @@ func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
 	}
 	r := &relay{id: g.Branch.Host.ID, up: up, ways: map[int]*Child{}}
 	r.children = NewChildren(launcher, secret, g.Options, r)
-	own := r.children.add(g.Branch.Host, []int{r.id}, Fork{})
+	own := r.children.add(g.Branch.Host, []int{r.id}, new(Fork))
 	r.ways[r.id] = own
 	all := []*Child{own}
 	for _, branch := range g.Branch.Below {

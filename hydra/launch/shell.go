@@ -108,6 +108,22 @@ func (s shell) Start(host Host) (remote Remote, err error) {
 	return remote, nil
 }
 
+// start runs a launcher with the channel on its standard streams.
+func start(cmd *exec.Cmd, host Host) (Remote, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
+	}
+	return Remote{In: in, Out: out, Wait: cmd.Wait, Kill: func() { _ = cmd.Process.Kill() }}, nil
+}
+
 // notStarted says what to do about a launcher that this machine lacks.
 func notStarted(err error) error {
 	return fmt.Errorf("%w; choose another program by -launcher-exec, or another way by -launcher", err)

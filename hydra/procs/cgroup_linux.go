@@ -4,19 +4,44 @@
 package procs
 
 import (
-	"os"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownCgroup returns the folder of this process's control group: in the hierarchy of a version-1 controller, or in that of
 // version 2 for "". It is "" if none is mounted.
 func ownCgroup(controller string) string {
-	membership, _ := os.ReadFile("/proc/self/cgroup")
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	return cgroupDir(string(membership), string(mounts), controller)
+	membership, mounts := ownCgroups()
+	return cgroupDir(membership, mounts, controller)
+}
+
+var ownCgroups = sync.OnceValues(func() (membership, mounts string) {
+	return readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")
+})
+
+// readText returns what a file of the kernel's says, "" if it cannot be read. It is faster than os.ReadFile, which asks
+// whether files can be waited for.
+func readText(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	text := make([]byte, 0, 4<<10)
+	for {
+		text = slices.Grow(text, 1<<10)
+		n, err := unix.Read(fd, text[len(text):cap(text)])
+		if n <= 0 && !errors.Is(err, unix.EINTR) {
+			return string(text)
+		}
+		text = text[:len(text)+max(n, 0)]
+	}
 }
 
 // cgroupDir reads lines of cgroups(7), "ID:CONTROLLERS:PATH", and of proc_pid_mountinfo(5).
@@ -38,6 +63,9 @@ func cgroupDir(membership, mounts, controller string) string {
 // cgroupMount returns which part of a hierarchy a mount shows, and where.
 func cgroupMount(mount, controller string) (root, point string) {
 	before, after, _ := strings.Cut(mount, " - ")
+	if !strings.HasPrefix(after, "cgroup") {
+		return "", ""
+	}
 	where, what := strings.Fields(before), strings.Fields(after)
 	if len(where) < 5 || len(what) < 3 {
 		return "", ""
@@ -54,11 +82,7 @@ func cgroupMount(mount, controller string) (root, point string) {
 // counts those of groups below too.
 func OOMKills() int {
 	for _, file := range []string{filepath.Join(ownCgroup(""), "memory.events"), filepath.Join(ownCgroup("memory"), "memory.oom_control")} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(readText(file)) {
 			if count, found := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); found {
 				n, _ := strconv.Atoi(count)
 				return n

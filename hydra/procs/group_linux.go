@@ -21,11 +21,14 @@ const staleAfter = time.Minute
 // removeLimit bounds the wait for a control group's killed processes.
 const removeLimit = time.Second
 
+// killFile is where a write ends a group's processes.
+const killFile = "cgroup.kill"
+
 // A Group is a control group of a job's own (cgroups(7), version 2), below this process's. It ends what a subreaper
 // cannot: processes whose subreapers are all gone. A nil Group does nothing.
 type Group struct {
 	dir    string
-	folder *os.File
+	folder int // its descriptor
 
 	mu     sync.Mutex
 	closed bool
@@ -39,20 +42,18 @@ func NewGroup(name string) *Group {
 	if own == "" {
 		return nil
 	}
-	removeStale(own)
 	g := &Group{dir: filepath.Join(own, groupPrefix+name)}
-	if os.Mkdir(g.dir, 0o755) != nil {
+	if syscall.Mkdir(g.dir, 0o755) != nil {
 		return nil
 	}
-	folder, err := os.Open(g.dir)
-	if err == nil {
-		_, err = os.Stat(filepath.Join(g.dir, "cgroup.kill"))
+	var err error
+	if g.folder, err = syscall.Open(g.dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err == nil {
+		err = syscall.Access(filepath.Join(g.dir, killFile), 0)
 	}
 	if err != nil {
-		_ = os.Remove(g.dir)
+		_ = syscall.Rmdir(g.dir)
 		return nil
 	}
-	g.folder = folder
 	return g
 }
 
@@ -65,7 +66,8 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.1
 done`
 
-// Keep starts a process that ends the group when this process is gone, however that comes about.
+// Keep starts a process that ends the group when this process is gone, however that comes about. It also removes what
+// earlier jobs have left.
 func (g *Group) Keep() error {
 	if g == nil {
 		return nil
@@ -75,6 +77,7 @@ func (g *Group) Keep() error {
 	if g.closed {
 		return nil
 	}
+	removeStale(filepath.Dir(g.dir))
 	r, w, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start keeper of %s: %w", g.dir, err)
@@ -98,7 +101,7 @@ func (g *Group) Keep() error {
 // Attributes have a new process start in the group.
 func (g *Group) Attributes(attr *syscall.SysProcAttr) {
 	if g != nil {
-		attr.UseCgroupFD, attr.CgroupFD = true, int(g.folder.Fd())
+		attr.UseCgroupFD, attr.CgroupFD = true, g.folder
 	}
 }
 
@@ -117,7 +120,9 @@ func (g *Group) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
-	g.Kill()
+	if syscall.Rmdir(g.dir) != nil { // it is not empty
+		g.Kill()
+	}
 	if g.keeper > 0 {
 		_ = syscall.Kill(g.keeper, syscall.SIGKILL)
 		_, _ = syscall.Wait4(g.keeper, nil, 0, nil) // somebody else in this process may have collected it
@@ -129,7 +134,7 @@ func (g *Group) Close() {
 func (g *Group) Remove() {
 	if g != nil {
 		removeGroup(g.dir)
-		g.folder.Close()
+		_ = syscall.Close(g.folder)
 	}
 }
 
@@ -150,7 +155,7 @@ func removeStale(own string) {
 	}
 }
 
-func killGroup(dir string) { _ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) }
+func killGroup(dir string) { _ = os.WriteFile(filepath.Join(dir, killFile), []byte("1"), 0) }
 
 // removeGroup waits until killed processes have left: the kernel keeps a group with processes (EBUSY).
 func removeGroup(dir string) {

@@ -101,7 +101,7 @@ func TestKeeper(t *testing.T) {
 	g := testGroup(t)
 	inGroup(t, g, "exec sleep 60")
 	require.NoError(t, g.Keep())
-	g.folder.Close()
+	_ = syscall.Close(g.folder)
 	g.pipe.Close()
 	require.Eventually(t, func() bool { _, err := os.Stat(g.dir); return os.IsNotExist(err) }, 5*time.Second, time.Millisecond)
 	_, err := syscall.Wait4(g.keeper, nil, 0, nil)
@@ -116,13 +116,13 @@ func TestRemoveGroup(t *testing.T) {
 	RemoveGroup(name)
 	assert.NoDirExists(t, g.dir)
 	RemoveGroup(name)
-	g.folder.Close()
+	_ = syscall.Close(g.folder)
 }
 
 // What killed jobs have left goes with the next one, and what is in use or young stays.
 func TestRemoveStale(t *testing.T) {
 	g := testGroup(t)
-	defer g.Remove()
+	defer func() { g.Close(); g.Remove() }()
 	own := filepath.Dir(g.dir)
 	old := time.Now().Add(-2 * staleAfter)
 	empty := filepath.Join(own, fmt.Sprintf("tpsl_test_empty_%d", os.Getpid()))
@@ -134,7 +134,7 @@ func TestRemoveStale(t *testing.T) {
 	defer func() { _ = cmd.Process.Kill() }()
 	require.NoError(t, os.Chtimes(empty, old, old))
 	require.NoError(t, os.Chtimes(g.dir, old, old))
-	removeStale(own)
+	require.NoError(t, g.Keep())
 	assert.NoDirExists(t, empty)
 	assert.DirExists(t, young)
 	assert.DirExists(t, g.dir)

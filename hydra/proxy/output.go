@@ -16,7 +16,10 @@ import (
 )
 
 const (
-	readSize = 64 << 10
+	// firstRead is the room for what a stream's first reads give: most ranks print little. A read that fills it makes room
+	// for readSize.
+	firstRead = 1 << 10
+	readSize  = 64 << 10
 	// promptPause is how long an unfinished line waits at a terminal before it is shown: it may be a prompt.
 	promptPause = 100 * time.Millisecond
 	// maxFrame bounds one output frame, well below the window.
@@ -88,7 +91,7 @@ func (p *proxy) place(from hydra.RankSet) hydra.Place {
 
 // copyLines reads to the end of the pipe. After the sweep it takes what is there: who may still write is none of the job's.
 func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
-	chunk := make([]byte, readSize)
+	chunk := make([]byte, firstRead)
 	for {
 		if p.swept.Load() {
 			lines.write(whatIsThere(pipe))
@@ -99,6 +102,9 @@ func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
 		}
 		n, err := pipe.Read(chunk)
 		lines.write(chunk[:n])
+		if n == len(chunk) && n < readSize {
+			chunk = make([]byte, readSize)
+		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			lines.flush()
 			_ = pipe.SetReadDeadline(time.Time{})

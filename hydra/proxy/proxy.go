@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,8 +24,9 @@ import (
 const (
 	// drainGrace is how long output may still come from processes that outlive the ranks.
 	drainGrace = 2 * time.Second
-	// keepAfter is how long ranks run without a keeper of their control group: short jobs do not pay for its start.
-	keepAfter = 500 * time.Millisecond
+	// lasting is the age of a job from which on it has a keeper of its control group, and all processors for its output:
+	// short jobs do not pay for them.
+	lasting = 500 * time.Millisecond
 	// sweepLimit bounds the wait for killed processes.
 	sweepLimit = 3 * time.Second
 )
@@ -93,7 +95,8 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 		p.startedAll()
 		p.stdin.seal()
 		p.conn.SendValue(channel.Started, p.pids())
-		time.AfterFunc(keepAfter, func() {
+		time.AfterFunc(lasting, func() {
+			runtime.SetDefaultGOMAXPROCS()
 			if err := p.group.Keep(); err != nil {
 				p.Warned(-1, err.Error())
 			}
