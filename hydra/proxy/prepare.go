@@ -46,6 +46,9 @@ func (p *proxy) prepare() ([]start, error) {
 		}
 		starts = append(starts, s)
 	}
+	if err := p.checkDescriptors(starts); err != nil {
+		return nil, err
+	}
 	return starts, p.startPMIx(starts)
 }
 

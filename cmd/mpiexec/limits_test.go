@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A low soft limit of descriptors is raised for the proxy and stays as it is for ranks. Where the hard one does not suffice nothing
+// starts, and what the line says is enough is enough.
+func TestDescriptorLimits(t *testing.T) {
+	limited := func(limit string) (*job, int) {
+		j := launch(t, nil, "prlimit", "--nofile="+limit, "mpiexec", "-n", "40", "sh", "-c", "ulimit -Sn; sleep 0.3")
+		return j, j.end(t)
+	}
+	j, code := limited("40:4096")
+	require.Zero(t, code, j.errOut.String())
+	for _, line := range lines(j.out.String()) {
+		assert.Equal(t, "40", line)
+	}
+	j, code = limited("100:100")
+	assert.Equal(t, 255, code)
+	assert.Empty(t, j.out.String())
+	said := regexp.MustCompile(`^mpiexec: 40 ranks on \S+ need (\d+) descriptors in mpiexec's proxy, but its limit is 100; ` +
+		`raise it there \(ulimit -Hn\), or use more hosts\n$`).FindStringSubmatch(j.errOut.String())
+	require.NotNil(t, said, j.errOut.String())
+	need, err := strconv.Atoi(said[1])
+	require.NoError(t, err)
+	j, code = limited(said[1] + ":" + said[1])
+	assert.Zero(t, code, j.errOut.String())
+	j, code = limited(strconv.Itoa(need - 1))
+	assert.Equal(t, 255, code, j.errOut.String())
+}

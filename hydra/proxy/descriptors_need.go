@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// spareDescriptors are for what the proxy opens now and then: the keeper's pipe, files in /proc.
+const spareDescriptors = 16
+
+// checkDescriptors refuses ranks whose connections are more than the proxy may have open. The Go runtime has raised the soft limit
+// to the hard one, and gives children the soft one back.
+func (p *proxy) checkDescriptors(starts []start) error {
+	var limit unix.Rlimit
+	open, err := os.ReadDir("/proc/self/fd")
+	if err == nil {
+		err = unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	}
+	if err != nil {
+		return fmt.Errorf("count descriptors: %w", err)
+	}
+	need, most, ranks := len(open)+spareDescriptors, 0, 0
+	for _, s := range starts {
+		own := p.descriptorsOf(s)
+		need, most, ranks = need+own, max(most, own), ranks+len(s.set.Ranks)
+	}
+	if need += most; uint64(need) > limit.Cur { // a process's own ends are ours until it runs
+		return fmt.Errorf("%d ranks on %s need %d descriptors in mpiexec's proxy, but its limit is %d; raise it there (ulimit -Hn), or use more hosts",
+			ranks, p.plan.Host, need, limit.Cur)
+	}
+	return nil
+}
+
+// descriptorsOf counts what openDescriptors opens for the proxy.
+func (p *proxy) descriptorsOf(s start) (count int) {
+	ranks := len(s.set.Ranks)
+	outputs := 2
+	if s.way.host != "" {
+		outputs = 2 * ranks
+	}
+	if p.port == nil && !s.way.pmix {
+		count += ranks
+	}
+	if ranks > 1 {
+		count++
+	}
+	for _, rank := range s.set.Ranks {
+		if p.plan.Stdio.Stdin.Hold(rank) {
+			count++
+		}
+	}
+	return count + outputs
+}
