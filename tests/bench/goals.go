@@ -67,7 +67,7 @@ func (p plan) goalsOfPairs() []goal {
 		for _, base := range []way{tags, comms} {
 			bound := goal{}
 			switch {
-			case pairs == 2:
+			case pairs == 2 && len(p.cores) == 2:
 				bound.atLeast = 3
 			case pairs == 16 && base == tags:
 				bound.atLeast = 10
@@ -86,23 +86,25 @@ func goalsOfHosts() []goal {
 	}
 }
 
-// goalsOfHalos compare a side of two threads, or of as many as a side has cores, with flat ranks.
+// goalsOfHalos compare a side of two threads, or of as many as it has cores, with flat ranks
+// and with one thread.
 func (p plan) goalsOfHalos() (all []goal) {
-	grids := []string{"cube", "x", "y", "z"}
+	grids, threads := []string{"cube", "x", "y", "z"}, 2
 	if p.quick {
 		grids = []string{"x", "z"}
 	}
+	for !p.quick && 4*threads <= min(32, len(p.cores)) {
+		threads *= 2
+	}
 	for _, grid := range grids {
 		for _, plane := range []string{"xz", "yz"} {
-			threads := 1
-			for 4*threads <= min(32, len(p.cores)) {
-				threads *= 2
-			}
-			name := func(w way) string {
+			name := func(w way, threads int) string {
 				return fmt.Sprintf("Halo/mode=%s/grid=%s/plane=%s/threads=%d", w.mode, grid, plane, threads)
 			}
-			all = append(all, goal{what: fmt.Sprintf("halo of %s, plane %s, %d threads, tpsl/flat", grid, plane, threads),
-				name: name(tpslProcesses), base: name(flat), notWorse: true})
+			what := fmt.Sprintf("halo of %s, plane %s, %d threads", grid, plane, threads)
+			all = append(all,
+				goal{what: what + ", tpsl/flat", name: name(tpslProcesses, threads), base: name(flat, threads), notWorse: true},
+				goal{what: what + "/1, tpsl", name: name(tpslProcesses, threads), base: name(tpslProcesses, 1)})
 		}
 	}
 	return all
