@@ -81,7 +81,7 @@ func TestMem(t *testing.T) {
 		name, mode string
 		ranks      int
 		flat       bool
-	}{{"8 threads", "shared", 8, false}, {"8 private", "private", 8, true}, {"64 threads", "shared", 64, false}}
+	}{{"8 threads", "shared", 8, false}, {"8 private", "private", 8, true}, {"64 threads", "shared", 64, false}, {"64 private", "private", 64, true}}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)

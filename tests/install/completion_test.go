@@ -67,6 +67,7 @@ func TestCompletion(t *testing.T) {
 		{"tpsl doctor -j", []string{"-json"}},
 		{"tpsl ch", []string{"check"}},
 		{"tpsl check -j", []string{"-json"}},
+		{"tpsl mem -", []string{"-by", "-flat", "-json", "-proof"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {
