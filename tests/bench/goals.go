@@ -19,8 +19,8 @@ func (p plan) goals() (all []goal) {
 	all = append(all, p.goalsOfPairs()...)
 	all = append(all, p.goalsOfHalos()...)
 	all = append(all, p.goalsOfStartups()...)
+	all = append(all, goalsOfLaunches()...)
 	return append(all,
-		goal{what: "launch of 16, mpiexec/mpiexec.hydra", name: "Launch/by=mpiexec/ranks=16", base: "Launch/by=mpiexec.hydra/ranks=16", notWorse: true},
 		goal{what: "start-up of 16 ranks, mpiexec/mpiexec.hydra", name: "Startup/by=mpiexec/mode=flat/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", notWorse: true},
 		goal{what: "start-up of 16 ranks, tpsl/mpiexec.hydra", name: "Startup/by=mpiexec/mode=tpsl/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
 		goal{what: "start-up of 16 ranks, private/mpiexec.hydra", name: "Startup/by=mpiexec/mode=private/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},

@@ -3,7 +3,7 @@
  *
  * pmi NAME: a PMI-1 client without MPI, the same under any launcher. Every rank puts a
  * value; then barriers and everybody's gets of every value are timed by rank 0, and
- * each value is checked.
+ * each value is checked. With another argument there is one barrier, and nothing is timed.
  *
  *   BenchmarkPMIBarrier/by=NAME/ranks=N  one barrier
  *   BenchmarkPMIGets/by=NAME/ranks=N     N ranks get N values each, barrier included
@@ -80,6 +80,10 @@ int main(int argc, char **argv)
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=k%d value=address-of-rank-%d\n", kvs, rank, rank);
     call(line, "cmd=put_result rc=0");
     barrier();
+    if (argc > 2) {
+        call("cmd=finalize\n", "cmd=finalize_ack");
+        return 0;
+    }
 
     start = now();
     for (int i = 0; i < BARRIERS; i++)
