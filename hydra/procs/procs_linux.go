@@ -112,7 +112,7 @@ func parentOf(pid int) (parent int, alive bool) {
 // Dying reports whether a process is about to end by itself or by a SIGKILL that it has got already: it is exiting, a zombie or gone.
 func Dying(pid int) bool {
 	const state, flags = 0, 9 - 3 // fields 3 and 9
-	const exiting = 0x4 // PF_EXITING
+	const exiting = 0x4           // PF_EXITING
 	fields := stat(pid)
 	if len(fields) <= flags || fields[state] == "Z" || fields[state] == "X" {
 		return true
