@@ -213,6 +213,7 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     forward_signals();
     tell();
     start_ranks(argv[1], argc - 2, argv + 2);
+    tpslHostRuns();
     atomic_store(&running, true);
     pass_all_on();
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)

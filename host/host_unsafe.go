@@ -13,11 +13,11 @@ import "C"
 import (
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"unsafe"
 
+	"github.com/tpsl/tpsl/internal/collector"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/tpsl/limits"
@@ -34,9 +34,13 @@ func tpslHostBegin() *C.char {
 	return nil
 }
 
+// tpslHostRuns tells that all ranks are up.
+//
+//export tpslHostRuns
+func tpslHostRuns() { collector.Settle() }
+
 func begin() error {
-	debug.SetGCPercent(-1) // ranks need the cores; the loader allocates a few megabytes in all
-	debug.SetMemoryLimit(64 << 20)
+	collector.Rarely()
 	set, err := rankset.Parse(os.Getenv)
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"unsafe"
 
 	"github.com/tpsl/tpsl/endpoints"
+	"github.com/tpsl/tpsl/internal/collector"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
@@ -54,7 +54,7 @@ func tpslSetup() *C.char {
 	if err != nil {
 		return C.CString(err.Error())
 	}
-	collectRarely()
+	collector.Rarely()
 	set.Look()
 	state.set = set
 	state.verify = getenv("TPSL_VERIFY") == "1"
@@ -132,13 +132,6 @@ func findLibrary() (string, error) {
 		program = nil // its own search path is unknown then
 	}
 	return library.Find(getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
-}
-
-// collectRarely keeps the Go collector and its threads off the program's cores: the
-// runtime allocates while instances come up, a few megabytes in all.
-func collectRarely() {
-	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(64 << 20)
 }
 
 func begin() error {
@@ -222,6 +215,7 @@ func cStrings(list []string) **C.char {
 func tpslClaimed(C.int) {
 	if len(unclaimed()) == 0 {
 		state.watch.stop()
+		collector.Settle()
 	}
 }
 
