@@ -24,7 +24,8 @@ func TestYieldRounds(t *testing.T) {
 	assert.Equal(t, `something found: no yield, no sleep
 something found each fourth time: no yield, no sleep
 nothing found, now and then: no yield, no sleep
-nothing found: yields, sleeps
+nothing found: yields, no sleep
+nothing found for long: yields, sleeps
 nothing found by another thread: yields, no sleep
 `, job.stdout)
 }

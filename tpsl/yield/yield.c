@@ -5,9 +5,9 @@
  *
  * An MPI library that polls keeps its CPU for a whole tick of the scheduler while the
  * rank that it waits for has none. This stands in front of UCX in each instance, so its
- * variables are a rank's own. After some rounds that found nothing the rank yields; a wait
- * that goes on is slept through by halves of what it has lasted, so that many ranks that
- * wait leave the CPUs to the few that work.
+ * variables are a rank's own. After some rounds that found nothing the rank yields; a long
+ * wait is slept through by eighths of what it has lasted, so that many ranks that wait leave
+ * the CPUs to the few that work, and none oversleeps by much.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 /* By measurement: docs/performance.md. */
 enum {
     ROUNDS = 8,          /* that find nothing before the first yield */
-    YIELDS = 8,          /* before the first sleep */
+    LONG_NS = 400000,    /* wait, before the first sleep: a sleep takes 50 us longer than it is told to */
     LONGEST_NS = 200000, /* sleep; a tick is 1 to 10 ms */
     APART_NS = 50000,    /* rounds so far apart are no wait: the program computes between them */
 };
@@ -38,9 +38,9 @@ static long now(void)
     return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
-static void sleep_half(long waited)
+static void sleep_part(long waited)
 {
-    long ns = waited / 2 < LONGEST_NS ? waited / 2 : LONGEST_NS;
+    long ns = waited / 8 < LONGEST_NS ? waited / 8 : LONGEST_NS;
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
@@ -55,8 +55,8 @@ static void give_way(void)
         idle.threads = true;
     idle.thread = pthread_self();
     idle.rounds++;
-    if (idle.rounds > ROUNDS + YIELDS && !idle.threads)
-        sleep_half(time - idle.began);
+    if (idle.rounds > ROUNDS && time - idle.began > LONG_NS && !idle.threads)
+        sleep_part(time - idle.began);
     else if (idle.rounds > ROUNDS)
         sched_yield();
     idle.last = idle.rounds > ROUNDS ? now() : time;

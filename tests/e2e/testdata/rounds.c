@@ -28,21 +28,32 @@ static void *rounds(void *found)
 	return NULL;
 }
 
+static long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static void *rounds_for_long(void *found)
+{
+	for (long begin = now(); now() - begin < 2000000;)
+		ucp_worker_progress(found);
+	return NULL;
+}
+
 static void in_thread(void *found)
 {
 	pthread_t thread;
-	pthread_create(&thread, NULL, rounds, found);
+	pthread_create(&thread, NULL, rounds_for_long, found);
 	pthread_join(thread, NULL);
 }
 
 static void rounds_apart(void *found)
 {
 	for (int i = 0; i < 100; i++) {
-		struct timespec begin, now;
-		clock_gettime(CLOCK_MONOTONIC, &begin);
-		do
-			clock_gettime(CLOCK_MONOTONIC, &now);
-		while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 100000);
+		for (long begin = now(); now() - begin < 100000;)
+			;
 		ucp_worker_progress(found);
 	}
 }
@@ -66,6 +77,8 @@ int main(void)
 	tell("nothing found, now and then");
 	rounds(&nothing);
 	tell("nothing found");
+	rounds_for_long(&nothing);
+	tell("nothing found for long");
 	in_thread(&nothing);
 	tell("nothing found by another thread");
 	return 0;
