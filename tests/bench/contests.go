@@ -51,7 +51,7 @@ func (p plan) contests() (all []contest) {
 	}
 	all = append(all, p.halos()...)
 	all = append(all, p.ranksOfOneProcess()...)
-	all = append(all, launches(16), launches(256), launchOnHosts(), startupOf64ByBoth(), startups(16), p.memory(16), p.startupsOf64(), p.crowded(), pmiCalls(64))
+	all = append(all, launches(16), launches(256), launchOnHosts(), startups(16), p.memory(16), p.startupsOf64(), p.crowded(), pmiCalls(64))
 	return append(all, contest{time.Minute, []side{{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}}}})
 }
 

@@ -39,29 +39,18 @@ func launchOnHosts() contest {
 	return c
 }
 
-// startupOf64ByBoth compares launchers by MPI_Init of 64 flat ranks, in the setting in which that is fastest.
-func startupOf64ByBoth() contest {
-	c := contest{limit: time.Minute}
-	for _, by := range launchers {
-		s := startup(by.name, "flat", 64, 1)
-		for _, set := range settings {
-			if set.name == best {
-				s.env = append(s.env, set.env...)
-			}
-		}
-		c.sides = append(c.sides, s)
-	}
-	return c
-}
-
 func goalsOfLaunches() (all []goal) {
 	compare := func(what, benchmark string, g goal) {
-		g.what, g.name, g.base = what+", mpiexec/mpiexec.hydra", fmt.Sprintf(benchmark, "mpiexec"), fmt.Sprintf(benchmark, "mpiexec.hydra")
-		all = append(all, g)
+		all = append(all, byBoth(what, benchmark, g))
 	}
 	compare("launch of 16", "Launch/by=%s/ranks=16", goal{notWorse: true})
 	compare("launch of 256", "Launch/by=%s/ranks=256", goal{notWorse: true})
 	compare("launch of 64 proxies with 4 ranks", "Launch/by=%s/proxies=64/ranks=256", goal{atMost: 0.8})
-	compare("start-up of 64 flat ranks", "Startup/by=%s/mode=flat/ranks=64", goal{notWorse: true})
 	return all
+}
+
+// byBoth makes a goal of a benchmark that has a launcher's name in it.
+func byBoth(what, benchmark string, g goal) goal {
+	g.what, g.name, g.base = what+", mpiexec/mpiexec.hydra", fmt.Sprintf(benchmark, "mpiexec"), fmt.Sprintf(benchmark, "mpiexec.hydra")
+	return g
 }

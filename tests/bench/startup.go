@@ -55,7 +55,7 @@ func startups(ranks int) contest {
 	}}
 }
 
-// startupsOf64 compares ranks in 4 processes with flat ones.
+// startupsOf64 compares ranks in 4 processes with flat ones, of both launchers.
 func (p plan) startupsOf64() contest {
 	c := contest{limit: time.Minute}
 	for _, set := range settings {
@@ -64,7 +64,10 @@ func (p plan) startupsOf64() contest {
 		}
 		yielding := startup("mpiexec", "flat-yields", 64, 1)
 		yielding.env = append(yielding.env, yields)
-		for _, s := range []side{startup("mpiexec", "flat", 64, 1), yielding, startup("mpiexec", "tpsl", 64, 16), startup("mpiexec", "private", 64, 16)} {
+		for _, s := range []side{
+			startup("mpiexec.hydra", "flat", 64, 1), startup("mpiexec", "flat", 64, 1), yielding,
+			startup("mpiexec", "tpsl", 64, 16), startup("mpiexec", "private", 64, 16),
+		} {
 			s.job += "/setting=" + set.name
 			s.env = append(s.env, set.env...)
 			c.sides = append(c.sides, s)
@@ -91,6 +94,11 @@ func (p plan) goalsOfStartups() (all []goal) {
 	compare := func(g goal, mode, what, benchmark string) {
 		g.what, g.name, g.base = what+", "+mode+"/flat", fmt.Sprintf(benchmark, mode), fmt.Sprintf(benchmark, "flat")
 		all = append(all, g)
+	}
+	for _, set := range settings {
+		if !p.quick || set.name == best {
+			all = append(all, byBoth("start-up of 64 flat ranks, setting "+set.name, "Startup/by=%s/mode=flat/ranks=64/setting="+set.name, goal{notWorse: true}))
+		}
 	}
 	for _, mode := range []string{"tpsl", "private", "flat-yields"} {
 		for _, set := range settings {

@@ -92,15 +92,19 @@ func (f figure) panelOf(name results.Name) string {
 	if f.panel == "" {
 		return ""
 	}
-	return f.panel + "=" + name.Get(f.panel)
+	value := name.Get(f.panel)
+	if f.panel == "setting" && value == "" {
+		value = "default"
+	}
+	return f.panel + "=" + value
 }
 
-// lineOf returns the keys that are left: "mode=flat/by=mpiexec". A default setting is none.
+// lineOf returns the keys that are left: "mode=flat/by=mpiexec".
 func (f figure) lineOf(name results.Name) string {
 	var left []string
 	for _, k := range name.Keys {
 		_, fixed := f.fixed[k.Key]
-		if !fixed && k.Key != f.x && k.Key != f.panel && k != (results.Line{Key: "setting", Value: "default"}) {
+		if !fixed && k.Key != f.x && k.Key != f.panel {
 			left = append(left, k.Key+"="+k.Value)
 		}
 	}

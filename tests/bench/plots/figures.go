@@ -55,7 +55,7 @@ var general = []figure{
 		fixed: map[string]string{"plane": "yz"}, least: 2, speedup: true, yTitle: "times as fast as with one thread"},
 	{file: "collectives", title: "Collective operations", kind: "Collective", x: "size", panel: "op", least: 1, log: true},
 	{file: "overlap", title: "Communication hidden behind computation", kind: "Overlap", x: "size", least: 2},
-	{file: "startup", title: "Start and end of a job", kind: "Startup", x: "ranks", least: 1, log: true},
+	{file: "startup", title: "Start and end of a job", kind: "Startup", x: "ranks", panel: "setting", least: 1, log: true},
 	{file: "memory", title: "Memory of a rank", kind: "Memory", x: "ranks", least: 1},
 }
 
@@ -91,7 +91,10 @@ var words = map[string]string{
 	"grid=x":            "large X",
 	"grid=y":            "large Y",
 	"grid=z":            "large Z",
+	"mode=flat-yields":  "flat MPI, libtpslyield",
+	"setting=default":   "by default",
 	"setting=nolocal":   "no shared memory",
+	"setting=best":      "best setting",
 	"by=mpiexec":        "mpiexec",
 	"by=mpiexec.hydra":  "mpiexec.hydra",
 	"pairs=1":           "1 pair",

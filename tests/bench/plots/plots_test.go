@@ -136,10 +136,11 @@ BenchmarkStartup/by=mpiexec/mode=tpsl/ranks=16 1 4 ms/job
 BenchmarkStartup/by=mpiexec/mode=tpsl/ranks=64/setting=default 1 4 ms/job
 BenchmarkStartup/by=mpiexec/mode=tpsl/ranks=64/setting=nolocal 1 4 ms/job
 `)
-	require.Len(t, panels, 1)
-	require.Len(t, panels[0].lines, 2)
-	assert.Len(t, panels[0].lines[0].points, 2, "the default is no setting")
-	assert.Equal(t, "no shared memory", panels[0].lines[1].label)
+	require.Len(t, panels, 2)
+	assert.Equal(t, "by default", panels[0].title)
+	require.Len(t, panels[0].lines, 1)
+	assert.Len(t, panels[0].lines[0].points, 2, "no setting is the default")
+	assert.Equal(t, "no shared memory", panels[1].title)
 }
 
 func TestPlaces(t *testing.T) {
