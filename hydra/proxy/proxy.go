@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -200,19 +199,6 @@ func (p *proxy) handle(frame channel.Frame) {
 	}
 }
 
-// handleSignals collects children; a signal that would end the proxy ends the job.
-func (p *proxy) handleSignals(signals <-chan os.Signal) {
-	for sig := range signals {
-		switch sig {
-		case unix.SIGCHLD:
-			p.reap()
-		case unix.SIGTERM, unix.SIGQUIT, unix.SIGINT, unix.SIGHUP:
-			p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "proxy ended by signal: %v", sig))
-			p.end()
-		}
-	}
-}
-
 func (p *proxy) isEnding() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -258,26 +244,6 @@ func (p *proxy) noteDying() {
 // isOurs reports whether an end is our doing. Preconditions: p.mu is held.
 func (p *proxy) isOurs(pid int, status unix.WaitStatus) bool {
 	return p.ending && !p.dying[pid] && status.Signaled() && status.Signal() == unix.SIGKILL
-}
-
-// signalAll signals the process group of every rank set that still runs.
-func (p *proxy) signalAll(sig unix.Signal) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.started {
-		p.early = append(p.early, sig)
-	}
-	for _, proc := range p.byPID {
-		p.signal(proc, sig)
-	}
-}
-
-// signal signals the process group of a rank set.
-func (p *proxy) signal(proc *process, sig unix.Signal) {
-	debugged := hydra.Debugged(p.plan.Tools)
-	if sig != unix.SIGINT || len(debugged) == 0 || debugged.HoldAny(proc.set.Ranks) {
-		_ = unix.Kill(-proc.pid, sig) // a zombie's group may be gone already
-	}
 }
 
 // startedAll notes that no rank is to start any more.
