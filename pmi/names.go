@@ -14,12 +14,17 @@ import (
 var (
 	ErrPublished    = errors.New("key_already_present")
 	ErrNotPublished = errors.New("service_not_found")
+	errNamesFull    = errors.New("too_many_names")
 )
+
+// maxNames bounds the bytes of all services and ports, so that a runaway rank cannot exhaust mpiexec.
+const maxNames = 64 << 20
 
 // Names is the name service of a job: services and the ports under which they are reached. The zero value is empty.
 type Names struct {
 	mu      sync.Mutex
 	ports   map[string]published
+	bytes   int                  // of all of them
 	waiting map[string][]*waiter // by service, the longest waiting first
 }
 
@@ -41,10 +46,15 @@ func (n *Names) Publish(service, port string, once bool) error {
 	if _, found := n.ports[service]; found {
 		return ErrPublished
 	}
+	size := len(service) + len(port)
+	if n.bytes+size > maxNames {
+		return errNamesFull
+	}
 	if n.ports == nil {
 		n.ports, n.waiting = map[string]published{}, map[string][]*waiter{}
 	}
 	n.ports[service] = published{port, once}
+	n.bytes += size
 	for len(n.waiting[service]) > 0 {
 		port, err := n.lookup(service)
 		if err != nil {
@@ -70,9 +80,14 @@ func (n *Names) lookup(service string) (string, error) {
 		return "", ErrNotPublished
 	}
 	if entry.once {
-		delete(n.ports, service)
+		n.remove(service)
 	}
 	return entry.port, nil
+}
+
+func (n *Names) remove(service string) {
+	n.bytes -= len(service) + len(n.ports[service].port)
+	delete(n.ports, service)
 }
 
 // Await calls found with the port of a service, as soon as it is published, or with ErrNotPublished after the limit. found
@@ -117,6 +132,6 @@ func (n *Names) Unpublish(service string) error {
 	if _, found := n.ports[service]; !found {
 		return ErrNotPublished
 	}
-	delete(n.ports, service)
+	n.remove(service)
 	return nil
 }

@@ -4,6 +4,8 @@
 package pmi
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,4 +39,21 @@ func TestNamesAwait(t *testing.T) {
 	port, err := n.Lookup("other")
 	require.NoError(t, err, "nobody has taken it")
 	assert.Equal(t, "4", port)
+}
+
+// A rank that publishes without end is refused, and what is taken back makes room.
+func TestNamesFull(t *testing.T) {
+	var n Names
+	port := strings.Repeat("p", 1<<20)
+	count := 0
+	for ; n.Publish(strconv.Itoa(count), port, count == 0) == nil; count++ {
+		require.Less(t, count, 2*maxNames/len(port), "no end of names")
+	}
+	assert.Equal(t, maxNames/len(port)-1, count)
+	_, err := n.Lookup("0")
+	require.NoError(t, err, "it goes with its first lookup")
+	require.NoError(t, n.Publish("more", port, false))
+	require.ErrorIs(t, n.Publish("still more", port, false), errNamesFull)
+	require.NoError(t, n.Unpublish("1"))
+	assert.NoError(t, n.Publish("still more", port, false))
 }
