@@ -4,7 +4,9 @@
 package main
 
 import (
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -15,8 +17,9 @@ import (
 // A low soft limit of descriptors is raised for the proxy and stays as it is for ranks. Where the hard one does not suffice nothing
 // starts, and what the line says is enough is enough.
 func TestDescriptorLimits(t *testing.T) {
-	limited := func(limit string) (*job, int) {
-		j := launch(t, nil, "prlimit", "--nofile="+limit, "mpiexec", "-n", "40", "sh", "-c", "ulimit -Sn; sleep 0.3")
+	limited := func(limit string, options ...string) (*job, int) {
+		command := slices.Concat([]string{"prlimit", "--nofile=" + limit, "mpiexec", "-n", "40"}, options, []string{"sh", "-c", "ulimit -Sn; sleep 0.3"})
+		j := launch(t, nil, command...)
 		return j, j.end(t)
 	}
 	j, code := limited("40:4096")
@@ -24,16 +27,26 @@ func TestDescriptorLimits(t *testing.T) {
 	for _, line := range lines(j.out.String()) {
 		assert.Equal(t, "40", line)
 	}
-	j, code = limited("100:100")
-	assert.Equal(t, 255, code)
-	assert.Empty(t, j.out.String())
-	said := regexp.MustCompile(`^mpiexec: 40 ranks on \S+ need (\d+) descriptors in mpiexec's proxy, but its limit is 100; ` +
-		`raise it there \(ulimit -Hn\), or use more hosts\n$`).FindStringSubmatch(j.errOut.String())
-	require.NotNil(t, said, j.errOut.String())
-	need, err := strconv.Atoi(said[1])
-	require.NoError(t, err)
-	j, code = limited(said[1] + ":" + said[1])
+	need := func(options ...string) int {
+		j, code := limited("100:100", options...)
+		assert.Equal(t, 255, code)
+		assert.Empty(t, j.out.String())
+		said := regexp.MustCompile(`^mpiexec: 40 ranks on \S+ need (\d+) descriptors in mpiexec's proxy, but its limit is 100; ` +
+			`raise it there \(ulimit -Hn\), or use more hosts\n$`).FindStringSubmatch(j.errOut.String())
+		require.NotNil(t, said, j.errOut.String())
+		n, err := strconv.Atoi(said[1])
+		require.NoError(t, err)
+		return n
+	}
+	plain := need()
+	j, code = limited(strconv.Itoa(plain))
 	assert.Zero(t, code, j.errOut.String())
-	j, code = limited(strconv.Itoa(need - 1))
+	j, code = limited(strconv.Itoa(plain - 1))
 	assert.Equal(t, 255, code, j.errOut.String())
+
+	assert.Equal(t, plain+1, need("-pmi-port"), "a connection each, and the listener")
+	files := filepath.Join(t.TempDir(), "%r")
+	assert.Equal(t, plain+40, need("-outfile-pattern", files), "a file each")
+	j, code = limited(strconv.Itoa(plain+40), "-outfile-pattern", files)
+	assert.Zero(t, code, j.errOut.String())
 }

@@ -24,7 +24,7 @@ func (p *proxy) checkDescriptors(starts []start) error {
 	if err != nil {
 		return fmt.Errorf("count descriptors: %w", err)
 	}
-	need, most, ranks := len(open)+spareDescriptors, 0, 0
+	need, most, ranks := len(open)+spareDescriptors+len(p.outputFiles(starts)), 0, 0
 	for _, s := range starts {
 		own := p.descriptorsOf(s)
 		need, most, ranks = need+own, max(most, own), ranks+len(s.set.Ranks)
@@ -36,14 +36,14 @@ func (p *proxy) checkDescriptors(starts []start) error {
 	return nil
 }
 
-// descriptorsOf counts what openDescriptors opens for the proxy.
+// descriptorsOf counts what openDescriptors opens for the proxy, or the PMI port takes.
 func (p *proxy) descriptorsOf(s start) (count int) {
 	ranks := len(s.set.Ranks)
 	outputs := 2
 	if s.way.host != "" {
 		outputs = 2 * ranks
 	}
-	if p.port == nil && !s.way.pmix {
+	if !s.way.pmix {
 		count += ranks
 	}
 	if ranks > 1 {

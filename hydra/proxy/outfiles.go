@@ -29,20 +29,35 @@ func (p *proxy) openFiles(starts []start) error {
 	if p.plan.Group == 0 {
 		flags |= os.O_TRUNC // what ranks spawn adds to their files where the pattern has no %g
 	}
+	for _, f := range p.outputFiles(starts) {
+		file, err := os.OpenFile(f.name, flags, 0o666)
+		if err != nil {
+			return p.fileError(f.first, "open", f.name, err)
+		}
+		p.files[f.name] = &outFile{file: file}
+	}
+	return nil
+}
+
+type namedFile struct {
+	name  string
+	first hydra.RankSet // of those that write it
+}
+
+// outputFiles lists the output files of all ranks.
+func (p *proxy) outputFiles(starts []start) (files []namedFile) {
+	known := map[string]bool{}
 	for _, s := range starts {
 		for _, from := range outputsOf(s) {
 			for _, stream := range []channel.Kind{channel.Stdout, channel.Stderr} {
-				if name := p.fileName(from, stream); name != "" && p.files[name] == nil {
-					file, err := os.OpenFile(name, flags, 0o666)
-					if err != nil {
-						return p.fileError(from, "open", name, err)
-					}
-					p.files[name] = &outFile{file: file}
+				if name := p.fileName(from, stream); name != "" && !known[name] {
+					known[name] = true
+					files = append(files, namedFile{name, from})
 				}
 			}
 		}
 	}
-	return nil
+	return files
 }
 
 // outputsOf returns the ranks that have an output of their own: each one in private mode, else the set.
