@@ -59,3 +59,16 @@ func TestExitOfNobody(t *testing.T) {
 		assert.Contains(t, j.outcome.Lines[0], "which are not there")
 	}
 }
+
+// The decision of ranks that abort stands, whoever is killed as the end takes too long.
+func TestLossAfterTheEnd(t *testing.T) {
+	j := endingJob(0)
+	link := &proxyLink{world: &world{}, plan: HostPlan{Host: "near", Sets: []RankSet{{Ranks: []int{0}}}}}
+	j.proxies, j.open = append(j.proxies, link), 1
+	j.aborted(event{link: link, frame: channel.Frame{Kind: channel.Aborted, Body: wire.Encode(channel.Abort{Code: 7})}})
+	j.expired = time.After(0)
+	j.loop(nil)
+	j.lost(channel.Loss{Proxies: []int{0}, Began: true, Text: "killed"})
+	assert.Equal(t, 7, j.outcome.Code)
+	assert.Equal(t, []string{"mpiexec: the job did not end in time; killed what was left"}, j.outcome.Lines)
+}

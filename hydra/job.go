@@ -141,6 +141,7 @@ func (j *Job) loop(signals <-chan os.Signal) {
 				continue
 			}
 			j.outcome.note("the job did not end in time; killed what was left")
+			j.outcome.doubt = nil // who is lost from now on did not die before
 			return
 		case <-flushed:
 			j.checkStdout()
