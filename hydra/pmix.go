@@ -16,10 +16,14 @@ import (
 // layout tells a proxy that serves PMIx where all ranks of a world are.
 func (j *Job) layout(e event) {
 	var layout channel.Layout
-	err := e.frame.Value(&layout)
+	if err := e.frame.Value(&layout); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
 	w := j.worldOf(layout.Space)
-	if err != nil || w == nil {
-		j.garbled(e.link, fmt.Errorf("it asks where the ranks of %q are: %w", layout.Space, errors.Join(err, errNoWorld)))
+	if w == nil { // a rank wants to meet them
+		layout.Error = errNoWorld.Error()
+		e.link.conn.Answer(e.frame.Index, layout)
 		return
 	}
 	layout.Programs, layout.Universe = make([]int, w.plan.Size), max(w.plan.Hosts[0].World.Universe, w.plan.Size)

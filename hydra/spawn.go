@@ -5,6 +5,7 @@ package hydra
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -37,7 +38,9 @@ func (j *Job) spawn(e event) {
 	if err == nil {
 		plan, err = e.link.world.plan.spawned(b.request, len(j.worlds))
 	}
-	if err == nil && (j.ending || j.grace != nil) {
+	if err != nil {
+		j.stderr.line("mpiexec: spawn: " + err.Error()) // clients of PMIx are given no more than a number
+	} else if j.ending || j.grace != nil {
 		err = pmi.ErrClosed
 	}
 	if err != nil {
@@ -80,10 +83,12 @@ func (b *birth) codes(program int) (codes []int) {
 		if i == program || program < 0 {
 			code = spawnFailed
 		}
-		codes = append(codes, slices.Repeat([]int{code}, min(block.Ranks, maxRanks))...)
+		codes = append(codes, slices.Repeat([]int{code}, max(0, min(block.Ranks, maxRanks)))...)
 	}
 	return codes
 }
+
+var errNobody = errors.New("a spawn of no ranks")
 
 // spawned returns the plan of a world that a rank of this one asks for. It is made as this one was, but for what belongs to the
 // ranks of the command line: stdin, and options that name ranks.
@@ -101,6 +106,9 @@ func (p Plan) spawned(request pmi.SpawnRequest, group int) (Plan, error) {
 	}
 	s.KVSName = fmt.Sprintf("%s.%d", first, group)
 	plan, err := NewPlan(opts, s)
+	if err == nil && len(plan.Hosts) == 0 {
+		err = errNobody
+	}
 	for i := range plan.Hosts {
 		host := &plan.Hosts[i]
 		host.Group = group

@@ -31,3 +31,15 @@ func TestSpawnHostFile(t *testing.T) {
 	_, err = spawnSegment(block(file+"s"), "self")
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// A proxy that asks for no ranks is told so.
+func TestSpawnOfNoRanks(t *testing.T) {
+	plan, err := NewPlan(Options{Segments: []Segment{{Ranks: 1, PerProcess: 1, Args: []string{"true"}}}}, Setting{Host: "self", KVSName: "kvs"})
+	require.NoError(t, err)
+	block := pmi.SpawnBlock{Ranks: -1, Args: []string{"true"}}
+	for _, request := range []pmi.SpawnRequest{{}, {Blocks: []pmi.SpawnBlock{block}}} {
+		_, err = plan.spawned(request, 1)
+		assert.ErrorIs(t, err, errNobody)
+		assert.Empty(t, (&birth{request: request}).codes(-1))
+	}
+}

@@ -60,6 +60,7 @@ func TestSpawnOfNothing(t *testing.T) {
 	assert.Contains(t, replies[3], "/nosuchdir")
 	assert.Contains(t, replies[4], "/nosuchfile")
 	assert.Contains(t, j.errOut.String(), "mpiexec: spawn: cannot run ./nosuchprogram on ")
+	assert.Contains(t, j.errOut.String(), "mpiexec: spawn: host file: ")
 	assert.Less(t, time.Since(j.started), 10*time.Second)
 }
 

@@ -49,6 +49,7 @@ type Layout struct {
 	Hosts    []string
 	Ranks    [][]int // of each host
 	Programs []int   // of each rank
+	Error    string
 }
 
 // A Modex asks for what a rank has put for all others to see, or brings it.

@@ -91,7 +91,8 @@ static void logged(const pmix_proc_t *client, const pmix_info_t data[], size_t n
     char *shown;
 
     for (size_t i = 0; i < n; i++) {
-        if (data[i].value.type == PMIX_STRING && (PMIX_CHECK_KEY(&data[i], PMIX_LOG_STDERR) || PMIX_CHECK_KEY(&data[i], PMIX_LOG_STDOUT)))
+        if (data[i].value.type == PMIX_STRING && data[i].value.data.string &&
+            (PMIX_CHECK_KEY(&data[i], PMIX_LOG_STDERR) || PMIX_CHECK_KEY(&data[i], PMIX_LOG_STDOUT)))
             text = data[i].value.data.string;
         if (data[i].value.type == PMIX_BYTE_OBJECT && PMIX_CHECK_KEY(&data[i], PMIX_LOG_MSG))
             text = help_text(&data[i].value.data.bo);
@@ -102,32 +103,44 @@ static void logged(const pmix_proc_t *client, const pmix_info_t data[], size_t n
     free(shown);
 }
 
+/* is_space says whether a name that a client gives can be one of mpiexec's: others could not stand in a line. */
+static bool is_space(const char *name) { return *name && !strpbrk(name, " \t\r\n,:;"); }
+
 /* meet has the proxy bring ranks together, which may be anywhere. */
-static void meet(const char *verb, const call *c, const pmix_proc_t procs[], size_t n, const void *bytes, size_t size)
+static pmix_status_t meet(const char *verb, call *c, const pmix_proc_t procs[], size_t n, const void *bytes, size_t size)
 {
-    char *who = NULL, *data = hex(bytes, size), one[PMIX_MAX_NSLEN + 16];
+    char *who = NULL, *data, one[PMIX_MAX_NSLEN + 16];
 
     for (size_t i = 0; i < n; i++) {
+        if (!is_space(procs[i].nspace)) {
+            free(who);
+            free(c);
+            return PMIX_ERR_BAD_PARAM;
+        }
         if (procs[i].rank == PMIX_RANK_WILDCARD)
             sprintf(one, "%s:*", procs[i].nspace);
         else
             sprintf(one, "%s:%u", procs[i].nspace, procs[i].rank);
         who = join(who, ',', one);
     }
-    say("%s %p %s %s", verb, (const void *)c, who, data);
+    data = hex(bytes, size);
+    say("%s %p %s %s", verb, (void *)c, who, data);
     free(who);
     free(data);
+    return PMIX_SUCCESS;
 }
 
 static pmix_status_t fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo, char *blob, size_t size,
                            pmix_modex_cbfunc_t done, void *data)
 {
     call *c = call_new(modex_done, data);
+    pmix_status_t status;
 
     c->done.modex = done;
-    meet("fence", c, procs, nprocs, blob, size);
-    free(blob);
-    return PMIX_SUCCESS;
+    status = meet("fence", c, procs, nprocs, blob, size);
+    if (status == PMIX_SUCCESS)
+        free(blob);
+    return status;
 }
 
 static pmix_status_t connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void *data)
@@ -135,8 +148,7 @@ static pmix_status_t connect(const pmix_proc_t procs[], size_t nprocs, const pmi
     call *c = call_new(call_done, data);
 
     c->done.op = done;
-    meet("connect", c, procs, nprocs, NULL, 0);
-    return PMIX_SUCCESS;
+    return meet("connect", c, procs, nprocs, NULL, 0);
 }
 
 static pmix_status_t disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
@@ -145,14 +157,16 @@ static pmix_status_t disconnect(const pmix_proc_t procs[], size_t nprocs, const 
     call *c = call_new(call_done, data);
 
     c->done.op = done;
-    meet("disconnect", c, procs, nprocs, NULL, 0);
-    return PMIX_SUCCESS;
+    return meet("disconnect", c, procs, nprocs, NULL, 0);
 }
 
 static pmix_status_t get(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo, pmix_modex_cbfunc_t done, void *data)
 {
-    call *c = call_new(modex_done, data);
+    call *c;
 
+    if (!is_space(proc->nspace))
+        return PMIX_ERR_NOT_FOUND;
+    c = call_new(modex_done, data);
     c->done.modex = done;
     say("get %p %s %u", (void *)c, proc->nspace, proc->rank);
     return PMIX_SUCCESS;

@@ -12,6 +12,12 @@
 /* is_order tells what a client wants done from what it publishes. */
 static bool is_order(const pmix_info_t *info) { return !strncmp(info->key, "pmix.", 5); }
 
+/* is_value says whether the name service has a place for what a client publishes. */
+static bool is_value(const pmix_value_t *value)
+{
+    return (value->type == PMIX_STRING && value->data.string) || value->type == PMIX_BYTE_OBJECT;
+}
+
 /* said says a line and frees its words. */
 static pmix_status_t said(const char *verb, const call *c, const char *how, char *words)
 {
@@ -72,7 +78,7 @@ pmix_status_t publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t 
             how = "once";
         if (is_order(&info[i]))
             continue;
-        if (info[i].value.type != PMIX_STRING && info[i].value.type != PMIX_BYTE_OBJECT) {
+        if (!is_value(&info[i].value)) {
             free(words);
             return PMIX_ERR_NOT_SUPPORTED;
         }
@@ -122,13 +128,17 @@ pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t inf
     return said("lookup", c, how, words);
 }
 
+/* Without keys it is all that the client has published, which nobody keeps. */
 pmix_status_t unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[], size_t n, pmix_op_cbfunc_t done, void *data)
 {
-    call *c = call_new(call_done, data);
     char *words = NULL;
+    call *c;
 
+    if (!keys || !*keys)
+        return PMIX_ERR_NOT_SUPPORTED;
+    c = call_new(call_done, data);
     c->done.op = done;
-    for (; keys && *keys; keys++)
+    for (; *keys; keys++)
         words = add(words, *keys);
     return said("unpublish", c, "", words);
 }

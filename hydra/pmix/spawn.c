@@ -44,7 +44,8 @@ static char *add_app(char *words, const pmix_app_t *app)
         words = add(words, "wdir", app->cwd);
     for (size_t i = 0; i < app->ninfo; i++)
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (PMIX_CHECK_KEY(&app->info[i], known[k].key) && app->info[i].value.type == PMIX_STRING)
+            if (PMIX_CHECK_KEY(&app->info[i], known[k].key) && app->info[i].value.type == PMIX_STRING &&
+                app->info[i].value.data.string)
                 words = add(words, known[k].what, app->info[i].value.data.string);
     return words;
 }
@@ -52,9 +53,15 @@ static char *add_app(char *words, const pmix_app_t *app)
 pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo, const pmix_app_t apps[], size_t n,
                     pmix_spawn_cbfunc_t done, void *data)
 {
-    call *c = call_new(spawned, data);
     char *words = NULL;
+    call *c;
 
+    for (size_t i = 0; i < n; i++)
+        if (!apps[i].cmd || apps[i].maxprocs < 1)
+            return PMIX_ERR_BAD_PARAM;
+    if (n == 0)
+        return PMIX_ERR_BAD_PARAM;
+    c = call_new(spawned, data);
     c->done.spawn = done;
     for (size_t i = 0; i < n; i++)
         words = add_app(words, &apps[i]);

@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -133,6 +134,9 @@ func (p *proxy) describePMIx(space string) error {
 	var layout channel.Layout
 	if err := p.up.askValue(channel.LayoutRequest, channel.Layout{Space: space}, &layout); err != nil {
 		return err
+	}
+	if layout.Error != "" {
+		return errors.New(layout.Error)
 	}
 	self := -1
 	if space == p.plan.World.KVSName {

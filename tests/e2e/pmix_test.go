@@ -82,9 +82,14 @@ func ringLines(n int) (lines []string) {
 // pmixClient compiles a client of PMIx without MPI.
 func pmixClient(t *testing.T) string {
 	t.Helper()
+	return pmixProgram(t, "pmixclient")
+}
+
+func pmixProgram(t *testing.T, name string) string {
+	t.Helper()
 	testsupport.Require(t, "pkg-config")
 	flags, _, _ := testsupport.Run(t, limit, nil, "pkg-config", "--cflags", "--libs", "pmix")
-	return testsupport.CC(t, "cc", "testdata/pmixclient.c", strings.Fields(flags)...)
+	return testsupport.CC(t, "cc", "testdata/"+name+".c", strings.Fields(flags)...)
 }
 
 // What ranks are told of the job is right on every host; fences of some ranks, values that no fence has brought, and names
