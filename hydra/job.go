@@ -212,6 +212,7 @@ func (j *Job) handle(e event) {
 		}
 		j.started(w)
 		j.agree(w)
+		j.askAgain(e.link)
 		w.showProcesses()
 	case channel.Initialized:
 		w.pmiUsed = true

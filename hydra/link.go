@@ -19,6 +19,7 @@ type proxyLink struct {
 	conn  *channel.Conn
 	pids  []int           // of the sets, once all of them run
 	pmix  bool            // it serves its ranks by PMIx
+	asked []event         // questions about its ranks, from before it was known whether it does
 	done  bool            // nothing more will come from it
 	stdin *channel.Window // nil unless a rank there reads it
 }

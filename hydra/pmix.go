@@ -39,6 +39,7 @@ func (j *Job) layout(e event) {
 	e.link.pmix = true
 	e.link.conn.Answer(e.frame.Index, layout)
 	j.agree(e.link.world)
+	j.askAgain(e.link)
 }
 
 var errNoWorld = errors.New("no ranks have that key-value space")
@@ -63,7 +64,7 @@ func (j *Job) agree(w *world) {
 	}
 }
 
-// askRank passes a question about a rank on to the proxy of its host.
+// askRank passes a question about a rank on to the proxy of its host, as soon as that is known to serve PMIx.
 func (j *Job) askRank(e event) {
 	var query channel.Modex
 	if err := e.frame.Value(&query); err != nil {
@@ -71,16 +72,38 @@ func (j *Job) askRank(e event) {
 		return
 	}
 	query.Proxy, query.ID = e.link.plan.ID, e.frame.Index
-	if w := j.worldOf(query.Space); w != nil {
-		for _, link := range w.links {
-			if link.pmix && slices.Contains(link.plan.LocalRanks(), query.Rank) {
-				link.conn.SendValue(channel.ModexQuery, query)
-				return
-			}
+	switch link := j.linkOf(query.Space, query.Rank); {
+	case link != nil && link.pmix:
+		link.conn.SendValue(channel.ModexQuery, query)
+	case link != nil && link.pids == nil:
+		link.asked = append(link.asked, e)
+	default:
+		query.Error = fmt.Sprintf("rank %d of %s is not served by PMIx", query.Rank, query.Space)
+		e.link.conn.Answer(query.ID, query)
+	}
+}
+
+// askAgain passes on the questions that came too early for a proxy.
+func (j *Job) askAgain(link *proxyLink) {
+	asked := link.asked
+	link.asked = nil
+	for _, e := range asked {
+		j.askRank(e)
+	}
+}
+
+// linkOf returns the link of the proxy of a rank, or nil.
+func (j *Job) linkOf(space string, rank int) *proxyLink {
+	w := j.worldOf(space)
+	if w == nil {
+		return nil
+	}
+	for _, link := range w.links {
+		if slices.Contains(link.plan.LocalRanks(), rank) {
+			return link
 		}
 	}
-	query.Error = fmt.Sprintf("rank %d of %s is not served by PMIx", query.Rank, query.Space)
-	e.link.conn.Answer(query.ID, query)
+	return nil
 }
 
 // tellRank brings the answer to askRank to the proxy that has asked.

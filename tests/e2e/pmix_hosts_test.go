@@ -57,6 +57,14 @@ func TestPMIxHosts(t *testing.T) {
 	})
 }
 
+// Who asks for a value of a host that is yet to start waits for it.
+func TestPMIxLateHost(t *testing.T) {
+	shell := filepath.Join(t.TempDir(), "shell")
+	require.NoError(t, os.WriteFile(shell, []byte("#!/bin/sh\n[ \"$4\" != b ] || sleep 1\nexec sh -c \"$5\"\n"), 0o755))
+	o := pmixJob(t, "-pmi x -launcher ssh -launcher-exec "+shell+" -hosts a,b,c -n 3", pmixClient(t)).succeeded(t)
+	assert.Len(t, o.lines(), 3)
+}
+
 func TestPMIxHostsFaults(t *testing.T) {
 	hosts, step := pmixHosts(t)
 	program := openMPIProgram(t)
