@@ -128,12 +128,13 @@ static void describe(void)
         {PMIX_JOB_NUM_APPS, &job.apps},  {PMIX_NUM_NODES, &job.nodes},
     };
     enum { COUNTS = sizeof counts / sizeof *counts, LOCAL = 6, OTHERS = 3 };
+    const size_t n = (size_t)COUNTS + LOCAL + OTHERS + job.apps + job.size;
     char *nodes, *places;
     pmix_info_t *info, *next;
 
     check("name the hosts", PMIx_generate_regex(job.names, &nodes));
     check("place the ranks", PMIx_generate_ppn(job.ranks, &places));
-    PMIX_INFO_CREATE(info, (size_t)COUNTS + LOCAL + OTHERS + job.apps + job.size);
+    PMIX_INFO_CREATE(info, n);
     for (next = info; next < info + COUNTS; next++)
         PMIX_INFO_LOAD(next, counts[next - info].key, counts[next - info].value, PMIX_UINT32);
     PMIX_INFO_LOAD(next++, PMIX_NODE_MAP, nodes, PMIX_REGEX);
@@ -146,6 +147,9 @@ static void describe(void)
     for (uint32_t rank = 0; rank < job.size; rank++)
         load_rank(next++, rank);
     check("describe the job", PMIx_server_register_nspace(job.space, (int)job.local, info, (size_t)(next - info), NULL, NULL));
+    PMIX_INFO_FREE(info, n); /* libpmix has its own copy now */
+    free(nodes);
+    free(places);
 }
 
 /* admit lets a rank connect and prints what it needs for that. */
@@ -161,6 +165,17 @@ static void admit(pmix_rank_t rank)
         say("env %u %s", rank, *setting);
 }
 
+static void forget(void)
+{
+    for (uint32_t node = 0; node < job.nodes; node++)
+        free(job.hosts[node]);
+    free(job.hosts);
+    free(job.names), free(job.ranks), free(job.peers);
+    free(job.places), free(job.app_sizes), free(job.leaders);
+    free(job.space);
+    memset(&job, 0, sizeof job);
+}
+
 static void serve(void)
 {
     describe();
@@ -169,12 +184,12 @@ static void serve(void)
             admit(rank);
     if (job.self >= 0)
         say("ready");
+    forget();
 }
 
 bool job_line(const char *verb, char *rest)
 {
     if (!strcmp(verb, "job")) {
-        memset(&job, 0, sizeof job);
         job.space = must(strdup(word(&rest)));
         job.size = (uint32_t)strtoul(word(&rest), NULL, 10);
         job.universe = (uint32_t)strtoul(word(&rest), NULL, 10);

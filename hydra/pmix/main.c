@@ -22,7 +22,7 @@
  *   publish ID once|keep KEY VALUE ...     lookup ID SECONDS KEY ...     unpublish ID KEY ...
  *   spawn ID app RANKS arg TEXT ... env NAME=VALUE ... wdir|host|hostfile TEXT app ...
  *
- * It reads "done ID ok|missing|exists|closed|failed ..." in answer, and "modex TOKEN RANK", which
+ * It reads "done ID ok|missing|exists|failed ..." in answer, and "modex TOKEN RANK", which
  * asks what a rank of its own has put, and prints "modexed TOKEN DATA".
  *
  * It ends when its standard input does, and takes the folder with it: the proxy may be gone. If it is
@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 const char *helper_job, *helper_folder, *helper_host;
 
@@ -49,12 +50,24 @@ static void same_libpmix(void)
     }
 }
 
+/* raise_limit makes room for a connection of each rank. */
+static void raise_limit(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 static void start(void)
 {
     pmix_info_t info[5];
     bool no = false;
 
     same_libpmix();
+    raise_limit();
     setenv("PMIX_MCA_gds", "hash", 1);    /* no files that ranks map */
     setenv("PMIX_MCA_psec", "native", 1); /* no daemon of munge */
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, helper_folder, PMIX_STRING);

@@ -40,12 +40,20 @@ type pmix struct {
 	gather *pmi.Gather      // of the host's ranks
 	said   *complaint
 	closed atomic.Bool
+	ended  chan struct{} // closed when the helper is not served any more
+	shown  chan struct{} // closed when what ranks have logged is on its way; it changes until ended
 
 	describing sync.Mutex
 	described  []string // key-value spaces of the worlds that it knows
 
 	mu    sync.Mutex // guards whole lines
 	stdin *os.File
+}
+
+func newPMIx() *pmix {
+	x := &pmix{env: map[int][]string{}, gone: map[int]bool{}, ended: make(chan struct{}), shown: make(chan struct{})}
+	close(x.shown)
+	return x
 }
 
 // startPMIx starts the helper where the programs need it. Those of one host all do, or none; mpiexec looks after the hosts.
@@ -58,13 +66,12 @@ func (p *proxy) startPMIx(starts []start) error {
 		return fmt.Errorf("%s on %s is not linked with Open MPI, but others of this job are; give -pmi x to serve it by PMIx, too",
 			starts[i].args[0], p.plan.Host)
 	}
-	helper, err := p.forkPMIx()
+	err := p.forkPMIx()
 	if err == nil {
-		p.pmix = helper
 		err = p.describePMIx(p.plan.World.KVSName)
 	}
 	if err == nil {
-		err = helper.await()
+		err = p.pmix.await()
 	}
 	if err != nil {
 		return fmt.Errorf("serve PMIx on %s: %w", p.plan.Host, err)
@@ -90,21 +97,23 @@ func (p *proxy) giveWay(env []string) []string {
 func isPMI(setting string) bool { return strings.HasPrefix(setting, "PMI_") }
 
 // forkPMIx starts the helper. It ends with its stdin, whatever becomes of us, and takes the folder with it.
-func (p *proxy) forkPMIx() (helper *pmix, err error) {
+func (p *proxy) forkPMIx() error {
 	file, err := installed(pmixHelper)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	helper = &pmix{env: map[int][]string{}, gone: map[int]bool{}, folder: p.plan.PMIxFolder()}
+	helper := newPMIx()
+	helper.folder = p.plan.PMIxFolder()
 	helper.gather = pmi.NewGather(p.plan.World.Size, p.plan.LocalRanks(), p.up)
-	if err = os.Mkdir(helper.folder, 0o700); err != nil {
-		return nil, err
+	if err := os.Mkdir(helper.folder, 0o700); err != nil {
+		return err
 	}
+	p.pmix = helper
 	var pipes [3]struct{ ours, its *os.File }
 	for i := range pipes {
 		read, write, err := os.Pipe()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		pipes[i].ours, pipes[i].its = read, write
 		if i == 0 {
@@ -121,7 +130,10 @@ func (p *proxy) forkPMIx() (helper *pmix, err error) {
 		Files: []uintptr{pipes[0].its.Fd(), pipes[1].its.Fd(), pipes[2].its.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
-	return helper, err
+	if err != nil {
+		return fmt.Errorf("start %s: %w", file, err)
+	}
+	return nil
 }
 
 // describePMIx tells the helper which ranks of a world there are, once.

@@ -26,7 +26,7 @@ func (p *proxy) pmixCall(verb string, words []string) {
 	case "fence", "connect", "disconnect":
 		p.meet(verb, id, words)
 	case "log":
-		p.logged(id, words)
+		p.pmix.later(func() { p.logged(id, words) })
 	case "get":
 		go p.getModex(id, words)
 	case "modexed":
@@ -38,7 +38,8 @@ func (p *proxy) pmixCall(verb string, words []string) {
 	}
 }
 
-// done answers a call. The values stand behind its outcome.
+// done answers a call, on a goroutine: while the helper has much to say it may not listen, and who reads it must not wait for
+// that. The values stand behind the outcome.
 func (x *pmix) done(id string, err error, values ...string) {
 	outcome := "failed"
 	switch {
@@ -49,7 +50,7 @@ func (x *pmix) done(id string, err error, values ...string) {
 	case err.Error() == pmi.ErrNotPublished.Error():
 		outcome = "missing"
 	}
-	x.tell("done", id, outcome, strings.Join(values, " "))
+	go x.tell("done", id, outcome, strings.Join(values, " "))
 }
 
 // word writes bytes as the helper reads them.
@@ -64,6 +65,17 @@ func word(bytes []byte) string {
 func bytesOf(word string) []byte {
 	bytes, _ := hex.DecodeString(strings.TrimPrefix(word, "-"))
 	return bytes
+}
+
+// later shows something after what came before it. That may wait for whoever reads our output, as ranks must not for each other.
+func (x *pmix) later(show func()) {
+	before, shown := x.shown, make(chan struct{})
+	x.shown = shown
+	go func() {
+		defer close(shown)
+		<-before
+		show()
+	}()
 }
 
 // logged shows what the MPI library of a rank has to say, which it does not write itself.
@@ -168,11 +180,11 @@ func (p *proxy) getModex(id string, words []string) {
 	p.pmix.done(id, err, word([]byte(answer.Data)))
 }
 
-// query has the helper tell what a rank of this host has put, when it has.
+// query has the helper tell what a rank of this host has put, when it has. It does not wait either.
 func (x *pmix) query(frame channel.Frame) {
 	var query channel.Modex
 	if x != nil && frame.Value(&query) == nil {
-		x.tell("modex", strconv.Itoa(query.Proxy)+":"+strconv.Itoa(query.ID), query.Rank)
+		go x.tell("modex", strconv.Itoa(query.Proxy)+":"+strconv.Itoa(query.ID), query.Rank)
 	}
 }
 

@@ -47,6 +47,8 @@ func (x *pmix) await() error {
 
 // servePMIx passes on what the helper tells of the ranks. Without it they would wait for each other for ever.
 func (p *proxy) servePMIx() {
+	defer close(p.pmix.ended)
+	why := errHelperGone
 	for {
 		line, err := p.pmix.lines.ReadString('\n')
 		if err != nil {
@@ -54,14 +56,16 @@ func (p *proxy) servePMIx() {
 		}
 		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		first, more, _ := strings.Cut(rest, " ")
-		if rank, err := strconv.Atoi(first); err == nil && p.pmix.env[rank] != nil {
+		if rank, err := strconv.Atoi(first); verb == "error" {
+			why = errors.New(rest)
+		} else if err == nil && p.pmix.env[rank] != nil {
 			p.pmixEvent(verb, rank, more)
 		} else {
 			p.pmixCall(verb, strings.Fields(rest))
 		}
 	}
 	if !p.pmix.closed.Load() {
-		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "serve PMIx on %s: %v", p.plan.Host, errHelperGone))
+		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "serve PMIx on %s: %v", p.plan.Host, why))
 		p.end()
 	}
 }
@@ -92,6 +96,14 @@ func (x *pmix) close() {
 		x.closed.Store(true)
 		x.gather.Close()
 		x.stdin.Close()
+	}
+}
+
+// drain waits until all that ranks have logged is on its way. Preconditions: nothing of the helper runs any more.
+func (x *pmix) drain() {
+	if x != nil {
+		<-x.ended
+		<-x.shown
 	}
 }
 

@@ -83,6 +83,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	begin, err := p.ready()
 	if err != nil {
 		p.pmix.close()
+		procs.Sweep(p.reap, sweepLimit) // a helper that hangs
 		return err
 	}
 	if p.pmix != nil {
@@ -155,6 +156,7 @@ func (p *proxy) finish() {
 	}
 	p.endReading()
 	<-drained
+	p.pmix.drain()
 	p.sendWords()
 	p.closeFiles()
 }
