@@ -57,8 +57,8 @@ func writeGoals(b *strings.Builder, found *results.Set, goals []goal) {
 
 // modes are the columns of medians, in order; then come the ratios.
 var (
-	modes  = []string{"flat", "tags", "comms", "tpsl", "private"}
-	ratios = [][2]string{{"tpsl", "flat"}, {"private", "flat"}, {"tpsl", "tags"}, {"tpsl", "comms"}}
+	modes  = []string{"flat", "flat-yields", "tags", "comms", "tpsl", "private"}
+	ratios = [][2]string{{"tpsl", "flat"}, {"private", "flat"}, {"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}}
 )
 
 // writeMedians writes a table for each kind of benchmark, with the modes that it has.

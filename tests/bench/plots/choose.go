@@ -131,7 +131,7 @@ func (f figure) draw(found *results.Set, key string, names []results.Name) line 
 	for _, name := range names {
 		s, ok := found.Of(name.String())
 		if f.speedup {
-			s, ok = found.Ratio(names[0].String(), name.String())
+			s, ok = found.Ratio(name.With(f.x, "1").String(), name.String())
 		}
 		if !ok || f.log && s.Median <= 0 {
 			continue

@@ -17,7 +17,7 @@ type figure struct {
 	// leastLines is how many lines in a panel do.
 	leastLines int
 	log        bool // the y axis
-	// speedup shows how often faster than at the first place on the x axis.
+	// speedup shows how often faster than at 1 on the x axis.
 	speedup bool
 	limits  []limit
 }

@@ -124,6 +124,12 @@ BenchmarkHalo/mode=tpsl/grid=z/plane=yz/threads=1 1 7 us/exchange
 	assert.InDelta(t, 1, l.points[0].y, 0)
 	assert.InDelta(t, 10, l.points[2].y, 1e-9)
 	assert.Empty(t, chosen(t, "halo-xz", "BenchmarkHalo/mode=tpsl/grid=z/plane=xz/threads=1 1 100 us/exchange\n"), "one place is no curve")
+
+	panels = chosen(t, "halo-xz", `
+BenchmarkHalo/mode=tags/grid=z/plane=xz/threads=2 1 60 us/exchange
+BenchmarkHalo/mode=tags/grid=z/plane=xz/threads=4 1 30 us/exchange
+`)
+	assert.Empty(t, panels[0].lines[0].points, "without one thread there is nothing to be faster than")
 	assert.Empty(t, chosen(t, "rate-modes-threads", `
 BenchmarkRate/mode=tpsl/between=threads/pairs=1/size=8 1 4 Mmsg/s
 BenchmarkRate/mode=tpsl/between=threads/pairs=1/size=16 1 4 Mmsg/s
