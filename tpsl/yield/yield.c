@@ -21,7 +21,7 @@ enum {
     ROUNDS = 8,          /* that find nothing before the first yield */
     LONG_NS = 400000,    /* wait, before the first sleep: a sleep takes 50 us longer than it is told to */
     LONGEST_NS = 200000, /* sleep; a tick is 1 to 10 ms */
-    APART_NS = 50000,    /* rounds so far apart are no wait: the program computes between them */
+    APART_NS = 2000,     /* rounds so far apart are no wait: the program computes between them, if only little */
 };
 
 static struct {
