@@ -46,6 +46,7 @@ void tpsl_census_thread(struct tpsl_instance *in, bool first)
     in->home.heap = (uintptr_t)heap;
     free(heap);
     in->home.thread_locals = (uintptr_t)&tpsl_thread_tls.arena;
+    in->home.stack = in->home.stack_end = 0; /* not that of a thread before */
     if (first || pthread_getattr_np(pthread_self(), &a) != 0) /* which would read /proc/self/maps */
         return;
     if (pthread_attr_getstack(&a, &stack, &size) == 0) {

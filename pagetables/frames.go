@@ -14,6 +14,7 @@ const (
 	flagHuge     = 1 << 17
 	flagMerged   = 1 << 21 // by KSM
 	flagHugePage = 1 << 22 // of transparent huge pages
+	flagZero     = 1 << 24 // the page of zeros, for what was read and never written
 )
 
 // frames tell about page frames: /proc/kpagecount and kpageflags, which CAP_SYS_ADMIN may
@@ -46,6 +47,15 @@ func (f frames) of(frame uint64) (count, flags uint64) {
 		return 0, 0
 	}
 	return wordAt(f.counts, frame), wordAt(f.flags, frame)
+}
+
+// areZeros tells an entry of the page of zeros, which smaps does not count, and which a kernel that scans does not list.
+func (f frames) areZeros(entry uint64) bool {
+	if entry&entryPresent == 0 || entry&(entryFile|entryExclusive) != 0 {
+		return false
+	}
+	_, flags := f.of(entry & entryFrame)
+	return flags&flagZero != 0
 }
 
 func wordAt(f *os.File, index uint64) uint64 {

@@ -101,7 +101,7 @@ func FuzzCensus(f *testing.F) {
 			return
 		}
 		c.describes(9)
-		l := &landmarks{heaps: []uint64{0x100000}, stack: span{start: 0x7f0000, end: 0x800000}, heap: span{start: 0x600000, end: 0x700000}}
+		l := &landmarks{heaps: []span{{start: 0x100000, end: 0x900000}}, stack: span{start: 0x7f0000, end: 0x800000}, heap: span{start: 0x600000, end: 0x700000}}
 		end := uint64(0)
 		for _, s := range c.spansOf(m, l) {
 			assert.Less(t, s.start, s.end)

@@ -75,7 +75,7 @@ func (p *pageMap) runs(m *Mapping, start, end uint64, known frames, run Pages, e
 				run.Start = address
 			}
 			run.End = address + pageSize
-			if page.State == "" { // it has gone meanwhile
+			if page.State == "" { // zeros, or it has gone meanwhile
 				run.Start = run.End
 			}
 		})
@@ -93,6 +93,10 @@ func (p *pageMap) runs(m *Mapping, start, end uint64, known frames, run Pages, e
 func (p *Pages) set(m *Mapping, entry uint64, known frames) {
 	p.State, p.Exclusive = stateOf(m, entry), entry&entryExclusive != 0
 	p.Times, p.Huge, p.Merged = 0, false, false
+	if known.areZeros(entry) {
+		p.State = ""
+		return
+	}
 	if entry&entryPresent != 0 {
 		times, flags := known.of(entry & entryFrame)
 		p.Times, p.Huge, p.Merged = times, flags&(flagHuge|flagHugePage) != 0, flags&flagMerged != 0

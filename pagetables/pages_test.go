@@ -40,26 +40,32 @@ func TestPages(t *testing.T) {
 	assert.Contains(t, all, "4000000-4003000 anonymous true 0 false rank 4 heap rw-p")
 }
 
+// frames writes what the kernel says of each page frame.
+func (w *tree) frames(name string, words ...uint64) {
+	w.t.Helper()
+	var text []byte
+	for _, word := range words {
+		text = binary.LittleEndian.AppendUint64(text, word)
+	}
+	require.NoError(w.t, os.WriteFile(filepath.Join(string(w.proc), name), text, 0o600))
+}
+
 // With numbers of frames more is known of them.
 func TestPageFrames(t *testing.T) {
 	w := newTree(t)
 	w.process(9, 1, "prog")
-	w.maps(9, []vma{{0x1000, "rw-p", 0, "", []uint64{anonymous | 5, anonymous | 6, anonymous | 7, anonymous | 9}}})
-	write := func(name string, words ...uint64) {
-		var text []byte
-		for _, word := range words {
-			text = binary.LittleEndian.AppendUint64(text, word)
-		}
-		require.NoError(t, os.WriteFile(filepath.Join(string(w.proc), name), text, 0o600))
-	}
-	write("kpagecount", 0, 0, 0, 0, 0, 2, 2, 2)
-	write("kpageflags", 0, 0, 0, 0, 0, 0, 0, flagHugePage)
+	w.maps(9, []vma{{0x1000, "rw-p", 0, "", []uint64{anonymous | 5, anonymous | 6, anonymous | 7, anonymous | 9, forked | 8}}})
+	w.frames("kpagecount", 0, 0, 0, 0, 0, 2, 2, 2, 99)
+	w.frames("kpageflags", 0, 0, 0, 0, 0, 0, 0, flagHugePage, flagZero)
 	assert.Equal(t, []string{
 		"1000-3000 anonymous true 2 false process anonymous rw-p",
 		"3000-4000 anonymous true 2 true process anonymous rw-p",
 		"4000-5000 anonymous true 0 false process anonymous rw-p",
 	}, pageLines(t, w))
 }
+
+// zeros is the frame of the page of zeros, which all may have.
+const zeros = 30
 
 // framed gives pages numbers of frames, by their mappings' names and permissions.
 func framed(t *testing.T, data4 uint64, text4 uint64) *tree {
@@ -68,11 +74,13 @@ func framed(t *testing.T, data4 uint64, text4 uint64) *tree {
 	w.maps(9, []vma{
 		{0x100000, "r--p", 0, "/opt/lib/libtpsl.so.0", []uint64{ofFile | 1, ofFile | 2}},
 		{lib3, "r-xp", 0, library, []uint64{ofFile | 10, ofFile | 11, none}},
-		{lib3 + 0x3000, "rw-p", 0x3000, library, []uint64{anonymous | 20, ofFile | 12, none}},
+		{lib3 + 0x3000, "rw-p", 0x3000, library, []uint64{anonymous | 20, ofFile | 12, forked | zeros}},
 		{lib4, "r-xp", 0, library, []uint64{ofFile | text4, none, ofFile | 13}},
-		{lib4 + 0x3000, "rw-p", 0x3000, library, []uint64{anonymous | data4, ofFile | 12, none}},
+		{lib4 + 0x3000, "rw-p", 0x3000, library, []uint64{anonymous | data4, ofFile | 12, forked | zeros}},
 	})
 	w.memory(9, threadsMemory())
+	w.frames("kpagecount")
+	w.frames("kpageflags", append(make([]uint64, zeros), flagZero)...)
 	return w
 }
 

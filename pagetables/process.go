@@ -109,14 +109,11 @@ func (r *reading) survey() error {
 	defer f.Close()
 	m := memory{f}
 	c, err := m.census(l.libraries)
-	if c == nil {
-		if !errors.Is(err, errNoCensus) {
-			r.partial("ranks: %v", err)
-		}
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoCensus) {
 		r.partial("ranks: %v", err)
+	}
+	if c == nil || len(c.ranks) == 0 {
+		return nil
 	}
 	if !c.describes(r.status.inner) {
 		r.partial("ranks: the process was forked by that of ranks, and is none itself")
@@ -128,7 +125,7 @@ func (r *reading) survey() error {
 	}
 	r.Process.spans = c.spansOf(m, &l)
 	r.spanWalk.spans = r.Process.spans
-	r.same = fmt.Sprint(c.process, c.once, c.ranks[0])
+	r.same = fmt.Sprint(c.process, c.once, c.ranks[0].rank)
 	return nil
 }
 

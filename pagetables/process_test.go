@@ -6,6 +6,7 @@ package pagetables
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,26 @@ func TestSharedHeap(t *testing.T) {
 	assert.Contains(t, lines(p), "process anonymous rw-p: 20 20 0")
 }
 
+// A heap is one mapping with what is mapped before it, and with the rank's next heap, where the kernel has joined them.
+func TestJoinedHeaps(t *testing.T) {
+	const before, more = 2, 3 // pages
+	w := threads(t)
+	pages := slices.Repeat([]uint64{none}, before+heapSpan/pageSize+more)
+	for i := range before {
+		pages[i] = anonymous
+	}
+	pages[before], pages[before+heapSpan/pageSize] = anonymous, anonymous
+	all := append([]vma{{0x100000, "r--p", 0, "/opt/lib/libtpsl.so.0", []uint64{ofFile, none}}}, libraryAt(lib3)...)
+	w.maps(9, append(all, vma{arena4 - before*pageSize, "rw-p", 0, "", pages}))
+	memory := threadsMemory()
+	memory[arena4+heapSpan] = []uint64{arena4 + 0x30}
+	w.memory(9, memory)
+	p, err := w.proc.Read(9)
+	require.NoError(t, err)
+	assert.Contains(t, lines(p), "rank 4 heap rw-p: 8 8 0")
+	assert.Contains(t, lines(p), "process anonymous rw-p: 12 12 0")
+}
+
 // What cannot be read is an error that says why, or a note on an answer in part.
 func TestUnreadable(t *testing.T) {
 	cases := []struct {
@@ -172,6 +193,7 @@ func TestInPart(t *testing.T) {
 		{"nodes", func(w *tree) { w.write(9, "numa_maps", "zzz\n") }, "nodes from 0x100000 on: malformed line of numa_maps"},
 		{"census", func(w *tree) { m := threadsMemory(); m[censusAt][wordSize] = 8; w.memory(9, m) }, "ranks: malformed census"},
 		{"chain", func(w *tree) { m := threadsMemory(); m[objects+64][6] = 5; w.memory(9, m) }, "ranks: malformed object"},
+		{"ranks", func(w *tree) { m := threadsMemory(); m[censusAt][wordRank] = 1 << 46; w.memory(9, m) }, "ranks: read memory at 0x400000000000"},
 		{"forked", func(w *tree) { w.write(9, "status", "Name:\tprog\nNSpid:\t9\t2\nVmPTE: 4 kB\n") }, "the process was forked by that of ranks"},
 	}
 	for _, c := range cases {

@@ -41,7 +41,9 @@ func (p Proc) Prove(process *Process) (*Proof, error) {
 		return nil, p.explain(process.PID, err)
 	}
 	defer pages.close()
-	t := &trial{pages: pages, proof: &Proof{PID: process.PID}, known: map[string]*evidence{}, written: frameSet{}}
+	known := p.frames()
+	defer known.close()
+	t := &trial{pages: pages, frames: known, proof: &Proof{PID: process.PID}, known: map[string]*evidence{}, written: frameSet{}}
 	f, err := os.Open(p.path(process.PID, "smaps"))
 	if err != nil {
 		return nil, p.explain(process.PID, err)
@@ -68,6 +70,7 @@ func (p Proc) Prove(process *Process) (*Proof, error) {
 // A trial hears every mapping of every instance, in the order of addresses.
 type trial struct {
 	pages   *pageMap
+	frames  frames
 	proof   *Proof
 	known   map[string]*evidence // by object
 	written frameSet             // frames of pages that some instance has to itself
@@ -102,6 +105,7 @@ func (t *trial) hear(m *Mapping, start, end uint64, s *span) error {
 			case entry&entryPresent == 0:
 			case frame == 0:
 				hidden = true
+			case t.frames.areZeros(entry):
 			case entry&entryFile == 0:
 				e.Data++
 				if t.written.add(frame) {

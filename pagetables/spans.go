@@ -35,7 +35,7 @@ type span struct {
 // landmarks are mappings that a census does not tell.
 type landmarks struct {
 	libraries   []uint64 // where a library of ours may be mapped
-	heaps       []uint64 // where a heap of a thread may begin
+	heaps       []span   // parts of mappings, from where a heap of a thread may begin
 	stack, heap span     // of the process's first thread
 	mpi         bool     // an MPI library is mapped
 }
@@ -50,8 +50,10 @@ func (l *landmarks) note(m *Mapping) {
 		l.heap = span{start: m.Start, end: m.End}
 	case m.Offset == 0 && len(l.libraries) < maxLibraries && hasCensus(path.Base(m.Name)):
 		l.libraries = append(l.libraries, m.Start)
-	case m.Start%heapSpan == 0 && !m.OfFile() && m.Perm == "rw-p" && len(l.heaps) < maxHeaps:
-		l.heaps = append(l.heaps, m.Start)
+	case !m.OfFile() && m.Perm == "rw-p" && len(l.heaps) < maxHeaps:
+		if start := (m.Start + heapSpan - 1) &^ (heapSpan - 1); start < m.End {
+			l.heaps = append(l.heaps, span{start: start, end: m.End})
+		}
 	}
 }
 
@@ -139,13 +141,15 @@ func (c *census) heapSpans(m memory, l *landmarks, owners map[uint64]Owner) (all
 	if owner := users[first]; owner != (Owner{}) {
 		all = append(all, span{l.heap.start, l.heap.end, owner, heap})
 	}
-	for _, start := range l.heaps {
-		arena, err := m.word(start)
-		if err != nil || arena%heapSpan == 0 || arena%heapSpan >= heapHeader {
-			continue
-		}
-		if owner := users[arena]; owner != (Owner{}) {
-			all = append(all, span{start, start + heapSpan, owner, heap})
+	for _, in := range l.heaps {
+		for start := in.start; start < in.end && len(all) < maxHeaps; start += heapSpan {
+			arena, err := m.word(start)
+			if err != nil || arena%heapSpan == 0 || arena%heapSpan >= heapHeader {
+				break // what follows a heap without a gap is one, too
+			}
+			if owner := users[arena]; owner != (Owner{}) {
+				all = append(all, span{start, start + heapSpan, owner, heap})
+			}
 		}
 	}
 	return all
