@@ -85,6 +85,18 @@ func (s *Snapshot) add(owner int, c Counts) {
 	s.Owners[owner].add(c)
 }
 
+// atLeast keeps what is counted of an owner from falling, should threads end while they are read.
+func (s *Snapshot) atLeast(before *Snapshot) {
+	for owner, counts := range before.Owners {
+		for figure, n := range counts {
+			if s.Owners[owner] == nil {
+				s.Owners[owner] = Counts{}
+			}
+			s.Owners[owner][figure] = max(s.Owners[owner][figure], n)
+		}
+	}
+}
+
 // A Source counts: a Kernel or a Proc.
 type Source interface {
 	// Follow begins to count threads, or to count them for another owner. Those that have ended are passed over.

@@ -35,7 +35,7 @@ struct file { struct inode *f_inode; };
 struct vm_area_struct { struct file *vm_file; };
 struct upid { int nr; void *ns; };
 struct pid { u32 level; struct upid numbers[1]; };
-struct task_struct { int pid, tgid; struct pid *thread_pid; };
+struct task_struct { int pid, tgid; unsigned __state; struct pid *thread_pid; };
 struct pt_regs { unsigned long si; };
 struct bpf_iter_meta { struct seq_file *seq; };
 struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
@@ -77,15 +77,15 @@ struct {
 	__type(value, struct counts);
 } ended SEC(".maps");
 
-/* The files that ranks map; each has a number from 2 on. */
+/* The files that ranks map; each has a number behind these. */
+enum { ANONYMOUS, OTHER_FILE, UNKNOWN /* the address space was locked, or nothing is there */ };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 13);
 	__type(key, struct object);
 	__type(value, u32);
 } objects SEC(".maps");
-
-enum { ANONYMOUS, OTHER_FILE };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -209,6 +209,8 @@ int BPF_PROG(end, struct task_struct *p)
 #pragma unroll
 		for (unsigned i = 0; i < sizeof(*sum) / sizeof(u64); i++)
 			__sync_fetch_and_add(&to[i], from[i]);
+	} else {
+		__sync_fetch_and_add(&lost, 1);
 	}
 	bpf_map_delete_elem(&threads, &tid);
 	return 0;
@@ -238,7 +240,8 @@ static void count_fault(struct thread *t, unsigned long address, unsigned long e
 	struct fault_key key = { .owner = t->owner, .object = ANONYMOUS };
 	struct fault_counts *f;
 
-	bpf_find_vma(bpf_get_current_task_btf(), address, object_of, &key.object, 0);
+	if (bpf_find_vma(bpf_get_current_task_btf(), address, object_of, &key.object, 0))
+		key.object = UNKNOWN;
 	f = bpf_map_lookup_elem(&faults, &key);
 	if (!f) {
 		bpf_map_update_elem(&faults, &key, &none, BPF_NOEXIST);
@@ -300,19 +303,20 @@ static int number_seen_by(struct task_struct *viewer, struct task_struct *task)
 
 /*
  * The kernel counts threads by its own numbers; who reads this may know them by those of a
- * namespace. It gets both, a pair a thread.
+ * namespace. It gets both of each thread, and whether it sleeps.
  */
 SEC("iter/task")
-int numbers(struct bpf_iter__task *ctx)
+int tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct { int seen, own; } pair;
+	struct { int seen, own, asleep; } line;
 
 	if (!task)
 		return 0;
-	pair.seen = number_seen_by(bpf_get_current_task_btf(), task);
-	pair.own = task->pid;
-	if (pair.seen)
-		bpf_seq_write(ctx->meta->seq, &pair, sizeof pair);
+	line.seen = number_seen_by(bpf_get_current_task_btf(), task);
+	line.own = task->pid;
+	line.asleep = task->__state != 0;
+	if (line.seen)
+		bpf_seq_write(ctx->meta->seq, &line, sizeof line);
 	return 0;
 }

@@ -25,6 +25,7 @@ type Kernel struct {
 	absent  []Figure
 	files   []string  // objects by their numbers
 	moved   *Snapshot // what threads did for former owners
+	last    *Snapshot
 }
 
 // needed says which programs a figure comes from.
@@ -50,7 +51,7 @@ func Start() (*Kernel, error) {
 }
 
 func start(spec *ebpf.CollectionSpec) (*Kernel, error) {
-	k := &Kernel{files: []string{"anonymous", "other files"}, moved: newSnapshot()}
+	k := &Kernel{files: []string{"anonymous", "other files", "unknown"}, moved: newSnapshot(), last: newSnapshot()}
 	if err := k.attach(spec); err != nil {
 		return nil, explain(errors.Join(err, k.Close()))
 	}
@@ -69,7 +70,7 @@ func (k *Kernel) attach(spec *ebpf.CollectionSpec) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.running.Programs)) {
-		if name == kernelProgNumbers {
+		if name == kernelProgTasks {
 			continue
 		}
 		l, err := link.AttachTracing(link.TracingOptions{Program: k.running.Programs[name]})
@@ -116,57 +117,6 @@ func (k *Kernel) Close() error {
 	return errors.Join(errs...)
 }
 
-// Follow implements Source.
-func (k *Kernel) Follow(threads ...Thread) error { return k.each(threads, k.follow) }
-
-// Adopt implements Source.
-func (k *Kernel) Adopt(threads ...Thread) error { return k.each(threads, k.adopt) }
-
-// each calls do with each thread's own number in the kernel.
-func (k *Kernel) each(threads []Thread, do func(id, owner int32) error) error {
-	kernel, err := k.numbers()
-	if err != nil {
-		return err
-	}
-	for _, thread := range threads {
-		id, alive := kernel[int32(thread.ID)]
-		if !alive {
-			continue
-		}
-		if err := do(id, int32(thread.Owner)); err != nil {
-			return fmt.Errorf("follow thread %d: %w", thread.ID, err)
-		}
-	}
-	return nil
-}
-
-// follow keeps for the former owner what was counted for it.
-func (k *Kernel) follow(id, owner int32) error {
-	table := k.running.Maps[kernelMapThreads]
-	var known kernelThread
-	err := table.Lookup(id, &known)
-	if err == nil && known.Owner == owner {
-		return nil
-	}
-	if err == nil {
-		err = table.LookupAndDelete(id, &known)
-	}
-	if err == nil {
-		k.moved.add(int(known.Owner), k.counts(&known.Counts))
-	} else if !errors.Is(err, ebpf.ErrKeyNotExist) {
-		return err
-	}
-	return k.adopt(id, owner)
-}
-
-func (k *Kernel) adopt(id, owner int32) error {
-	err := k.running.Maps[kernelMapThreads].Update(id, &kernelThread{Owner: owner}, ebpf.UpdateNoExist)
-	if errors.Is(err, ebpf.ErrKeyExist) {
-		return nil
-	}
-	return err
-}
-
 // Name implements Source.
 func (k *Kernel) Name(file File, path string) error {
 	key := kernelObject{Inode: file.Inode, Device: file.Major<<20 | file.Minor}
@@ -184,40 +134,81 @@ func (k *Kernel) Name(file File, path string) error {
 // Read implements Source.
 func (k *Kernel) Read() (*Snapshot, error) {
 	s := newSnapshot()
-	kernel, err := k.numbers()
+	threads, ended, at, err := k.entries()
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := k.tasks()
 	if err != nil {
 		return nil, err
 	}
 	for owner, c := range k.moved.Owners {
 		s.add(owner, c)
 	}
-	return s, errors.Join(k.readThreads(s, kernel), k.readEnded(s), k.readFaults(s), k.running.Variables["lost"].Get(&s.Lost))
-}
-
-func (k *Kernel) readThreads(s *Snapshot, kernel map[int32]int32) error {
-	seen := map[int32]int32{}
-	for here, own := range kernel {
-		seen[own] = here
+	for owner, c := range ended {
+		s.add(int(owner), k.counts(&kernelThread{Counts: c}, at))
 	}
-	var id int32
-	var thread kernelThread
-	entries := k.running.Maps[kernelMapThreads].Iterate()
-	for entries.Next(&id, &thread) {
-		c := k.counts(&thread.Counts)
+	for here, t := range tasks {
+		thread, followed := threads[t.own]
+		if !followed {
+			continue
+		}
+		c := k.counts(&thread, at)
 		s.add(int(thread.Owner), c)
-		s.Threads[Thread{int(seen[id]), int(thread.Owner)}] = c
+		s.Threads[Thread{int(here), int(thread.Owner)}] = c
+		delete(threads, t.own)
 	}
-	return entries.Err()
+	err = errors.Join(k.bury(s, threads, at), k.readFaults(s), k.running.Variables["lost"].Get(&s.Lost))
+	s.atLeast(k.last)
+	k.last = s
+	return s, err
 }
 
-func (k *Kernel) readEnded(s *Snapshot) error {
-	var owner int32
-	var c kernelCounts
-	entries := k.running.Maps[kernelMapEnded].Iterate()
-	for entries.Next(&owner, &c) {
-		s.add(int(owner), k.counts(&c))
+// bury counts threads that have ended, and forgets those that ended before they were followed: nobody else would, and their
+// numbers are used again.
+func (k *Kernel) bury(s *Snapshot, dead map[int32]kernelThread, at uint64) error {
+	for id, thread := range dead {
+		s.add(int(thread.Owner), k.counts(&thread, at))
+		err := k.running.Maps[kernelMapThreads].LookupAndDelete(id, &thread)
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("forget thread %d: %w", id, err)
+		}
+		k.moved.add(int(thread.Owner), k.counts(&thread, at))
 	}
-	return entries.Err()
+	return nil
+}
+
+// entries reads the ended threads, by owner, and then the live ones, at a time after at. One that ends meanwhile is among neither,
+// so it begins again then, some times.
+func (k *Kernel) entries() (threads map[int32]kernelThread, ended map[int32]kernelCounts, at uint64, err error) {
+	const most = 5
+	for range most {
+		var after map[int32]kernelCounts
+		var errs [3]error
+		at = clock()
+		ended, errs[0] = entriesOf[kernelCounts](k.running.Maps[kernelMapEnded])
+		threads, errs[1] = entriesOf[kernelThread](k.running.Maps[kernelMapThreads])
+		after, errs[2] = entriesOf[kernelCounts](k.running.Maps[kernelMapEnded])
+		if err = errors.Join(errs[:]...); err != nil || maps.Equal(ended, after) {
+			break
+		}
+	}
+	return threads, ended, at, err
+}
+
+// entriesOf reads a table. When an entry goes meanwhile the kernel may begin anew, and tell others twice.
+func entriesOf[V any](table *ebpf.Map) (map[int32]V, error) {
+	all := map[int32]V{}
+	var key int32
+	var value V
+	entries := table.Iterate()
+	for entries.Next(&key, &value) {
+		all[key] = value
+	}
+	return all, entries.Err()
 }
 
 func (k *Kernel) readFaults(s *Snapshot) error {
@@ -235,12 +226,20 @@ func (k *Kernel) readFaults(s *Snapshot) error {
 	return entries.Err()
 }
 
-// counts turns the kernel's into figures, without those that it cannot count.
-func (k *Kernel) counts(n *kernelCounts) Counts {
+// counts turns the kernel's into figures, without those that it cannot count. Times that still run count up to at: up to
+// the end of reading, they might be more than they turn out to be.
+func (k *Kernel) counts(t *kernelThread, at uint64) Counts {
+	n := &t.Counts
 	c := Counts{
 		Syscalls: n.Syscalls, FutexWaits: n.FutexWaits, FutexTime: n.FutexTime,
 		Voluntary: n.Voluntary, Involuntary: n.Involuntary, Migrations: n.Migrations, OffCPU: n.OffCpu,
 		Faults: n.FaultsUser + n.FaultsKernel,
+	}
+	if t.Left != 0 {
+		c[OffCPU] += max(at, t.Left) - t.Left
+	}
+	if t.InFutex != 0 {
+		c[FutexTime] += max(at, t.WaitsSince) - t.WaitsSince
 	}
 	for _, figure := range k.absent {
 		delete(c, figure)

@@ -25,7 +25,7 @@ import (
 // rounds of testdata/load.c.
 const rounds = 5000
 
-// load is testdata/load.c, waiting.
+// load is a program of testdata, waiting.
 type load struct {
 	pid    int
 	stdin  io.WriteCloser
@@ -34,8 +34,13 @@ type load struct {
 
 func startLoad(t *testing.T) *load {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "load")
-	out, err := exec.Command("gcc", "-O1", "-pthread", "testdata/load.c", "-o", file).CombinedOutput()
+	return startProgram(t, "load")
+}
+
+func startProgram(t *testing.T, name string) *load {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	out, err := exec.Command("gcc", "-O1", "-pthread", "testdata/"+name+".c", "-o", file).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cmd := exec.Command(file)
 	stdin, err := cmd.StdinPipe()
@@ -83,10 +88,10 @@ func TestKernel(t *testing.T) {
 	require.NoError(t, err)
 	defer k.Close()
 	require.Empty(t, k.Absent())
+	began := time.Now()
 	require.NoError(t, k.Follow(Thread{l.pid, 7}))
 	l.name(t, k)
 	counter := startPerf(t, l.pid)
-	began := time.Now()
 	pages, faults, voluntary, involuntary := l.run(t)
 	s, err := k.Read()
 	require.NoError(t, err)
@@ -198,13 +203,74 @@ func TestClose(t *testing.T) {
 	assert.Equal(t, goroutines, runtime.NumGoroutine())
 }
 
-func FuzzNumbers(f *testing.F) {
-	f.Add([]byte{1, 0, 0, 0, 2, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, pairs []byte) {
-		kernel, err := readNumbers(bytes.NewReader(pairs))
+func FuzzTasks(f *testing.F) {
+	f.Add([]byte{1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tasks, err := readTasks(bytes.NewReader(text))
 		if err == nil {
-			assert.LessOrEqual(t, len(kernel), len(pairs)/8)
+			assert.LessOrEqual(t, len(tasks), len(text)/12)
 		}
-		assert.Equal(t, len(pairs)%8 != 0, err != nil)
+		assert.Equal(t, len(text)%12 != 0, err != nil)
 	})
+}
+
+// A thread that sleeps all the time is on no CPU, and one that waits, waits, although neither has come back yet.
+func TestKernelStillWaiting(t *testing.T) {
+	l := startLoad(t) // reads its input
+	k, err := Start()
+	require.NoError(t, err)
+	defer k.Close()
+	require.NoError(t, k.Follow(Thread{l.pid, 7}))
+	const while = 100 * time.Millisecond
+	time.Sleep(while)
+	first, err := k.Read()
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, time.Duration(first.Owners[7][OffCPU]), while)
+	require.NoError(t, k.Follow(Thread{l.pid, 8}))
+	time.Sleep(while)
+	s, err := k.Read()
+	require.NoError(t, err)
+	for _, owner := range []int{7, 8} {
+		assert.GreaterOrEqual(t, time.Duration(s.Owners[owner][OffCPU]), while, "owner %d", owner)
+		assert.Less(t, time.Duration(s.Owners[owner][OffCPU]), time.Minute, "owner %d", owner)
+	}
+}
+
+// What ends while it is read is counted once: no sum falls.
+func TestKernelThreadsEnd(t *testing.T) {
+	l := startProgram(t, "short")
+	k, err := Start()
+	require.NoError(t, err)
+	defer k.Close()
+	require.NoError(t, k.Follow(Thread{l.pid, 7}))
+	_, err = l.stdin.Write([]byte("\n"))
+	require.NoError(t, err)
+	last := Counts{}
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		s, err := k.Read()
+		require.NoError(t, err)
+		for figure, n := range s.Owners[7] {
+			require.GreaterOrEqual(t, n, last[figure], figure)
+		}
+		last = s.Owners[7]
+	}
+	assert.Greater(t, last[Syscalls], uint64(10000))
+}
+
+// A thread that ended before it was followed does not lend its entry to the next one of its number.
+func TestKernelForgets(t *testing.T) {
+	const nobody = 1<<22 - 1 // above the numbers of kernels that have not started so many
+	k, err := Start()
+	require.NoError(t, err)
+	defer k.Close()
+	require.NoError(t, k.adopt(task{own: nobody}, 7))
+	for range 2 {
+		s, err := k.Read()
+		require.NoError(t, err)
+		assert.Empty(t, s.Threads)
+		assert.Zero(t, s.Owners[7][OffCPU])
+	}
+	threads, _, _, err := k.entries()
+	require.NoError(t, err)
+	assert.Empty(t, threads)
 }

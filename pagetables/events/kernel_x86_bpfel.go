@@ -72,7 +72,7 @@ const (
 	kernelProgFaultUser   = "fault_user"
 	kernelProgLeave       = "leave"
 	kernelProgMigrate     = "migrate"
-	kernelProgNumbers     = "numbers"
+	kernelProgTasks       = "tasks"
 	kernelVarLost         = "lost"
 )
 
@@ -126,7 +126,7 @@ type kernelProgramSpecs struct {
 	FaultUser   *ebpf.ProgramSpec `ebpf:"fault_user"`
 	Leave       *ebpf.ProgramSpec `ebpf:"leave"`
 	Migrate     *ebpf.ProgramSpec `ebpf:"migrate"`
-	Numbers     *ebpf.ProgramSpec `ebpf:"numbers"`
+	Tasks       *ebpf.ProgramSpec `ebpf:"tasks"`
 }
 
 // kernelMapSpecs contains maps before they are loaded into the kernel.
@@ -200,7 +200,7 @@ type kernelPrograms struct {
 	FaultUser   *ebpf.Program `ebpf:"fault_user"`
 	Leave       *ebpf.Program `ebpf:"leave"`
 	Migrate     *ebpf.Program `ebpf:"migrate"`
-	Numbers     *ebpf.Program `ebpf:"numbers"`
+	Tasks       *ebpf.Program `ebpf:"tasks"`
 }
 
 func (p *kernelPrograms) Close() error {
@@ -213,7 +213,7 @@ func (p *kernelPrograms) Close() error {
 		p.FaultUser,
 		p.Leave,
 		p.Migrate,
-		p.Numbers,
+		p.Tasks,
 	)
 }
 
