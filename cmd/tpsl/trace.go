@@ -17,6 +17,18 @@ import (
 func traceJob(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
-	_, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS)
-	return trace.Command(ctx, "/proc", args, trace.Output{Stdout: os.Stdout, Stderr: os.Stderr, Live: err == nil})
+	out := trace.Output{Stdout: os.Stdout, Stderr: os.Stderr}
+	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err == nil {
+		out.Terminal = terminalSize
+	}
+	return trace.Command(ctx, "/proc", args, out)
+}
+
+// terminalSize tells the size of the terminal that stdout is. A serial line does not know it.
+func terminalSize() (rows, columns int) {
+	size, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
+	if err != nil || size.Row == 0 || size.Col == 0 {
+		return 24, 80
+	}
+	return int(size.Row), int(size.Col)
 }

@@ -60,8 +60,11 @@ type request struct {
 // Output is where the command writes.
 type Output struct {
 	Stdout, Stderr io.Writer
-	Live           bool // stdout is a terminal
+	Terminal       Size // of stdout; nil: it is none
 }
+
+// Size tells how many lines and columns a terminal has at the time.
+type Size func() (rows, columns int)
 
 // Command runs tpsl trace on the proc filesystem until ctx ends, and returns its exit status.
 func Command(ctx context.Context, proc pagetables.Proc, args []string, out Output) int {

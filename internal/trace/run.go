@@ -18,10 +18,10 @@ import (
 type session struct {
 	request
 	out    Output
+	screen screen
 	watch  *watch
 	began  time.Time
 	last   *events.Snapshot
-	lines  int // of the table on the terminal
 	served atomic.Pointer[[]row]
 }
 
@@ -32,7 +32,13 @@ func run(ctx context.Context, proc pagetables.Proc, r request, out Output) (errs
 		return []error{err}
 	}
 	defer source.Close()
-	s := &session{request: r, out: out, watch: &watch{proc: proc, source: source, named: map[events.File]bool{}}, began: time.Now(), last: &events.Snapshot{}}
+	if first, err := source.Read(); err != nil {
+		return []error{err}
+	} else if r.by == "object" && first.Faults == nil {
+		return []error{fmt.Errorf("-by object: %w", events.ErrDenied)}
+	}
+	s := &session{request: r, out: out, screen: screen{w: out.Stdout, size: out.Terminal}, began: time.Now(), last: &events.Snapshot{}}
+	s.watch = &watch{proc: proc, source: source, named: map[events.File]bool{}}
 	alive, errs := s.watch.update(r.pids)
 	if alive == 0 {
 		return errs
@@ -79,29 +85,19 @@ func (s *session) show() error {
 	}
 	rows := rowsOf(s.watch.owners, now, &events.Snapshot{}, false)
 	s.served.Store(&rows)
-	if s.out.Live {
+	if s.out.Terminal != nil {
 		took := now.Time.Sub(s.began)
 		if !s.last.Time.IsZero() {
 			took = now.Time.Sub(s.last.Time)
 		}
 		var text bytes.Buffer
 		printRows(&text, rowsOf(s.watch.owners, now, s.last, s.by == "thread"), s.watch.source.Absent(), took, true)
-		s.clear()
-		s.lines = bytes.Count(text.Bytes(), []byte("\n"))
-		if _, err := s.out.Stdout.Write(text.Bytes()); err != nil {
+		if err := s.screen.draw(text.String()); err != nil {
 			return err
 		}
 	}
 	s.last = now
 	return nil
-}
-
-// clear takes the table off the terminal.
-func (s *session) clear() {
-	if s.lines > 0 {
-		fmt.Fprintf(s.out.Stdout, "\x1b[%dA\x1b[J", s.lines)
-	}
-	s.lines = 0
 }
 
 // finish prints the totals.
@@ -110,7 +106,7 @@ func (s *session) finish() (errs []error) {
 	if err != nil {
 		return []error{err}
 	}
-	s.clear()
+	s.screen.clear()
 	took := now.Time.Sub(s.began)
 	none := &events.Snapshot{}
 	absent := s.watch.source.Absent()
@@ -121,9 +117,6 @@ func (s *session) finish() (errs []error) {
 			faultsOf(s.watch.owners, now), now.Lost,
 		})
 	case s.by == "object":
-		if now.Faults == nil {
-			return []error{fmt.Errorf("-by object: %w", events.ErrDenied)}
-		}
 		printFaults(s.out.Stdout, faultsOf(s.watch.owners, now))
 	default:
 		fmt.Fprintf(s.out.Stdout, "in %.1f s:\n", took.Seconds())

@@ -76,7 +76,7 @@ func readToken(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte(rand.Text() + "\n")
-		err = os.WriteFile(file, text, 0o600)
+		err = create(file, text)
 	}
 	token := strings.TrimSpace(string(text))
 	if err == nil && token == "" {
@@ -86,4 +86,14 @@ func readToken(file string) (string, error) {
 		return "", fmt.Errorf("-token %s: %w", file, err)
 	}
 	return token, nil
+}
+
+// create makes a file that only its user can read. It follows no link, which another user may have put there.
+func create(file string, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }

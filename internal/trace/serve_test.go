@@ -74,4 +74,10 @@ func TestToken(t *testing.T) {
 	assert.EqualError(t, err, "-token "+file+": the file is empty")
 	_, err = readToken(filepath.Join(file, "x"))
 	assert.ErrorContains(t, err, "-token ")
+
+	link, to := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "to")
+	require.NoError(t, os.Symlink(to, link))
+	_, err = readToken(link)
+	assert.ErrorContains(t, err, "file exists")
+	assert.NoFileExists(t, to)
 }

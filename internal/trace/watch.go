@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/pagetables"
 	"github.com/tpsl/tpsl/pagetables/events"
 )
@@ -46,8 +48,8 @@ func (w *watch) update(pids []int) (alive int, errs []error) {
 	processes, errs := w.proc.Ranks(pids)
 	for _, process := range processes {
 		err := w.follow(process)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // it has just ended
+		if gone(err) {
+			continue
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -56,6 +58,9 @@ func (w *watch) update(pids []int) (alive int, errs []error) {
 	}
 	return alive, errs
 }
+
+// gone tells that a process or a thread has just ended.
+func gone(err error) bool { return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
 // follow tells the source of a process.
 func (w *watch) follow(process *pagetables.Process) error {
@@ -86,20 +91,27 @@ func (w *watch) threads(process *pagetables.Process) error {
 			continue
 		}
 		group, err := w.group(rank.Thread)
+		if gone(err) {
+			continue // another one may adopt the rank
+		}
 		if err != nil {
 			return err
 		}
 		sharing[group] = append(sharing[group], rank)
 	}
+	apart := len(process.Ranks) == 1 || len(sharing) > 1
 	for pid, ranks := range sharing {
 		entries, err := os.ReadDir(w.path(pid, "task"))
+		if gone(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		var own, others []events.Thread
 		for _, entry := range entries {
 			id, _ := strconv.Atoi(entry.Name())
-			i := slices.IndexFunc(ranks, func(r pagetables.Rank) bool { return len(ranks) == 1 || r.Thread == id })
+			i := slices.IndexFunc(ranks, func(r pagetables.Rank) bool { return apart || pid != process.PID || r.Thread == id })
 			if i >= 0 {
 				own = append(own, events.Thread{ID: id, Owner: w.number(owner{pid, ranks[i].Rank})})
 			} else {

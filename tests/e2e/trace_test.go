@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,6 +101,32 @@ func TestTrace(t *testing.T) {
 			assert.Less(t, said.of(rank)[0]["futex_waits"], uint64(5))
 		}
 	})
+}
+
+// The thread of a rank may end, and another one adopt the rank. The other rank has its own thread only.
+func TestTraceWithoutThread(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, built(t, "bin/tpslcc"), "testdata/gone.c", "-pthread")
+	said, stderr := traceJob(t, start(t, nil, built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", program))
+	assert.Empty(t, stderr)
+	ranks := append(said.of(0), said.of(1)...)
+	require.Len(t, ranks, 1)
+	assert.Greater(t, ranks[0]["off_cpu_ns"], uint64(said.Seconds*0.8e9), "it sleeps")
+	require.Len(t, said.of(-1), 1)
+	owned := slices.DeleteFunc(said.Threads, func(thread struct{ PID, Rank, Thread int }) bool { return thread.Rank < 0 })
+	assert.Len(t, owned, 1)
+}
+
+// Without privilege faults have no objects, which is said at once.
+func TestTraceObjectsWithoutPrivilege(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, "mpicc.mpich", "testdata/faces.c", "-O2", "-fopenmp")
+	job := start(t, []string{"OMP_NUM_THREADS=1"}, built(t, "bin/mpiexec"), "-n", "2", program, "ranks", "20")
+	_, stderr, code, err := testsupport.Output(10*time.Second, nil, "setpriv", "--bounding-set", "-bpf,-perfmon,-sys_admin",
+		built(t, "bin/tpsl"), "trace", "-by", "object", "-for", "1h", fmt.Sprint(job.Process.Pid))
+	require.NoError(t, err)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "tpsl trace: -by object: counting in the kernel takes CAP_BPF and CAP_PERFMON\n")
 }
 
 // It ends with the job that it looks at, and says what that did.
