@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"sync"
@@ -72,8 +73,11 @@ func (c *Child) serve(remote Remote) string {
 		}
 		close(over)
 		c.Trunk.Close()
+		if isGarbled(err) {
+			remote.Kill() // it may wait to say what nobody reads
+		}
 		defer time.AfterFunc(stopLimit, remote.Kill).Stop()
-		if end := remote.Wait(); end != nil {
+		if end := remote.Wait(); end != nil && !isGarbled(err) {
 			err = end
 		}
 		if silent.Load() {
@@ -81,6 +85,11 @@ func (c *Child) serve(remote Remote) string {
 		}
 		return withWords(remote.Words.String(), err.Error())
 	}
+}
+
+// isGarbled reports whether a channel was given up for what it carried: it has not ended.
+func isGarbled(err error) bool {
+	return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fs.ErrClosed)
 }
 
 // receive returns the next frame, which must be of a proxy that the trunk leads to: others trust it.

@@ -4,6 +4,10 @@
 package proxy
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"runtime"
@@ -161,14 +165,15 @@ func (p *proxy) finish() {
 	p.closeFiles()
 }
 
-// receive serves frames from mpiexec until the channel closes, which ends the job.
+// receive serves frames from mpiexec until the channel closes, which ends the job. What cannot be read does, too, and mpiexec must
+// know: it has not ordered the end.
 func (p *proxy) receive() {
-	for {
-		frame, err := p.trunk.Receive()
-		if err != nil {
-			break
-		}
+	frame, err := p.trunk.Receive()
+	for ; err == nil; frame, err = p.trunk.Receive() {
 		p.handle(frame)
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, fs.ErrClosed) {
+		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "proxy on %s: %v", p.plan.Host, err))
 	}
 	for _, window := range p.windows {
 		window.Close()
