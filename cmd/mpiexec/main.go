@@ -13,10 +13,9 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/internal/terminal"
 )
 
 func main() { os.Exit(run()) }
@@ -90,14 +89,9 @@ func currentSetting() (hydra.Setting, error) {
 		Dir:     dir,
 		Environ: os.Environ(),
 		KVSName: fmt.Sprintf("kvs_%d_%s", os.Getpid(), hex.EncodeToString(random[:])),
-		Prompt:  isTerminal(1),
+		Prompt:  terminal.Is(1),
 
-		ColourOut: isTerminal(1) && colour,
-		ColourErr: isTerminal(2) && colour,
+		ColourOut: terminal.Is(1) && colour,
+		ColourErr: terminal.Is(2) && colour,
 	}, nil
-}
-
-func isTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err == nil
 }

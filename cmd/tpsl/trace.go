@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/internal/trace"
 )
 
@@ -18,7 +19,7 @@ func traceJob(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	out := trace.Output{Stdout: os.Stdout, Stderr: os.Stderr}
-	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err == nil {
+	if terminal.Is(1) {
 		out.Terminal = terminalSize
 	}
 	return trace.Command(ctx, "/proc", args, out)

@@ -31,6 +31,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/tests/bench/plots"
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
@@ -90,8 +91,7 @@ func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (
 		return notDone, err
 	}
 	defer raw.Close()
-	_, notTerminal := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
-	p := &progress{w: stderr, terminal: notTerminal == nil}
+	p := &progress{w: stderr, terminal: terminal.Is(2)}
 	m := newSession(raw, p, s.contests, o.runs)
 	for _, why := range s.leftOut {
 		m.note("left out: %s", why)

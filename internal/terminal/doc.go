@@ -1,0 +1,5 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package terminal tells whether somebody looks on.
+package terminal

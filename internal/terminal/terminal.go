@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package terminal
+
+import "golang.org/x/sys/unix"
+
+// Is reports whether a descriptor is of a terminal. It takes no os.File, whose Fd method may change the mode of a stream
+// that others write to as well.
+func Is(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package terminal
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestIs(t *testing.T) {
+	for path, want := range map[string]bool{"/dev/ptmx": true, os.DevNull: false, "terminal.go": false} {
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		defer f.Close()
+		assert.Equal(t, want, Is(int(f.Fd())), path)
+	}
+}
