@@ -41,8 +41,8 @@ func Find(getenv func(string) string) (*Member, error) {
 
 // inherited is a member whose session is an inherited descriptor.
 func inherited(getenv func(string) string) (*Member, error) {
-	numbers := map[string]int{"PMI_FD": 0, "PMI_RANK": 0, "PMI_SIZE": 0}
-	for name := range numbers {
+	numbers := map[string]int{}
+	for _, name := range []string{"PMI_FD", "PMI_RANK", "PMI_SIZE"} {
 		n, err := strconv.Atoi(getenv(name))
 		switch {
 		case strings.Contains(getenv(name), ","):
