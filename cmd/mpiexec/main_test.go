@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,6 +139,7 @@ func (j *job) family() (proxy int, ranks []int) {
 			ranks = append(ranks, pid)
 		}
 	}
+	slices.Sort(ranks)
 	return proxy, ranks
 }
 

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/tpsl/tpsl/hydra"
@@ -114,7 +116,8 @@ func (p *proxy) writeFile(from hydra.RankSet, name string, text []byte) {
 
 // closeFiles ends the output files: some file systems tell only now that they are full.
 func (p *proxy) closeFiles() {
-	for name, f := range p.files {
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		f := p.files[name]
 		if err := f.file.Close(); err != nil && !f.broken {
 			p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "close output file %s on %s: %v", name, p.plan.Host, err))
 		}

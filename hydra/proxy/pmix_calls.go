@@ -117,7 +117,7 @@ func (p *proxy) meet(verb, id string, words []string) {
 		arrival.Barrier += space + ":" + who[space]
 	}
 	go func() {
-		union, err := p.meetOthers(arrival, slices.Collect(maps.Keys(who)))
+		union, err := p.meetOthers(arrival, slices.Sorted(maps.Keys(who)))
 		leave(union, err)
 	}()
 }

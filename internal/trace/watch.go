@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,7 +101,8 @@ func (w *watch) threads(process *pagetables.Process) error {
 		sharing[group] = append(sharing[group], rank)
 	}
 	apart := len(process.Ranks) == 1 || len(sharing) > 1
-	for pid, ranks := range sharing {
+	for _, pid := range slices.Sorted(maps.Keys(sharing)) {
+		ranks := sharing[pid]
 		entries, err := os.ReadDir(w.path(pid, "task"))
 		if gone(err) {
 			continue

@@ -167,7 +167,8 @@ func (k *Kernel) Read() (*Snapshot, error) {
 // bury counts threads that have ended, and forgets those that ended before they were followed: nobody else would, and their
 // numbers are used again.
 func (k *Kernel) bury(s *Snapshot, dead map[int32]kernelThread, at uint64) error {
-	for id, thread := range dead {
+	for _, id := range slices.Sorted(maps.Keys(dead)) {
+		thread := dead[id]
 		s.add(int(thread.Owner), k.counts(&thread, at))
 		err := k.running.Maps[kernelMapThreads].LookupAndDelete(id, &thread)
 		if errors.Is(err, ebpf.ErrKeyNotExist) {

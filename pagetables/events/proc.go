@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -95,7 +97,8 @@ func (p *Proc) Adopt(threads ...Thread) error {
 // Read implements Source.
 func (p *Proc) Read() (*Snapshot, error) {
 	s := newSnapshot()
-	for id, thread := range p.threads {
+	for _, id := range slices.Sorted(maps.Keys(p.threads)) {
+		thread := p.threads[id]
 		err := p.update(id, thread)
 		if gone(err) {
 			p.forget(id, thread)

@@ -82,6 +82,20 @@ func TestProcMalformed(t *testing.T) {
 	assert.ErrorContains(t, p.Follow(Thread{11, 0}), "thread 11: ")
 }
 
+// Of threads that cannot be read the first is named, each time.
+func TestProcNamesTheFirst(t *testing.T) {
+	root := t.TempDir()
+	p, err := FromProc(root)
+	require.NoError(t, err)
+	for id := 11; id < 20; id++ {
+		record(t, root, id, 100, 10, 20, 0)
+		require.NoError(t, p.Follow(Thread{id, 0}))
+		require.NoError(t, os.WriteFile(filepath.Join(root, fmt.Sprint(id), "task", fmt.Sprint(id), "stat"), []byte("("), 0o644))
+	}
+	_, err = p.Read()
+	assert.ErrorContains(t, err, "thread 11: ")
+}
+
 func TestProcLive(t *testing.T) {
 	l := startLoad(t)
 	p, err := FromProc("/proc")

@@ -6,9 +6,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +66,12 @@ func newBuilder(suite, out string) (*builder, error) {
 	}
 	b := &builder{suite: suite, out: out, rules: map[string]map[string]rule{}}
 	b.flags = []string{"-w", "-O1", "-I" + out + "/include", "-I" + suite + "/include", "-I" + suite + "/dtpools/include"}
-	for name, text := range configured {
+	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		path := filepath.Join(out, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(configured[name]), 0o666); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"image/color"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,8 +35,9 @@ func Draw(folder string, found *results.Set, caption string) (drawn []Figure, er
 		if len(panels) == 0 {
 			continue
 		}
-		for name, text := range f.render(panels, unit, caption) {
-			if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
+		files := f.render(panels, unit, caption)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o666); err != nil {
 				return nil, err
 			}
 		}
