@@ -19,32 +19,34 @@ const module = "github.com/tpsl/tpsl/"
 // tpsl meet at a process boundary only; the siblings loader, pagetables,
 // endpoints, pmi and ib do not know one another, so loader knows nothing of MPI.
 var mayImport = map[string][]string{
-	"loader":          {"internal"},
-	"pagetables":      {"internal"},
-	"endpoints":       {"internal"},
-	"pmi":             {"internal"},
-	"ib":              {"internal"},
-	"tpsl":            {"loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
-	"host":            {"loader", "tpsl/limits", "tpsl/rankset", "internal"},
-	"hydra":           {"pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/libtpsl":     {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
-	"cmd/libtpslhost": {"host", "loader", "tpsl/limits", "tpsl/rankset", "internal"},
-	"cmd/mpiexec":     {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "pagetables", "internal"},
-	"cmd/tpslcc":      {"internal"},
-	"internal":        {},
+	"loader":     {"internal"},
+	"pagetables": {"internal"},
+	"endpoints":  {"internal"},
+	// The message engine stands alone, though its folder lies in endpoints.
+	"endpoints/engine": {"internal"},
+	"pmi":              {"internal"},
+	"ib":               {"internal"},
+	"tpsl":             {"loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"host":             {"loader", "tpsl/limits", "tpsl/rankset", "internal"},
+	"hydra":            {"pmi", "ib", "loader/image", "loader/search", "internal"},
+	"cmd/libtpsl":      {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"cmd/libtpslhost":  {"host", "loader", "tpsl/limits", "tpsl/rankset", "internal"},
+	"cmd/mpiexec":      {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
+	"cmd/tpsl":         {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "pagetables", "internal"},
+	"cmd/tpslcc":       {"internal"},
+	"internal":         {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
 	"internal/doctor": {"internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"internal/mem":    {"internal/pids", "pagetables"},
 	"internal/trace":  {"internal/pids", "pagetables"},
-	"tests":           {"internal"},
-	"examples":        {"loader"},
+	"tests":           {"endpoints/engine", "internal"},
+	"examples":        {"endpoints/engine", "loader"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/mem", "internal/trace", "pagetables"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/mem", "internal/trace", "pagetables", "endpoints/engine"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {
