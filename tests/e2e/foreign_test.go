@@ -110,6 +110,9 @@ func TestForeignEnds(t *testing.T) {
 			}
 			want, wantTexts := files(program)
 			got, gotTexts := files(shared(t, "-rpp 2", program)...)
+			if end == "crash" || end == "abort" { // Hydra kills rank 0, and now and then its 9 is in the code
+				want.code, got.code = want.code|9, got.code|9
+			}
 			assert.Equal(t, want.code, got.code)
 			assert.Equal(t, inAnyOrder(want.stderr), inAnyOrder(crash.ReplaceAllString(got.stderr, "")))
 			assert.Equal(t, wantTexts, gotTexts)
