@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+// Kind chooses a matcher.
+type Kind uint8
+
+// The matchers: the hash table, which is the default, and the two queues.
+const (
+	HashTable Kind = iota
+	TwoQueues
+)
+
+// Matcher is a table that grows when it is full, or queues. It is for one thread at a time.
+type Matcher struct {
+	table  *Table // nil: queues
+	queues Queues
+}
+
+// New makes a matcher of nodes. A table starts with room for about pending nodes.
+func New(kind Kind, nodes *Nodes, pending int) Matcher {
+	if kind == TwoQueues {
+		return Matcher{queues: Queues{nodes: nodes}}
+	}
+	return Matcher{table: NewTable(nodes, pending)}
+}
+
+// Post hands in a receive: the earliest message that fits, or None, and it waits.
+func (m *Matcher) Post(i uint32) uint32 {
+	if m.table == nil {
+		return m.queues.Post(i)
+	}
+	partner := m.table.Post(i)
+	for partner == Full {
+		m.table.Grow()
+		partner = m.table.Post(i)
+	}
+	return partner
+}
+
+// Arrive hands in a message: the receive posted first of those that take it, or
+// None, and it waits.
+func (m *Matcher) Arrive(i uint32) uint32 {
+	if m.table == nil {
+		return m.queues.Arrive(i)
+	}
+	partner := m.table.Arrive(i)
+	for partner == Full {
+		m.table.Grow()
+		partner = m.table.Arrive(i)
+	}
+	return partner
+}
+
+// Probe returns the earliest message that a receive with this envelope would take,
+// and leaves it there; or None.
+func (m *Matcher) Probe(e Envelope) uint32 {
+	if m.table == nil {
+		return m.queues.Probe(e)
+	}
+	return m.table.Probe(e)
+}
+
+// Cancel takes node i out again, and tells whether it was still there.
+func (m *Matcher) Cancel(i uint32) bool {
+	if m.table == nil {
+		return m.queues.Cancel(i)
+	}
+	return m.table.Cancel(i)
+}

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// matcher is what both matchers do.
+type matcher interface {
+	Post(i uint32) uint32
+	Arrive(i uint32) uint32
+	Probe(e Envelope) uint32
+	Cancel(i uint32) bool
+}
+
+// each runs a test over both matchers, and over a table that is full at once and must grow.
+func each(t *testing.T, run func(t *testing.T, nodes *Nodes, m matcher)) {
+	for name, make := range map[string]func(*Nodes) matcher{
+		"table":  func(n *Nodes) matcher { m := New(HashTable, n, 100); return &m },
+		"small":  func(n *Nodes) matcher { m := New(HashTable, n, 0); return &m },
+		"queues": func(n *Nodes) matcher { m := New(TwoQueues, n, 0); return &m },
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes := &Nodes{}
+			run(t, nodes, make(nodes))
+		})
+	}
+}
+
+func add(nodes *Nodes, e Envelope, number uint64) uint32 {
+	i := nodes.Add()
+	n := nodes.At(i)
+	n.Envelope, n.Number = e, number
+	return i
+}
+
+// naive is the definition: two lists.
+type naive struct {
+	nodes              *Nodes
+	receives, messages []uint32
+}
+
+func takeFirst(list *[]uint32, fits func(i uint32) bool) uint32 {
+	at := slices.IndexFunc(*list, fits)
+	if at < 0 {
+		return None
+	}
+	i := (*list)[at]
+	*list = slices.Delete(*list, at, at+1)
+	return i
+}
+
+func (m *naive) Post(i uint32) uint32 {
+	partner := takeFirst(&m.messages, func(j uint32) bool { return m.nodes.At(i).Takes(m.nodes.At(j).Envelope) })
+	if partner == None {
+		m.receives = append(m.receives, i)
+	}
+	return partner
+}
+
+func (m *naive) Arrive(i uint32) uint32 {
+	partner := takeFirst(&m.receives, func(j uint32) bool { return m.nodes.At(j).Takes(m.nodes.At(i).Envelope) })
+	if partner == None {
+		m.messages = append(m.messages, i)
+	}
+	return partner
+}
+
+func (m *naive) Probe(e Envelope) uint32 {
+	for _, i := range m.messages {
+		if e.Takes(m.nodes.At(i).Envelope) {
+			return i
+		}
+	}
+	return None
+}
+
+func (m *naive) Cancel(i uint32) bool {
+	is := func(j uint32) bool { return i == j }
+	return takeFirst(&m.receives, is) != None || takeFirst(&m.messages, is) != None
+}
+
+// compare does what script says to m and to the model, two bytes a step.
+func compare(t *testing.T, nodes *Nodes, m matcher, script []byte) {
+	model := &naive{nodes: nodes}
+	number := uint64(0)
+	for step := 0; len(script) >= 2; step++ {
+		op, arg := script[0], script[1]
+		script = script[2:]
+		e := Envelope{Context: uint32(arg) & 1, Peer: int32(arg>>1&3) - 1, Tag: int32(arg>>3&3) - 1}
+		exact := Envelope{Context: e.Context, Peer: max(0, e.Peer), Tag: max(0, e.Tag)}
+		switch op % 8 {
+		case 0, 1:
+			i := add(nodes, e, 0)
+			require.Equal(t, model.Post(i), m.Post(i), "step %d: post %+v", step, e)
+		case 2, 3:
+			i := add(nodes, exact, 0)
+			require.Equal(t, model.Post(i), m.Post(i), "step %d: post %+v", step, exact)
+		case 4, 5, 6:
+			number++
+			i := add(nodes, exact, number)
+			require.Equal(t, model.Arrive(i), m.Arrive(i), "step %d: arrive %+v", step, exact)
+		default:
+			require.Equal(t, model.Probe(e), m.Probe(e), "step %d: probe %+v", step, e)
+			if n := nodes.Len(); n > 1 {
+				i := uint32(1 + (int(op)<<8|int(arg))%(n-1))
+				require.Equal(t, model.Cancel(i), m.Cancel(i), "step %d: cancel %d", step, i)
+			}
+		}
+	}
+}
+
+// Long random scripts, where stretches without wildcards make the table plain again.
+func TestMatchersDoAsTheModel(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	each(t, func(t *testing.T, nodes *Nodes, m matcher) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		script := make([]byte, 20000)
+		for i := range script {
+			script[i] = byte(r.Uint32())
+			if stretch := i / 5000 % 2; stretch == 1 && i%2 == 0 {
+				script[i] = 2 + script[i]%5 // exact ones only
+			}
+		}
+		compare(t, nodes, m, script)
+	})
+}
+
+func FuzzMatchers(f *testing.F) {
+	f.Add([]byte{0, 0, 4, 0, 4, 9, 2, 9, 7, 1})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		each(t, func(t *testing.T, nodes *Nodes, m matcher) { compare(t, nodes, m, script) })
+	})
+}
