@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/tpsl/tpsl/tests/bench/machine"
+	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
 // A plan is how much is measured, and where.
@@ -19,7 +22,7 @@ type plan struct {
 
 // mpi measures thread ranks beside flat and threaded ones.
 func mpi(quick bool) suite {
-	p := plan{cores: usableCores(), milliseconds: 40, cut: 2, quick: quick}
+	p := plan{cores: machine.Cores(), milliseconds: 40, cut: 2, quick: quick}
 	if quick {
 		p.milliseconds = 20
 	}
@@ -34,17 +37,17 @@ func (p plan) suite() suite {
 	} else {
 		s.leftOut = append(s.leftOut, why)
 	}
-	ends := filepath.Join(sourceFolder, "ends.c")
+	ends := filepath.Join(turns.Sources, "ends.c")
 	for _, name := range []string{"latency", "stream", "halo", "collective", "overlap", "memory"} {
-		s.commands = append(s.commands, append(cc("mpicc.mpich", name), ends), append(cc("bin/tpslcc", name), ends))
+		s.commands = append(s.commands, append(turns.CC("mpicc.mpich", name), ends), append(turns.CC("bin/tpslcc", name), ends))
 	}
-	s.commands = append(s.commands, []string{"cp", filepath.Join(sourceFolder, "two-hosts"), twoHosts},
-		cc("mpicc.mpich", "startup"), cc("bin/tpslcc", "startup"), cc("mpicc.mpich", "crowded"), cc("bin/tpslcc", "crowded"), cc("bin/tpslcc", "micro"),
-		cc("gcc", "pmi"), cc("gcc", "limits"))
+	s.commands = append(s.commands, []string{"cp", filepath.Join(turns.Sources, "two-hosts"), twoHosts},
+		turns.CC("mpicc.mpich", "startup"), turns.CC("bin/tpslcc", "startup"), turns.CC("mpicc.mpich", "crowded"), turns.CC("bin/tpslcc", "crowded"), turns.CC("bin/tpslcc", "micro"),
+		turns.CC("gcc", "pmi"), turns.CC("gcc", "limits"))
 	return s
 }
 
-func (p plan) contests() (all []contest) {
+func (p plan) contests() (all []turns.Contest) {
 	all = append(all, p.limits())
 	for _, pairs := range p.pairs() {
 		all = append(all, p.ends("latency", pairs, append([]int{0}, p.sizes()...)), p.ends("stream", pairs, p.sizes()))
@@ -52,24 +55,24 @@ func (p plan) contests() (all []contest) {
 	all = append(all, p.halos()...)
 	all = append(all, p.ranksOfOneProcess()...)
 	all = append(all, launches(16), launches(256), launchOnHosts(), startups(16), p.memory(16), p.startupsOf64(), p.crowded(), pmiCalls(64))
-	return append(all, contest{time.Minute, []side{{argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", program("micro", "tpslcc")}}}})
+	return append(all, turns.Contest{Limit: time.Minute, Sides: []turns.Side{{Argv: []string{"bin/mpiexec", "-n", "8", "-rpp", "8", turns.Program("micro", "tpslcc")}}}})
 }
 
-func pmiCalls(ranks int) contest {
-	n, client := fmt.Sprint(ranks), program("pmi", "gcc")
-	return contest{time.Minute, []side{
-		{argv: []string{"mpiexec.hydra", "-n", n, client, "mpiexec.hydra"}},
-		{argv: []string{"bin/mpiexec", "-n", n, client, "mpiexec"}},
+func pmiCalls(ranks int) turns.Contest {
+	n, client := fmt.Sprint(ranks), turns.Program("pmi", "gcc")
+	return turns.Contest{Limit: time.Minute, Sides: []turns.Side{
+		{Argv: []string{"mpiexec.hydra", "-n", n, client, "mpiexec.hydra"}},
+		{Argv: []string{"bin/mpiexec", "-n", n, client, "mpiexec"}},
 	}}
 }
 
 // memory compares what a rank takes.
-func (p plan) memory(ranks int) contest {
-	n, plain := fmt.Sprint(ranks), program("memory", "mpicc.mpich")
+func (p plan) memory(ranks int) turns.Contest {
+	n, plain := fmt.Sprint(ranks), turns.Program("memory", "mpicc.mpich")
 	one := []string{"OMP_NUM_THREADS=1"}
-	return contest{time.Minute, []side{
-		{env: one, argv: []string{"bin/mpiexec", "-n", n, plain, "flat", "1"}},
-		{argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, program("memory", "tpslcc"), "tpsl", n}},
-		{env: one, argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, plain, "private", n}},
+	return turns.Contest{Limit: time.Minute, Sides: []turns.Side{
+		{Env: one, Argv: []string{"bin/mpiexec", "-n", n, plain, "flat", "1"}},
+		{Argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, turns.Program("memory", "tpslcc"), "tpsl", n}},
+		{Env: one, Argv: []string{"bin/mpiexec", "-n", n, "-rpp", n, plain, "private", n}},
 	}}
 }

@@ -6,6 +6,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
 // Messages of 0 bytes have a latency only.
@@ -32,7 +34,7 @@ func (p plan) pairs() (numbers []int) {
 }
 
 // ends compares all ways of a program of pairs.
-func (p plan) ends(name string, pairs int, sizes []int) contest {
+func (p plan) ends(name string, pairs int, sizes []int) turns.Contest {
 	return p.compare(name, pairs, sizes, p.waysOf(pairs)...)
 }
 
@@ -48,16 +50,16 @@ func (p plan) waysOf(pairs int) []way {
 }
 
 // compare makes a contest of the ways to run a program.
-func (p plan) compare(name string, pairs int, sizes []int, ways ...way) contest {
-	c := contest{limit: 20 * time.Second}
+func (p plan) compare(name string, pairs int, sizes []int, ways ...way) turns.Contest {
+	c := turns.Contest{Limit: 20 * time.Second}
 	for _, w := range ways {
-		c.sides = append(c.sides, w.run(p.cores, pairs, name, fmt.Sprint(p.milliseconds), join(sizes, ",")))
+		c.Sides = append(c.Sides, w.run(p.cores, pairs, name, fmt.Sprint(p.milliseconds), join(sizes, ",")))
 	}
 	return c
 }
 
 // hosts compares ranks of two hosts, over TCP.
-func (p plan) hosts() (all []contest) {
+func (p plan) hosts() (all []turns.Contest) {
 	sizes, ways := []int{8, 4096, 65536, 1 << 20}, []way{flatHosts, tpslHosts, tagsHosts}
 	if p.quick {
 		sizes, ways = []int{8, 65536}, ways[:2]
@@ -71,10 +73,10 @@ func (p plan) hosts() (all []contest) {
 }
 
 // limits measures what the cores of one pair allow.
-func (p plan) limits() contest {
-	return contest{20 * time.Second, []side{{
-		env:  []string{"BENCH_CPUS=" + join(place(p.cores, 1), ",")},
-		argv: []string{program("limits", "gcc"), fmt.Sprint(p.milliseconds), join(p.sizes(), ",")},
+func (p plan) limits() turns.Contest {
+	return turns.Contest{Limit: 20 * time.Second, Sides: []turns.Side{{
+		Env:  []string{"BENCH_CPUS=" + join(place(p.cores, 1), ",")},
+		Argv: []string{turns.Program("limits", "gcc"), fmt.Sprint(p.milliseconds), join(p.sizes(), ",")},
 	}}}
 }
 
@@ -87,7 +89,7 @@ var (
 )
 
 // halos compares the exchange of planes by a side of 1, 2, 4... threads or flat ranks.
-func (p plan) halos() (all []contest) {
+func (p plan) halos() (all []turns.Contest) {
 	grids, most := [][]int{cube, largeX, largeY, largeZ}, max(4, min(16, len(p.cores)))
 	ways := []way{flat, tpslProcesses, tags}
 	if p.quick {
@@ -106,7 +108,7 @@ func (p plan) halos() (all []contest) {
 }
 
 // ranksOfOneProcess compares collectives of a rank on each core, and overlap, with flat ranks.
-func (p plan) ranksOfOneProcess() (all []contest) {
+func (p plan) ranksOfOneProcess() (all []turns.Contest) {
 	compare := func(name string, pairs int, sizes ...int) {
 		if p.quick {
 			sizes = []int{sizes[0], sizes[2]}

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/tests/bench/machine"
 	"github.com/tpsl/tpsl/tests/bench/results"
+	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
 func TestPlace(t *testing.T) {
@@ -36,7 +38,7 @@ func TestPlace(t *testing.T) {
 func TestWays(t *testing.T) {
 	line := func(w way, pairs int) string {
 		s := w.run([]int{0, 1}, pairs, "latency", "0", "8")
-		return strings.Join(append(s.env, s.argv...), " ")
+		return strings.Join(append(s.Env, s.Argv...), " ")
 	}
 	assert.Equal(t, "BENCH_CPUS=0,1,0,1 OMP_NUM_THREADS=1 bin/mpiexec -n 4 -rpp 1 -bind-to user:0,1,0,1 "+
 		"build/bench/latency-mpicc.mpich flat processes 0 8", line(flat, 2))
@@ -55,35 +57,35 @@ func TestWays(t *testing.T) {
 func TestContestsServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
 	t.Chdir("../..")
-	all := plan{cores: usableCores(), cut: 8, quick: true}.suite()
+	all := plan{cores: machine.Cores(), cut: 8, quick: true}.suite()
 	t.Log(all.leftOut)
 	require.NoError(t, compile(t.Context(), all.commands))
 	var found results.Set
-	var library libraryCheck
+	var library turns.LibraryCheck
 	for i, c := range all.contests {
-		for _, s := range c.sides {
-			if s.job != "" { // its name is known, and it takes seconds
-				require.NoError(t, found.Add(1, "Benchmark"+s.job+" 1 1 ms/job\n"))
+		for _, s := range c.Sides {
+			if s.Job != "" { // its name is known, and it takes seconds
+				require.NoError(t, found.Add(1, "Benchmark"+s.Job+" 1 1 ms/job\n"))
 				continue
 			}
 			begin := time.Now()
-			output, _, err := s.run(t.Context(), c.limit)
+			output, _, err := s.Run(t.Context(), c.Limit)
 			require.NoError(t, err)
-			t.Logf("%4d ms: %s", time.Since(begin).Milliseconds(), s.label())
-			lines, seen := takeLibrary(output)
-			_, err = library.see(i, s.label(), seen)
+			t.Logf("%4d ms: %s", time.Since(begin).Milliseconds(), s.Label())
+			lines, seen := turns.TakeLibrary(output)
+			_, err = library.See(i, s.Label(), seen)
 			require.NoError(t, err)
 			require.NoError(t, found.Add(1, lines))
 		}
 	}
 	for _, g := range all.goals {
-		assert.Contains(t, found.Values, g.name)
-		if g.base != "" {
-			assert.Contains(t, found.Values, g.base)
+		assert.Contains(t, found.Values, g.Name)
+		if g.Base != "" {
+			assert.Contains(t, found.Values, g.Base)
 		}
 	}
-	s := flat.run(usableCores(), 1, "latency", "0", "8")
-	s.env[0] = "BENCH_CPUS=901,902"
-	_, _, err := s.run(t.Context(), time.Minute)
+	s := flat.run(machine.Cores(), 1, "latency", "0", "8")
+	s.Env[0] = "BENCH_CPUS=901,902"
+	_, _, err := s.Run(t.Context(), time.Minute)
 	require.ErrorContains(t, err, "an end is not on its own CPU of BENCH_CPUS")
 }

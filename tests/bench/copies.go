@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/tpsl/tpsl/tests/bench/report"
+	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
 // works are the examples of libraries that are not made for threads.
@@ -22,34 +25,34 @@ var works = []struct {
 
 // copies measures copies of these libraries in threads against processes and dlmopen.
 func copies() suite {
-	s := suite{commands: [][]string{cc("gcc", "copies"), append(cc("bin/tpslcc", "copies"), "-DTPSL")}}
-	plain, ours := program("copies", "gcc"), program("copies", "tpslcc")
+	s := suite{commands: [][]string{turns.CC("gcc", "copies"), append(turns.CC("bin/tpslcc", "copies"), "-DTPSL")}}
+	plain, ours := turns.Program("copies", "gcc"), turns.Program("copies", "tpslcc")
 	for _, w := range works {
 		file := filepath.Join("build", "bench", "lib"+w.name+".so")
 		s.commands = append(s.commands, append([]string{w.compiler, "-O2", "-shared", "-fPIC",
 			filepath.Join("examples", "hostile", w.source), "-o", file}, w.flags...))
-		sides := []side{
-			{argv: []string{ours, "tpsl", w.name, file}},
-			{argv: []string{plain, "processes", w.name, file}},
-			{argv: []string{ours, "limit-tpsl", w.name, file}},
-			{argv: []string{plain, "limit-dlmopen", w.name, file}},
+		sides := []turns.Side{
+			{Argv: []string{ours, "tpsl", w.name, file}},
+			{Argv: []string{plain, "processes", w.name, file}},
+			{Argv: []string{ours, "limit-tpsl", w.name, file}},
+			{Argv: []string{plain, "limit-dlmopen", w.name, file}},
 		}
 		bases := []string{"processes"}
 		if w.dlmopen {
-			sides = append(sides, side{argv: []string{plain, "dlmopen", w.name, file}})
+			sides = append(sides, turns.Side{Argv: []string{plain, "dlmopen", w.name, file}})
 			bases = append(bases, "dlmopen")
 		}
-		s.contests = append(s.contests, contest{30 * time.Second, sides})
+		s.contests = append(s.contests, turns.Contest{Limit: 30 * time.Second, Sides: sides})
 		s.goals = append(s.goals, compared(w.name, bases)...)
 	}
 	return s
 }
 
 // compared are the ratios to look at for one library.
-func compared(library string, bases []string) (all []goal) {
+func compared(library string, bases []string) (all []report.Goal) {
 	ratio := func(what, base string) {
 		name := func(way string) string { return fmt.Sprintf(what, library, way) }
-		all = append(all, goal{what: name("tpsl/" + base), name: name("tpsl"), base: name(base)})
+		all = append(all, report.Goal{What: name("tpsl/" + base), Name: name("tpsl"), Base: name(base)})
 	}
 	for _, base := range bases {
 		ratio("Create/lib=%s/way=%s", base)
@@ -61,7 +64,7 @@ func compared(library string, bases []string) (all []goal) {
 	}
 	for _, way := range []string{"tpsl", "dlmopen"} {
 		name := fmt.Sprintf("Limit/lib=%s/way=%s", library, way)
-		all = append(all, goal{what: name, name: name})
+		all = append(all, report.Goal{What: name, Name: name})
 	}
 	return all
 }

@@ -3,33 +3,28 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
 
-// A goal is a bound for the median of a benchmark or, with a base, of its ratio
-// to the base in the same turn.
-type goal struct {
-	what, name, base string
-	atMost, atLeast  float64 // 0: no such bound
-	// notWorse: the ratio's interval must include 1 or lie on its better side.
-	notWorse bool
-}
+	"github.com/tpsl/tpsl/tests/bench/report"
+)
 
 // goals are those that the plan's contests have values for.
-func (p plan) goals() (all []goal) {
+func (p plan) goals() (all []report.Goal) {
 	all = append(all, p.goalsOfPairs()...)
 	all = append(all, p.goalsOfHalos()...)
 	all = append(all, p.goalsOfStartups()...)
 	all = append(all, goalsOfLaunches()...)
 	return append(all,
-		goal{what: "start-up of 16 ranks, mpiexec/mpiexec.hydra", name: "Startup/by=mpiexec/mode=flat/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", notWorse: true},
-		goal{what: "start-up of 16 ranks, tpsl/mpiexec.hydra", name: "Startup/by=mpiexec/mode=tpsl/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
-		goal{what: "start-up of 16 ranks, private/mpiexec.hydra", name: "Startup/by=mpiexec/mode=private/ranks=16", base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
-		goal{what: "memory of 16 ranks, tpsl/flat", name: "Memory/mode=tpsl/ranks=16", base: "Memory/mode=flat/ranks=16"},
-		goal{what: "memory of 16 ranks, private/flat", name: "Memory/mode=private/ranks=16", base: "Memory/mode=flat/ranks=16"},
-		goal{what: "PMI barrier of 64, mpiexec/mpiexec.hydra", name: "PMIBarrier/by=mpiexec/ranks=64", base: "PMIBarrier/by=mpiexec.hydra/ranks=64", atMost: 0.8},
-		goal{what: "64x64 PMI gets, mpiexec/mpiexec.hydra", name: "PMIGets/by=mpiexec/ranks=64", base: "PMIGets/by=mpiexec.hydra/ranks=64", atMost: 0.8},
-		goal{what: "stub over a direct call", name: "Stub", atMost: 2},
-		goal{what: "instance after the first", name: "Instance", atMost: 2},
+		report.Goal{What: "start-up of 16 ranks, mpiexec/mpiexec.hydra", Name: "Startup/by=mpiexec/mode=flat/ranks=16", Base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16", NotWorse: true},
+		report.Goal{What: "start-up of 16 ranks, tpsl/mpiexec.hydra", Name: "Startup/by=mpiexec/mode=tpsl/ranks=16", Base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
+		report.Goal{What: "start-up of 16 ranks, private/mpiexec.hydra", Name: "Startup/by=mpiexec/mode=private/ranks=16", Base: "Startup/by=mpiexec.hydra/mode=flat/ranks=16"},
+		report.Goal{What: "memory of 16 ranks, tpsl/flat", Name: "Memory/mode=tpsl/ranks=16", Base: "Memory/mode=flat/ranks=16"},
+		report.Goal{What: "memory of 16 ranks, private/flat", Name: "Memory/mode=private/ranks=16", Base: "Memory/mode=flat/ranks=16"},
+		report.Goal{What: "PMI barrier of 64, mpiexec/mpiexec.hydra", Name: "PMIBarrier/by=mpiexec/ranks=64", Base: "PMIBarrier/by=mpiexec.hydra/ranks=64", AtMost: 0.8},
+		report.Goal{What: "64x64 PMI gets, mpiexec/mpiexec.hydra", Name: "PMIGets/by=mpiexec/ranks=64", Base: "PMIGets/by=mpiexec.hydra/ranks=64", AtMost: 0.8},
+		report.Goal{What: "stub over a direct call", Name: "Stub", AtMost: 2},
+		report.Goal{What: "instance after the first", Name: "Instance", AtMost: 2},
 	)
 }
 
@@ -39,38 +34,38 @@ func (w way) of(what string, pairs, size int) string {
 }
 
 // ratio makes a goal of a bound.
-func ratio(what string, w, base way, benchmark string, pairs, size int, bound goal) goal {
-	bound.what = fmt.Sprintf("%s, %s/%s", what, w.mode, base.mode)
-	bound.name, bound.base = w.of(benchmark, pairs, size), base.of(benchmark, pairs, size)
+func ratio(what string, w, base way, benchmark string, pairs, size int, bound report.Goal) report.Goal {
+	bound.What = fmt.Sprintf("%s, %s/%s", what, w.mode, base.mode)
+	bound.Name, bound.Base = w.of(benchmark, pairs, size), base.of(benchmark, pairs, size)
 	return bound
 }
 
 const small, medium, large = 8, 65536, 4 << 20
 
-func (p plan) goalsOfPairs() []goal {
-	all := []goal{
-		ratio("8 B latency", tpslThreads, flat, "Latency", 1, small, goal{notWorse: true}),
-		ratio("8 B latency", privateThreads, flat, "Latency", 1, small, goal{notWorse: true}),
-		ratio("8 B latency between processes", tpslProcesses, flat, "Latency", 1, small, goal{notWorse: true}),
-		ratio("8 B message rate", tpslThreads, flat, "Rate", 1, small, goal{notWorse: true}),
-		ratio("8 B message rate", privateThreads, flat, "Rate", 1, small, goal{notWorse: true}),
-		ratio("64 KiB bandwidth", tpslThreads, flat, "Bandwidth", 1, medium, goal{atLeast: 1.2}),
-		ratio("64 KiB bandwidth", privateThreads, flat, "Bandwidth", 1, medium, goal{}),
-		ratio("4 MiB bandwidth", tpslThreads, flat, "Bandwidth", 1, large, goal{atLeast: 1.35}),
-		ratio("4 MiB bandwidth", privateThreads, flat, "Bandwidth", 1, large, goal{atLeast: 1.25}),
-		{what: "4 MiB bandwidth, tpsl/memcpy", name: tpslThreads.of("Bandwidth", 1, large), base: fmt.Sprintf("Memcpy/size=%d", large), atLeast: 0.95},
-		{what: "8 B latency, tpsl", name: tpslThreads.of("Latency", 1, small)},
-		{what: "cache line from core to core", name: "HandOver"},
-		ratio("8 B latency between processes", tpslProcesses, tags, "Latency", 1, small, goal{}),
+func (p plan) goalsOfPairs() []report.Goal {
+	all := []report.Goal{
+		ratio("8 B latency", tpslThreads, flat, "Latency", 1, small, report.Goal{NotWorse: true}),
+		ratio("8 B latency", privateThreads, flat, "Latency", 1, small, report.Goal{NotWorse: true}),
+		ratio("8 B latency between processes", tpslProcesses, flat, "Latency", 1, small, report.Goal{NotWorse: true}),
+		ratio("8 B message rate", tpslThreads, flat, "Rate", 1, small, report.Goal{NotWorse: true}),
+		ratio("8 B message rate", privateThreads, flat, "Rate", 1, small, report.Goal{NotWorse: true}),
+		ratio("64 KiB bandwidth", tpslThreads, flat, "Bandwidth", 1, medium, report.Goal{AtLeast: 1.2}),
+		ratio("64 KiB bandwidth", privateThreads, flat, "Bandwidth", 1, medium, report.Goal{}),
+		ratio("4 MiB bandwidth", tpslThreads, flat, "Bandwidth", 1, large, report.Goal{AtLeast: 1.35}),
+		ratio("4 MiB bandwidth", privateThreads, flat, "Bandwidth", 1, large, report.Goal{AtLeast: 1.25}),
+		{What: "4 MiB bandwidth, tpsl/memcpy", Name: tpslThreads.of("Bandwidth", 1, large), Base: fmt.Sprintf("Memcpy/size=%d", large), AtLeast: 0.95},
+		{What: "8 B latency, tpsl", Name: tpslThreads.of("Latency", 1, small)},
+		{What: "cache line from core to core", Name: "HandOver"},
+		ratio("8 B latency between processes", tpslProcesses, tags, "Latency", 1, small, report.Goal{}),
 	}
 	for _, pairs := range p.pairs() {
 		for _, base := range []way{tags, comms} {
-			bound := goal{}
+			bound := report.Goal{}
 			switch {
 			case pairs == 2 && len(p.cores) == 2:
-				bound.atLeast = 3
+				bound.AtLeast = 3
 			case pairs == 16 && base == tags:
-				bound.atLeast = 10
+				bound.AtLeast = 10
 			}
 			all = append(all, ratio(fmt.Sprintf("8 B message rate of %d pairs", pairs), tpslProcesses, base, "Rate", pairs, small, bound))
 		}
@@ -79,16 +74,16 @@ func (p plan) goalsOfPairs() []goal {
 }
 
 // goalsOfHosts are of interest where there are two.
-func goalsOfHosts() []goal {
-	return []goal{
-		ratio("8 B latency between hosts", tpslHosts, flatHosts, "Latency", 1, small, goal{}),
-		ratio("64 KiB bandwidth between hosts", tpslHosts, flatHosts, "Bandwidth", 1, medium, goal{}),
+func goalsOfHosts() []report.Goal {
+	return []report.Goal{
+		ratio("8 B latency between hosts", tpslHosts, flatHosts, "Latency", 1, small, report.Goal{}),
+		ratio("64 KiB bandwidth between hosts", tpslHosts, flatHosts, "Bandwidth", 1, medium, report.Goal{}),
 	}
 }
 
 // goalsOfHalos compare a side of two threads, or of as many as it has cores, with flat ranks
 // and with one thread.
-func (p plan) goalsOfHalos() (all []goal) {
+func (p plan) goalsOfHalos() (all []report.Goal) {
 	grids, threads := []string{"cube", "x", "y", "z"}, 2
 	if p.quick {
 		grids = []string{"x", "z"}
@@ -103,8 +98,8 @@ func (p plan) goalsOfHalos() (all []goal) {
 			}
 			what := fmt.Sprintf("halo of %s, plane %s, %d threads", grid, plane, threads)
 			all = append(all,
-				goal{what: what + ", tpsl/flat", name: name(tpslProcesses, threads), base: name(flat, threads), notWorse: true},
-				goal{what: what + "/1, tpsl", name: name(tpslProcesses, threads), base: name(tpslProcesses, 1)})
+				report.Goal{What: what + ", tpsl/flat", Name: name(tpslProcesses, threads), Base: name(flat, threads), NotWorse: true},
+				report.Goal{What: what + "/1, tpsl", Name: name(tpslProcesses, threads), Base: name(tpslProcesses, 1)})
 		}
 	}
 	return all

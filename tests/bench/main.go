@@ -25,15 +25,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/internal/terminal"
-	"github.com/tpsl/tpsl/tests/bench/plots"
-	"github.com/tpsl/tpsl/tests/bench/results"
+	"github.com/tpsl/tpsl/tests/bench/report"
+	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
 func main() {
@@ -46,13 +42,6 @@ func main() {
 	os.Exit(code)
 }
 
-// Exit codes, beside 0.
-const (
-	goalMissed  = 1
-	notDone     = 2
-	interrupted = 130 // as a shell's for SIGINT
-)
-
 // run does what the arguments say and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int, err error) {
 	o, err := parse(args, stdout)
@@ -60,25 +49,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
 	case err != nil:
-		return notDone, fmt.Errorf("%w; -h lists the options", err)
+		return report.NotDone, fmt.Errorf("%w; -h lists the options", err)
 	case o.plot:
 		for _, raw := range o.files {
-			if _, err := writeSummary(raw, stdout); err != nil {
-				return notDone, err
+			if _, err := maker.Write(raw, stdout); err != nil {
+				return report.NotDone, err
 			}
 		}
 		return 0, nil
 	}
 	s := o.suite()
 	if err := compile(ctx, s.commands); err != nil {
-		return notDone, err
+		return report.NotDone, err
 	}
 	if o.build {
 		return 0, nil
 	}
 	if o.only != nil {
-		if s.contests = only(s.contests, o.only); len(s.contests) == 0 {
-			return notDone, fmt.Errorf("-only %s: matches nothing that is measured", o.only)
+		if s.contests = turns.Only(s.contests, o.only); len(s.contests) == 0 {
+			return report.NotDone, fmt.Errorf("-only %s: matches nothing that is measured", o.only)
 		}
 	}
 	return o.bench(ctx, s, stdout, stderr)
@@ -86,77 +75,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // bench measures, and writes the results.
 func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (code int, err error) {
-	raw, err := o.newRaw()
+	built, err := os.ReadFile(builtFile)
 	if err != nil {
-		return notDone, err
+		return report.NotDone, err
 	}
-	defer raw.Close()
-	p := &progress{w: stderr, terminal: terminal.Is(2)}
-	m := newSession(raw, p, s.contests, o.runs)
+	r := report.Run{Out: o.out, Header: string(built) + o.measured(), Contests: s.contests, Turns: o.runs, Check: o.check, Maker: maker}
 	for _, why := range s.leftOut {
-		m.note("left out: %s", why)
+		r.Notes = append(r.Notes, "left out: "+why)
 	}
-	broken := m.measureAndLook(ctx)
-	p.finish()
-	missed, err := writeSummary(raw.Name(), stdout)
-	switch {
-	case ctx.Err() != nil:
-		return interrupted, errors.Join(errors.New("interrupted; the results are partial"), err)
-	case broken != nil:
-		return notDone, broken
-	case m.failed > 0:
-		return notDone, fmt.Errorf("%d commands failed; the summary's notes name them", m.failed)
-	case err != nil:
-		return notDone, err
-	case o.check && missed > 0:
-		return goalMissed, fmt.Errorf("%d goals missed", missed)
-	}
-	return 0, nil
+	return r.Measure(ctx, stdout, stderr)
 }
 
-// newRaw makes a folder of results, and in it a raw file with its header.
-func (o options) newRaw() (*os.File, error) {
-	day := time.Now()
-	folder, err := newFolder(o.out, day, processor(), runtime.NumCPU())
-	if err != nil {
-		return nil, err
-	}
-	raw, err := os.Create(filepath.Join(folder, "raw.txt"))
-	if err != nil {
-		return nil, err
-	}
-	if err := describeMachine(raw, day); err != nil {
-		raw.Close()
-		return nil, err
-	}
-	_, err = fmt.Fprintf(raw, "%s\n\n", o.measured())
-	return raw, err
-}
-
-// writeSummary makes summary and plots of a raw file, beside it, and returns how many goals were missed.
-func writeSummary(raw string, stdout io.Writer) (missed int, err error) {
-	f, err := os.Open(raw)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	found, err := results.Read(f)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", raw, err)
-	}
-	if len(found.Values) == 0 {
-		return 0, fmt.Errorf("%s: holds no benchmark", raw)
-	}
-	folder := filepath.Dir(raw)
-	drawn, err := plots.Draw(folder, found, caption(found))
-	if err != nil {
-		return 0, err
-	}
-	goals := goalsOf(found)
-	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(summarise(found, goals, drawn)), 0o666); err != nil {
-		return 0, err
-	}
-	missed = report(stdout, found, goals)
-	fmt.Fprintf(stdout, "\n%s: raw.txt, summary.md and %d plots\n", folder, len(drawn))
-	return missed, nil
-}
+var maker = report.Maker{Again: "scripts/bench -plot", Goals: goalsOf}

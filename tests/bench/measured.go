@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/tests/bench/machine"
+	"github.com/tpsl/tpsl/tests/bench/report"
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
@@ -23,7 +25,7 @@ func (o options) measured() string {
 	case o.quick:
 		what = "quick"
 	}
-	line := fmt.Sprintf("# %s: %s, %d cores", measuredKey, what, len(usableCores()))
+	line := fmt.Sprintf("# %s: %s, %d cores", measuredKey, what, len(machine.Cores()))
 	if o.only != nil {
 		line += ", only " + o.only.String()
 	}
@@ -32,7 +34,7 @@ func (o options) measured() string {
 
 // goalsOf returns the goals of what was measured, maybe on another machine. Of a
 // part that -only chose, they are those with a value.
-func goalsOf(found *results.Set) []goal {
+func goalsOf(found *results.Set) []report.Goal {
 	var what string
 	var cores int
 	line := found.Setting(measuredKey)
@@ -48,7 +50,7 @@ func goalsOf(found *results.Set) []goal {
 		goals = copies().goals
 	}
 	if partly {
-		goals = slices.DeleteFunc(goals, func(g goal) bool { return g.judge(found).runs == 0 })
+		goals = slices.DeleteFunc(goals, func(g report.Goal) bool { return !g.Measured(found) })
 	}
 	return goals
 }

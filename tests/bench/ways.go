@@ -5,15 +5,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/tpsl/tpsl/internal/topology"
+	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
 // A way is a mode, and where the two sides of each pair are: threads of one process, two
@@ -33,25 +30,6 @@ var (
 	tagsHosts        = way{"tags", "hosts"}
 )
 
-// usableCores returns a CPU of each core that this process may use.
-func usableCores() []int {
-	var mask unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mask); err != nil {
-		panic(err) // it fails only for wrong arguments
-	}
-	var allowed []int
-	for cpu := range len(mask) * 64 {
-		if mask.IsSet(cpu) {
-			allowed = append(allowed, cpu)
-		}
-	}
-	var cores []int
-	for _, core := range topology.Read(os.DirFS("/sys"), topology.NewSet(allowed...)).Objects(topology.Core) {
-		cores = append(cores, core.CPUs[0])
-	}
-	return cores
-}
-
 // place returns the CPU of each end, side 0's before side 1's. Where there are not two cores
 // for each pair, the ends of a pair share one: so the threads of a process, whose quarrels are
 // to be seen, run at the same time. OpenMP's "close" gives threads that share a core to it in
@@ -67,7 +45,7 @@ func place(cores []int, pairs int) (cpus []int) {
 }
 
 // run makes a side of a program that is called as programs/ends.h says.
-func (w way) run(cores []int, pairs int, name string, args ...string) side {
+func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side {
 	cpus := place(cores, pairs)
 	threads, perProcess, ranks, compiler := 1, 1, 2*pairs, "mpicc.mpich"
 	bind := "user:" + join(cpus, ",")
@@ -83,18 +61,18 @@ func (w way) run(cores []int, pairs int, name string, args ...string) side {
 		places = []string{"OMP_PLACES=threads", "OMP_PROC_BIND=close"}
 		bind = "user:" + distinct(cpus[:pairs], "+") + "," + distinct(cpus[pairs:], "+")
 	}
-	s := side{hangs: places != nil}
-	s.env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
-	s.argv = []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess)}
+	s := turns.Side{Hangs: places != nil}
+	s.Env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
+	s.Argv = []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess)}
 	if w.between == "hosts" {
-		s.argv = append([]string{twoHosts, distinct(cpus[:pairs], ","), distinct(cpus[pairs:], ",")}, s.argv...)
-		s.argv = append(s.argv, "-hosts", "10.79.0.1,10.79.0.2", "-ppn", fmt.Sprint(ranks/2), "-launcher", "ssh", "-launcher-exec", twoHosts)
+		s.Argv = append([]string{twoHosts, distinct(cpus[:pairs], ","), distinct(cpus[pairs:], ",")}, s.Argv...)
+		s.Argv = append(s.Argv, "-hosts", "10.79.0.1,10.79.0.2", "-ppn", fmt.Sprint(ranks/2), "-launcher", "ssh", "-launcher-exec", twoHosts)
 		if bind = "core"; places != nil {
 			bind = "none" // the host's CPUs are the process's
 		}
 	}
-	s.argv = append(s.argv, "-bind-to", bind, program(name, compiler), w.mode, w.between)
-	s.argv = append(s.argv, args...)
+	s.Argv = append(s.Argv, "-bind-to", bind, turns.Program(name, compiler), w.mode, w.between)
+	s.Argv = append(s.Argv, args...)
 	return s
 }
 
@@ -112,7 +90,7 @@ func distinct(numbers []int, separator string) string {
 }
 
 // twoHosts is a command, see programs/two-hosts.
-var twoHosts = filepath.Join(builtFolder, "two-hosts")
+var twoHosts = filepath.Join(turns.Built, "two-hosts")
 
 // hostsMissing tells why two hosts cannot be made here; "" where they can.
 func hostsMissing(cores []int) string {

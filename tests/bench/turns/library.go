@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package turns
 
 import (
 	"debug/elf"
@@ -13,9 +13,9 @@ import (
 
 const libraryKey = "library:"
 
-// takeLibrary takes the lines "library: FILE..." (programs/library.h) out of a
+// TakeLibrary takes the lines "library: FILE..." (programs/library.h) out of a
 // program's output.
-func takeLibrary(output string) (rest string, files []string) {
+func TakeLibrary(output string) (rest string, files []string) {
 	var kept strings.Builder
 	for line := range strings.Lines(output) {
 		if list, ok := strings.CutPrefix(line, libraryKey); ok {
@@ -27,15 +27,15 @@ func takeLibrary(output string) (rest string, files []string) {
 	return kept.String(), files
 }
 
-// A libraryCheck refuses to compare what different MPI libraries did, and sides
+// A LibraryCheck refuses to compare what different MPI libraries did, and sides
 // of one contest that tell their library with such that do not.
-type libraryCheck struct {
+type LibraryCheck struct {
 	files, by string
 	tells     map[int]string // by contest: its first side, if that one told
 }
 
-// see notes what a side of a contest ran; first tells that it was the first that told.
-func (c *libraryCheck) see(contest int, by string, seen []string) (first bool, err error) {
+// See notes what a side of a contest ran; first tells that it was the first that told.
+func (c *LibraryCheck) See(contest int, by string, seen []string) (first bool, err error) {
 	if c.tells == nil {
 		c.tells = map[int]string{}
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package machine
 
 import (
 	"fmt"
@@ -14,16 +14,11 @@ import (
 	"time"
 )
 
-// processor returns the name of this machine's.
-func processor() string { return field(fileText("/proc/cpuinfo"), "model name") }
+// Processor returns the name of this machine's.
+func Processor() string { return field(fileText("/proc/cpuinfo"), "model name") }
 
-// describeMachine writes what the figures depend on as configuration lines of
-// Go's benchmark format.
-func describeMachine(w io.Writer, day time.Time) error {
-	built, err := os.ReadFile(builtFile)
-	if err != nil {
-		return err
-	}
+// Describe writes what the figures depend on as configuration lines of Go's benchmark format.
+func Describe(w io.Writer, day time.Time) {
 	fmt.Fprint(w, "# SPDX-FileCopyrightText: The tpsl authors\n# SPDX-License-Identifier: Apache-2.0\n\n")
 	cpus := fileText("/proc/cpuinfo")
 	virtual := "no"
@@ -34,7 +29,7 @@ func describeMachine(w io.Writer, day time.Time) error {
 		{"# date", day.Format(time.DateOnly)},
 		{"goos", runtime.GOOS},
 		{"goarch", runtime.GOARCH},
-		{"cpu", processor()},
+		{"cpu", Processor()},
 		{"cpus", fmt.Sprintf("%d, namely %s", runtime.NumCPU(), field(fileText("/proc/self/status"), "Cpus_allowed_list"))},
 		{"caches", caches()},
 		{"smt", map[string]string{"0": "off", "1": "on"}[fileText("/sys/devices/system/cpu/smt/active")]},
@@ -50,13 +45,10 @@ func describeMachine(w io.Writer, day time.Time) error {
 		}
 		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
 	}
-	_, err = fmt.Fprintf(w, "%s\n", built)
-	return err
 }
 
-// describeBuild returns the lines of the header that were decided when the
-// programs were built.
-func describeBuild() string {
+// DescribeBuild returns such lines about what was decided when the programs were built.
+func DescribeBuild() string {
 	mpich := printed("mpichversion")
 	commit := printed("git", "rev-parse", "--short=12", "HEAD")
 	if commit != "" && printed("git", "status", "--porcelain", "-uno") != "" {

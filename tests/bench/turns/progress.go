@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package turns
 
 import (
 	"fmt"
@@ -9,18 +9,21 @@ import (
 	"time"
 )
 
-// A progress tells what runs, on one line. On a terminal the line is refreshed
+// A Progress tells what runs, on one line. On a terminal the line is refreshed
 // in place, elsewhere a new one comes now and then.
-type progress struct {
+type Progress struct {
 	w        io.Writer
 	terminal bool
 	told     time.Time
 }
 
+// NewProgress tells it on a stream, which is a terminal's or not.
+func NewProgress(w io.Writer, terminal bool) *Progress { return &Progress{w: w, terminal: terminal} }
+
 // tellEvery is the time between two lines where there is no terminal.
 const tellEvery = 30 * time.Second
 
-func (p *progress) tell(line string) {
+func (p *Progress) tell(line string) {
 	switch {
 	case p.terminal:
 		const clear = "\r\x1b[K"
@@ -31,8 +34,8 @@ func (p *progress) tell(line string) {
 	}
 }
 
-// finish leaves the terminal's cursor at the begin of a line.
-func (p *progress) finish() {
+// Finish leaves the terminal's cursor at the begin of a line.
+func (p *Progress) Finish() {
 	if p.terminal {
 		fmt.Fprintln(p.w)
 	}

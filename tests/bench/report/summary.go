@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,12 +15,12 @@ import (
 )
 
 // summarise returns the summary of a raw file, in Markdown.
-func summarise(found *results.Set, goals []goal, drawn []plots.Figure) string {
+func (m Maker) summarise(found *results.Set, goals []Goal, drawn []plots.Figure) string {
 	var b strings.Builder
 	b.WriteString("<!--\nSPDX-FileCopyrightText: The tpsl authors\nSPDX-License-Identifier: Apache-2.0\n-->\n\n")
 	fmt.Fprintf(&b, "# Measured on %s\n\n", caption(found))
-	b.WriteString("Made of `raw.txt` by `scripts/bench -plot raw.txt`. A ratio is taken turn by turn. Given are medians, with\n" +
-		"95 % intervals in brackets and as bars.\n\n")
+	fmt.Fprintf(&b, "Made of `raw.txt` by `%s raw.txt`. A ratio is taken turn by turn. Given are medians, with\n"+
+		"95 %% intervals in brackets and as bars.\n\n", m.Again)
 	if len(found.Notes) > 0 {
 		b.WriteString("## Notes\n\n")
 		for _, note := range found.Notes {
@@ -43,14 +44,14 @@ func summarise(found *results.Set, goals []goal, drawn []plots.Figure) string {
 // caption tells the machine and the day: "AMD EPYC, 2 cpus, 2026-11-05".
 func caption(found *results.Set) string {
 	cpus, _, _ := strings.Cut(found.Setting("cpus"), ",")
-	return fmt.Sprintf("%s, %s cpus, %s", orUnknown(found.Setting("cpu")), orUnknown(cpus), orUnknown(found.Setting("date")))
+	return fmt.Sprintf("%s, %s cpus, %s", cmp.Or(found.Setting("cpu"), "unknown"), cmp.Or(cpus, "unknown"), cmp.Or(found.Setting("date"), "unknown"))
 }
 
-func writeGoals(b *strings.Builder, found *results.Set, goals []goal) {
+func writeGoals(b *strings.Builder, found *results.Set, goals []Goal) {
 	b.WriteString("## Goals\n\n| | median | 95 % interval | runs | goal | |\n|---|---:|---:|---:|---|---|\n")
 	for _, g := range goals {
 		v := g.judge(found)
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", g.what, v.median, v.bounds, v.runs, g, v.text)
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", g.What, v.median, v.bounds, v.runs, g, v.text)
 	}
 	b.WriteString("\n")
 }

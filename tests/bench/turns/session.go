@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package turns
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const maxHangs = 3
 
 // An entrant is a side as a session knows it.
 type entrant struct {
-	side
+	Side
 	contest int
 	limit   time.Duration
 	hung    int           // how often there was no answer
@@ -28,22 +28,23 @@ type entrant struct {
 	took    time.Duration // its last run; 0 before the first
 }
 
-// A session measures contests and writes the raw file.
-type session struct {
+// A Session measures contests and writes the raw file.
+type Session struct {
 	raw      io.Writer
-	progress *progress
+	progress *Progress
 	entrants []*entrant
 	turns    int
 	found    results.Set
-	library  libraryCheck
+	library  LibraryCheck
 	failed   int // sides that gave an error
 }
 
-func newSession(raw io.Writer, p *progress, contests []contest, turns int) *session {
-	m := &session{raw: raw, progress: p, turns: turns}
+// New makes a session of so many turns.
+func New(raw io.Writer, p *Progress, contests []Contest, turns int) *Session {
+	m := &Session{raw: raw, progress: p, turns: turns}
 	for i, c := range contests {
-		for _, s := range c.sides {
-			m.entrants = append(m.entrants, &entrant{side: s, contest: i, limit: c.limit})
+		for _, s := range c.Sides {
+			m.entrants = append(m.entrants, &entrant{Side: s, contest: i, limit: c.Limit})
 		}
 	}
 	return m
@@ -52,23 +53,23 @@ func newSession(raw io.Writer, p *progress, contests []contest, turns int) *sess
 // errDifferent ends a session; other errors end only a side's part in it.
 type errDifferent struct{ error }
 
-// measure runs every side once in each turn, so that a change of the machine's
+// Measure runs every side once in each turn, so that a change of the machine's
 // mood meets all, and what is there after an interrupt is of all sides.
-func (m *session) measure(ctx context.Context) error {
+func (m *Session) Measure(ctx context.Context) error {
 	for turn := 1; turn <= m.turns; turn++ {
 		fmt.Fprintf(m.raw, "# turn %d\n", turn)
 		for i, e := range m.entrants {
 			if e.dropped {
 				continue
 			}
-			m.progress.tell(fmt.Sprintf("turn %d of %d, %s: %s", turn, m.turns, m.left(turn, i), e.label()))
+			m.progress.tell(fmt.Sprintf("turn %d of %d, %s: %s", turn, m.turns, m.left(turn, i), e.Label()))
 			err := m.run(ctx, turn, e)
 			if ctx.Err() != nil {
-				m.note("partial: interrupted in turn %d of %d", turn, m.turns)
+				m.Note("partial: interrupted in turn %d of %d", turn, m.turns)
 				return ctx.Err()
 			}
 			if errors.As(err, new(errDifferent)) {
-				m.note("partial: ended in turn %d of %d: %v", turn, m.turns, err)
+				m.Note("partial: ended in turn %d of %d: %v", turn, m.turns, err)
 				return err
 			}
 			m.judge(e, err)
@@ -78,21 +79,21 @@ func (m *session) measure(ctx context.Context) error {
 }
 
 // run runs an entrant once.
-func (m *session) run(ctx context.Context, turn int, e *entrant) error {
-	output, took, err := e.run(ctx, e.limit)
+func (m *Session) run(ctx context.Context, turn int, e *entrant) error {
+	output, took, err := e.Run(ctx, e.limit)
 	e.took = took
 	if err != nil {
 		return err
 	}
-	lines, libraries := takeLibrary(output)
-	first, err := m.library.see(e.contest, e.label(), libraries)
+	lines, libraries := TakeLibrary(output)
+	first, err := m.library.See(e.contest, e.Label(), libraries)
 	if err != nil {
 		return errDifferent{err}
 	}
 	if first {
 		fmt.Fprintf(m.raw, "# mpi-library: %s\n", describeLibraries(m.library.files))
 	}
-	if e.job != "" {
+	if e.Job != "" {
 		if lines, err = e.jobLine(lines, took); err != nil {
 			return err
 		}
@@ -105,32 +106,35 @@ func (m *session) run(ctx context.Context, turn int, e *entrant) error {
 }
 
 // judge decides what an entrant's error means for its next turns.
-func (m *session) judge(e *entrant, err error) {
+func (m *Session) judge(e *entrant, err error) {
 	switch {
 	case err == nil:
-	case e.hangs && errors.Is(err, testsupport.ErrTimeout):
+	case e.Hangs && errors.Is(err, testsupport.ErrTimeout):
 		e.hung++
 		if e.hung == maxHangs {
 			e.dropped = true
-			m.note("%s: no answer, %d times: %v", e.label(), maxHangs, err)
+			m.Note("%s: no answer, %d times: %v", e.Label(), maxHangs, err)
 		}
 	default:
 		e.dropped = true
 		m.failed++
-		m.note("FAILED, not run again: %s: %v", e.label(), err)
+		m.Note("FAILED, not run again: %s: %v", e.Label(), err)
 	}
 }
 
-// note tells the reader of the summary something, in one line of the raw file.
-func (m *session) note(format string, a ...any) {
+// Note tells the reader of the summary something, in one line of the raw file.
+func (m *Session) Note(format string, a ...any) {
 	text := strings.Join(strings.Fields(fmt.Sprintf(format, a...)), " ")
 	fmt.Fprintln(m.raw, "# note: "+text)
 	m.found.Notes = append(m.found.Notes, text)
 }
 
+// Failed returns how many sides gave an error.
+func (m *Session) Failed() int { return m.failed }
+
 // left tells the time that the i-th entrant's run of a turn and all later ones
 // take. An entrant that has not run yet takes the mean of those that have.
-func (m *session) left(turn, i int) string {
+func (m *Session) left(turn, i int) string {
 	var known, all time.Duration
 	ran, unknown := 0, 0
 	for j, e := range m.entrants {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package report
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 
 // newFolder makes the folder of one run's results in parent: 2026-11-21-amd-epyc-2-cpus,
 // with "-2" and so on after it when it is there already.
-func newFolder(parent string, day time.Time, cpu string, cpus int) (string, error) {
+func newFolder(parent string, day time.Time, cpu string, cpus int, suffix string) (string, error) {
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return "", err
 	}
-	name := fmt.Sprintf("%s-%s-%d-cpus", day.Format(time.DateOnly), plain(cpu), cpus)
+	name := fmt.Sprintf("%s-%s-%d-cpus%s", day.Format(time.DateOnly), plain(cpu), cpus, suffix)
 	for n := 1; ; n++ {
 		path := filepath.Join(parent, name)
 		if n > 1 {

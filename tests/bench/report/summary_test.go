@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package report
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestMedians(t *testing.T) {
 	found, err := results.Read(strings.NewReader("BenchmarkStartup/mode=flat/ranks=64 1 8 ms/job\nBenchmarkStartup/mode=flat-yields/ranks=64 1 5 ms/job\n" +
 		"BenchmarkStartup/mode=tpsl/ranks=64 1 4 ms/job\n"))
 	require.NoError(t, err)
-	_, medians, _ := strings.Cut(summarise(found, nil, nil), "## Medians\n\n")
+	_, medians, _ := strings.Cut(Maker{}.summarise(found, nil, nil), "## Medians\n\n")
 	assert.Equal(t, `| Startup | flat | flat-yields | tpsl | tpsl/flat | tpsl/flat-yields |
 |---|---:|---:|---:|---:|---:|
 | ranks 64 | 8 ms/job | 5 ms/job | 4 ms/job | 0.5 (too few runs) | 0.8 (too few runs) |

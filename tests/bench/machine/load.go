@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package machine
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,27 +13,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A load is the time of all processors since the machine started, and of it
+// A Load is the time of all processors since the machine started, and of it
 // what this process and its ended descendants used.
-type load struct{ busy, stolen, all, ours time.Duration }
+type Load struct{ busy, stolen, all, ours time.Duration }
 
 // tick is the unit of /proc/stat: sysconf(_SC_CLK_TCK), 100 on Linux wherever
 // user programs can see.
 const tick = time.Second / 100
 
 // parseStat reads the first line of /proc/stat: proc_stat(5).
-func parseStat(text string) (load, error) {
+func parseStat(text string) (Load, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
 	const user, idle, iowait, steal = 1, 4, 5, 8
 	if len(fields) <= steal || fields[0] != "cpu" {
-		return load{}, fmt.Errorf("/proc/stat begins with %q", line)
+		return Load{}, fmt.Errorf("/proc/stat begins with %q", line)
 	}
-	var l load
+	var l Load
 	for i := user; i <= steal; i++ { // guest time is within user time
 		n, err := strconv.ParseInt(fields[i], 10, 64)
 		if err != nil {
-			return load{}, fmt.Errorf("/proc/stat: %w", err)
+			return Load{}, fmt.Errorf("/proc/stat: %w", err)
 		}
 		d := time.Duration(n) * tick
 		l.all += d
@@ -50,46 +48,32 @@ func parseStat(text string) (load, error) {
 	return l, nil
 }
 
-func readLoad() (load, error) {
+// ReadLoad reads them as they are now.
+func ReadLoad() (Load, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return load{}, err
+		return Load{}, err
 	}
 	l, err := parseStat(string(text))
 	if err != nil {
-		return load{}, err
+		return Load{}, err
 	}
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var u unix.Rusage
 		if err := unix.Getrusage(who, &u); err != nil {
-			return load{}, err
+			return Load{}, err
 		}
 		l.ours += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	return l, nil
 }
 
-// measureAndLook measures, and notes how busy the machine was otherwise.
-func (m *session) measureAndLook(ctx context.Context) error {
-	before, err := readLoad()
-	if err != nil {
-		return err
-	}
-	broken := m.measure(ctx)
-	after, err := readLoad()
-	if err != nil {
-		return errors.Join(broken, err)
-	}
-	m.note("%s", after.since(before))
-	return broken
-}
-
 // quietBelow is the per cent of the processors' time that others may use on a
 // machine that is called quiet.
 const quietBelow = 3.0
 
-// since tells how busy the machine was otherwise, from an earlier load to this one.
-func (l load) since(e load) string {
+// Since tells how busy the machine was otherwise, from an earlier load to this one.
+func (l Load) Since(e Load) string {
 	all := (l.all - e.all).Seconds()
 	if all <= 0 {
 		return "the run was too short to tell how busy the machine was otherwise"

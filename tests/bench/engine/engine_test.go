@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/tests/bench/report"
+	"github.com/tpsl/tpsl/tests/bench/results"
+)
+
+// A side is measured by this binary, as if it were the command.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "-measure") {
+		register(bench{name: "Test", measure: measureTest})
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+func measureTest(m *meter) error {
+	if m.side.Get("kind") == "bad" {
+		return errors.New("a wrong answer")
+	}
+	rounds, took, err := m.repeat(func(rounds int) error {
+		return m.together(2, func(thread int) error {
+			time.Sleep(time.Duration(rounds) * time.Millisecond)
+			return nil
+		})
+	})
+	m.print(rounds, microsecondsOf(took, rounds), "us/op", fmt.Sprintf("threads=%d", m.threads[0]))
+	return err
+}
+
+// add registers a sub-benchmark for one test.
+func add(t *testing.T, b bench) {
+	register(b)
+	t.Cleanup(func() { delete(benches, b.name) })
+}
+
+// command runs the command in a folder of its own.
+func command(t *testing.T, args ...string) (code int, out string, err error) {
+	var stdout, stderr strings.Builder
+	code, err = run(t.Context(), args, &stdout, &stderr)
+	return code, stdout.String(), err
+}
+
+func TestSides(t *testing.T) {
+	testsupport.NothingLeft(t)
+	t.Chdir(t.TempDir())
+	add(t, bench{
+		name: "Test", about: "what a test needs", limit: time.Minute, cores: 1 << 20,
+		sides: func(plan) []string { return []string{"Test/kind=good", "Test/kind=bad"} },
+		goals: []report.Goal{{What: "good", Name: "Test/kind=good/threads=7", AtLeast: 1e9}, {What: "other", Name: "Other", AtMost: 1}},
+	})
+	code, out, err := command(t, "-quick", "-turns", "2", "-threads", "7,9", "-run", "Test/kind=good", "-out", "out", "-check")
+	require.EqualError(t, err, "1 goals missed")
+	assert.Equal(t, report.GoalMissed, code)
+	assert.NotContains(t, out, "other", "-run chose")
+	raw, err := filepath.Glob("out/*-engine/raw.txt")
+	require.NoError(t, err)
+	require.Len(t, raw, 1)
+	f, err := os.Open(raw[0])
+	require.NoError(t, err)
+	defer f.Close()
+	found, err := results.Read(f)
+	require.NoError(t, err)
+	require.Len(t, found.Values["Test/kind=good/threads=7"], 2)
+	value := found.Values["Test/kind=good/threads=7"][1]
+	assert.Equal(t, "us/op", value.Unit)
+	assert.Greater(t, value.Number, 1000.0, "a round sleeps a millisecond")
+	assert.Less(t, value.Number, 5000.0)
+	require.NotEmpty(t, found.Notes)
+	assert.Contains(t, found.Notes[0], "do not show Test (what a test needs); on 1048576 or more: scripts/bench-engine -run '^Test'")
+
+	_, out, err = command(t, "-plot", raw[0])
+	require.NoError(t, err)
+	assert.Contains(t, out, "MISSED")
+
+	code, _, err = command(t, "-quick", "-turns", "1", "-run", "kind=bad")
+	assert.Equal(t, report.NotDone, code)
+	require.Error(t, err)
+}
+
+func TestOptions(t *testing.T) {
+	for args, want := range map[string]string{
+		"-no":            "flag provided but not defined: -no; -h lists the options",
+		"-turns -1":      "-turns -1: needs at least one",
+		"-threads 1,x":   "-threads 1,x: needs a list of numbers, such as 1,2,4",
+		"-threads 0":     "-threads 0: needs a list",
+		"-run (":         "missing closing )",
+		"quick":          `"quick": not an option`,
+		"-plot":          "-plot needs the name of a raw file",
+		"-run nothing":   "-run nothing: matches nothing that is measured; -list names what is",
+		"-measure Y/x=1": "-measure Y/x=1: no such side",
+	} {
+		code, _, err := command(t, strings.Fields(args)...)
+		assert.Equal(t, report.NotDone, code, args)
+		require.ErrorContains(t, err, want)
+	}
+	_, out, err := command(t, "-h")
+	require.NoError(t, err)
+	assert.Contains(t, out, "-quick")
+	_, out, err = command(t, "-list")
+	require.NoError(t, err)
+	for _, b := range inOrder() {
+		assert.NotEmpty(t, b.about, b.name)
+		assert.Contains(t, out, b.about)
+	}
+}
+
+// Every side bears the name of its sub-benchmark, by which it is found, and every goal is of one.
+func TestNames(t *testing.T) {
+	p := plan{cores: []int{0, 1}, threads: []int{1, 2}, quick: true}
+	for _, b := range inOrder() {
+		if b.sides != nil {
+			for _, name := range b.sides(p) {
+				assert.Equal(t, b.name, results.ParseName(name).Kind)
+			}
+			assert.NotNil(t, b.measure, b.name)
+			assert.NotZero(t, b.limit, b.name)
+		}
+	}
+	require.Panics(t, func() { register(inOrder()[0]) })
+}

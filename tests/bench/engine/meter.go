@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/tests/bench/results"
+)
+
+// A meter measures one side.
+type meter struct {
+	plan
+	side results.Name
+	out  io.Writer
+}
+
+// measureSide is what a side's process does.
+func (o options) measureSide(stdout io.Writer) error {
+	side := results.ParseName(o.measure)
+	b, ok := benches[side.Kind]
+	if !ok || b.measure == nil {
+		return fmt.Errorf("-measure %s: no such side", o.measure)
+	}
+	if err := b.measure(&meter{o.plan, side, stdout}); err != nil {
+		return fmt.Errorf("%s: %w", o.measure, err)
+	}
+	return nil
+}
+
+// repeat runs f for more and more rounds, until they take the time of a figure, and returns the
+// last. Those before warm it up.
+func (m *meter) repeat(f func(rounds int) error) (rounds int, took time.Duration, err error) {
+	for rounds = 1; ; rounds *= 2 {
+		begin := time.Now()
+		if err := f(rounds); err != nil {
+			return 0, 0, err
+		}
+		if took = time.Since(begin); took >= m.figure() {
+			return rounds, took, nil
+		}
+	}
+}
+
+// print prints a figure: the side's name with more keys, such as "size=8".
+func (m *meter) print(rounds int, value float64, unit string, keys ...string) {
+	name := strings.Join(append([]string{m.side.String()}, keys...), "/")
+	fmt.Fprintf(m.out, "Benchmark%s %d %.5g %s\n", name, rounds, value, unit)
+}
+
+// Figures of rounds in a time.
+func nanosecondsOf(took time.Duration, rounds int) float64 {
+	return float64(took.Nanoseconds()) / float64(rounds)
+}
+func microsecondsOf(took time.Duration, rounds int) float64 { return nanosecondsOf(took, rounds) / 1e3 }
+func millionsOf(took time.Duration, rounds int) float64     { return 1e3 / nanosecondsOf(took, rounds) }
+
+// together runs f on so many OS threads, each on a core of its own while there are enough, and
+// returns their errors.
+func (m *meter) together(threads int, f func(thread int) error) error {
+	errs := make([]error, threads)
+	var all sync.WaitGroup
+	for i := range threads {
+		all.Go(func() {
+			if errs[i] = pin(m.cores[i%len(m.cores)]); errs[i] == nil {
+				errs[i] = f(i)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// pin keeps the calling goroutine on a thread, which ends with it, and that on a CPU.
+func pin(cpu int) error {
+	runtime.LockOSThread()
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("run on CPU %d: %w", cpu, err)
+	}
+	return nil
+}
