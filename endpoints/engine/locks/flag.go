@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package locks
+
+import "sync/atomic"
+
+// Flag is a lock that is tried, never queued for: one word.
+type Flag struct{ held atomic.Uint32 }
+
+// Try takes the lock if it is free. It looks first, for a failed exchange takes
+// the cache line from the holder.
+func (f *Flag) Try() bool { return f.held.Load() == 0 && f.held.CompareAndSwap(0, 1) }
+
+// Release frees the lock.
+func (f *Flag) Release() { f.held.Store(0) }
