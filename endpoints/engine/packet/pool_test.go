@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package packet
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newPool(t testing.TB, workers, packets int) *Pool {
+	p, err := New(Options{Workers: workers, Packets: packets, Size: 100})
+	require.NoError(t, err)
+	return p
+}
+
+// take takes n shared packets.
+func take(t testing.TB, p *Pool, n int) (packets []uint32) {
+	for range n {
+		i := p.GetShared()
+		require.NotEqual(t, None, i)
+		packets = append(packets, i)
+	}
+	return packets
+}
+
+func TestRefusesWhatCannotBe(t *testing.T) {
+	for _, o := range []Options{{}, {Workers: -1, Packets: 1, Size: 1}, {Packets: 1}, {Packets: 1 << 31, Size: 1}} {
+		_, err := New(o)
+		assert.ErrorContains(t, err, "positive")
+	}
+}
+
+func TestWorkerGetsThePacketItPutLast(t *testing.T) {
+	p := newPool(t, 2, 10)
+	a, b := p.Get(0), p.Get(0)
+	p.Put(0, a)
+	p.Put(0, b)
+	p.PutShared(take(t, p, 1)[0])
+	assert.Equal(t, b, p.Get(0))
+	assert.Equal(t, a, p.Get(0))
+}
+
+func TestFullDequeSharesTheColdest(t *testing.T) {
+	p := newPool(t, 1, depth+2)
+	all := take(t, p, depth+2)
+	for _, i := range all {
+		p.Put(0, i)
+	}
+	assert.Equal(t, all[1], p.GetShared())
+	assert.Equal(t, all[0], p.GetShared())
+	for _, want := range slices.Backward(all[2:]) {
+		assert.Equal(t, want, p.Get(0))
+	}
+}
+
+func TestStealsOnlyWhenSharedIsEmptyAndAtTheBottom(t *testing.T) {
+	p := newPool(t, 3, 4)
+	all := take(t, p, 4)
+	p.Put(1, all[0])
+	p.Put(1, all[1])
+	p.PutShared(all[2])
+	p.PutShared(all[3])
+	for _, want := range []uint32{all[3], all[2], all[0], all[1], None} {
+		assert.Equal(t, want, p.GetShared())
+	}
+	p.Put(1, all[0])
+	assert.Equal(t, all[0], p.Get(2), "a worker takes from another's pool rather than nothing")
+}
+
+// The victim of a theft is not always the same.
+func TestStealsFromAll(t *testing.T) {
+	p := newPool(t, 4, 8)
+	all := take(t, p, 8)
+	for k, i := range all {
+		p.Put(k%4, i)
+	}
+	first := map[int]bool{}
+	for range 64 {
+		i := p.GetShared()
+		first[slices.Index(all, i)%4] = true
+		p.Put(slices.Index(all, i)%4, i)
+	}
+	assert.Len(t, first, 4)
+}
+
+// A pop that read the stack before others popped two packets and pushed the first
+// back must not succeed: the packet below is out.
+func TestStackKnowsThatItChanged(t *testing.T) {
+	p := newPool(t, 0, 3)
+	word := p.shared.Load()
+	below := p.next[top(word)].Load()
+	a, b := p.GetShared(), p.GetShared()
+	p.PutShared(a)
+	require.Equal(t, top(word), top(p.shared.Load()))
+	require.Equal(t, b, below)
+	assert.NotEqual(t, word, p.shared.Load())
+}
+
+// A model of the pool: what it may answer.
+type model struct {
+	shared  []uint32
+	private [][]uint32
+}
+
+func (m *model) get(t *testing.T, worker int, got uint32) {
+	if worker >= 0 {
+		if d := &m.private[worker]; len(*d) > 0 {
+			require.Equal(t, (*d)[len(*d)-1], got)
+			*d = (*d)[:len(*d)-1]
+			return
+		}
+	}
+	if n := len(m.shared); n > 0 {
+		require.Equal(t, m.shared[n-1], got)
+		m.shared = m.shared[:n-1]
+		return
+	}
+	for w, d := range m.private {
+		if len(d) > 0 && d[0] == got {
+			m.private[w] = d[1:]
+			return
+		}
+	}
+	require.Equal(t, None, got, "neither the shared pool nor the bottom of a private one")
+	require.Empty(t, slices.Concat(m.private...))
+}
+
+func (m *model) put(worker int, i uint32) {
+	if worker < 0 {
+		m.shared = append(m.shared, i)
+		return
+	}
+	d := &m.private[worker]
+	if len(*d) == depth {
+		m.shared = append(m.shared, (*d)[0])
+		*d = (*d)[1:]
+	}
+	*d = append(*d, i)
+}
+
+func TestPoolDoesAsTheModel(t *testing.T) {
+	const workers, packets = 3, 2*depth + 10
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	p := newPool(t, workers, packets)
+	m := &model{private: make([][]uint32, workers)}
+	for i := uint32(packets); i > 0; i-- {
+		m.shared = append(m.shared, i)
+	}
+	var held []uint32
+	nones := 0
+	for step := range 200000 {
+		worker := r.IntN(workers+1) - 1
+		if rising := step / 500 % 2; r.IntN(10) < 3+4*rising { // pools run empty, and full
+			i := p.GetShared
+			if worker >= 0 {
+				i = func() uint32 { return p.Get(worker) }
+			}
+			got := i()
+			m.get(t, worker, got)
+			if got != None {
+				held = append(held, got)
+			} else {
+				nones++
+			}
+			continue
+		}
+		if len(held) == 0 {
+			continue
+		}
+		k := r.IntN(len(held))
+		i := held[k]
+		held = slices.Delete(held, k, k+1)
+		if worker < 0 {
+			p.PutShared(i)
+		} else {
+			p.Put(worker, i)
+		}
+		m.put(worker, i)
+	}
+	assert.NotZero(t, nones, "the pool never ran empty")
+}
+
+// Threads take and give packets all over the place; a packet has one holder at a
+// time, and at the end all are there once.
+func TestPacketsAreNeitherLostNorDoubled(t *testing.T) {
+	const workers, packets, steps = 4, 3 * depth, 300000
+	p := newPool(t, workers, packets)
+	holder := make([]atomic.Int32, packets+1)
+	var group sync.WaitGroup
+	for g := range workers + 2 { // the last two are the receiving side
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(g), 1))
+			var held []uint32
+			for step := range steps {
+				worker := min(g, workers)
+				if r.IntN(16) == 0 {
+					worker = r.IntN(workers + 1)
+				}
+				if want := 40 + 60*(step/1000%2); r.IntN(100) < want {
+					i := get(p, worker)
+					if i == None {
+						continue
+					}
+					if !holder[i].CompareAndSwap(0, int32(g+1)) {
+						t.Errorf("packet %d has two holders", i)
+						return
+					}
+					binary.LittleEndian.PutUint64(p.Data(i), uint64(g)<<32|uint64(i)) // the race detector looks on
+					held = append(held, i)
+				} else if n := len(held); n > 0 {
+					k := r.IntN(n)
+					i := held[k]
+					held[k] = held[n-1]
+					held = held[:n-1]
+					giveUp(t, p, holder, g, worker, i)
+				}
+			}
+			for _, i := range held {
+				giveUp(t, p, holder, g, workers, i)
+			}
+		})
+	}
+	group.Wait()
+	seen := take(t, p, packets)
+	assert.Equal(t, None, p.GetShared())
+	slices.Sort(seen)
+	assert.Len(t, slices.Compact(seen), packets)
+}
+
+// get and put: worker number len(private) is the receiving side.
+func get(p *Pool, worker int) uint32 {
+	if worker == len(p.private) {
+		return p.GetShared()
+	}
+	return p.Get(worker)
+}
+
+func put(p *Pool, worker int, i uint32) {
+	if worker == len(p.private) {
+		p.PutShared(i)
+		return
+	}
+	p.Put(worker, i)
+}
+
+func giveUp(t *testing.T, p *Pool, holder []atomic.Int32, g, worker int, i uint32) {
+	assert.Equal(t, uint64(g)<<32|uint64(i), binary.LittleEndian.Uint64(p.Data(i)))
+	assert.True(t, holder[i].CompareAndSwap(int32(g+1), 0))
+	put(p, worker, i)
+}
+
+// With as many packets as threads, of which none holds two, one is always free, so
+// nobody may be told that none is, though it moves about.
+func TestNobodyGoesWithoutWhileOneIsFree(t *testing.T) {
+	const threads, workers, steps = 2, 64, 100000 // a thief's round over so many pools takes long
+	p := newPool(t, workers, threads)
+	var group sync.WaitGroup
+	var nones atomic.Int64
+	for g := range threads {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(g), 2))
+			for range steps {
+				if i := get(p, r.IntN(workers+1)); i == None {
+					nones.Add(1)
+				} else {
+					put(p, r.IntN(workers), i)
+				}
+			}
+		})
+	}
+	group.Wait()
+	assert.Zero(t, nones.Load())
+}
+
+func TestNothingAllocates(t *testing.T) {
+	p := newPool(t, 2, 4)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		a, b := p.Get(0), p.GetShared()
+		p.Put(1, a)
+		p.PutShared(b)
+		p.PutShared(p.Get(0))
+	}))
+}
