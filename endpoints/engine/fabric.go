@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// Model says how many threads may use one port at once, and who then runs its inner
+// half (see port_model.go).
+type Model uint8
+
+// The models.
+const (
+	Private Model = iota // one thread at a time, which the caller sees to
+	Global               // any number, one lock around every call
+)
+
+// Options describe a fabric. The zero value of each but Ports is its default.
+type Options struct {
+	Ports   int        // how many
+	Model   Model      // threads per port
+	Matcher match.Kind // the hash table, or the two queues
+	Ring    int        // cells of each port's inbox, a power of two; 256
+}
+
+const defaultRing = 256
+
+// A Fabric is a set of ports that reach one another.
+type Fabric struct {
+	options Options
+	ports   []*Port
+	peers   []peer // by rank
+	spins   int    // polls of a waiting thread before it yields
+	closed  atomic.Bool
+}
+
+// A peer is how a port reaches another: the ring to put cells into, and the port
+// itself if its memory, and so that of its operations, lies in this address space.
+type peer struct {
+	inbox *ring.Ring
+	port  *Port
+}
+
+// New makes a fabric within this process.
+func New(o Options) (*Fabric, error) {
+	if o.Ports < 1 || o.Ports > 1<<31-1 {
+		return nil, fmt.Errorf("fabric of %d ports: it needs at least one", o.Ports)
+	}
+	if o.Model > Global {
+		return nil, fmt.Errorf("fabric: there is no model %d", o.Model)
+	}
+	if o.Ring == 0 {
+		o.Ring = defaultRing
+	}
+	f := &Fabric{options: o, ports: make([]*Port, o.Ports), peers: make([]peer, o.Ports)}
+	f.spins = longSpin
+	if o.Ports > runtime.GOMAXPROCS(0) {
+		f.spins = shortSpin
+	}
+	for rank := range f.ports {
+		inbox, err := ring.New(o.Ring)
+		if err != nil {
+			return nil, fmt.Errorf("fabric: inbox: %w", err)
+		}
+		f.ports[rank] = newPort(f, rank, inbox)
+		f.peers[rank] = peer{inbox: inbox, port: f.ports[rank]}
+	}
+	return f, nil
+}
+
+// Size returns the number of ports.
+func (f *Fabric) Size() int { return len(f.peers) }
+
+// Port returns the port with this number.
+func (f *Fabric) Port(rank int) *Port { return f.ports[rank] }
+
+// Close ends the fabric: what waits returns ErrClosed, and so does every call after.
+func (f *Fabric) Close() error {
+	if f.closed.Swap(true) {
+		return ErrClosed
+	}
+	return nil
+}

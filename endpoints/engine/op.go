@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/tpsl/tpsl/endpoints/engine/fult"
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// kind is what an op is.
+type kind uint32
+
+const (
+	opSend kind = iota
+	opReceive
+	opArrival // an unexpected message
+)
+
+// The states of an op, the low bits of its word.
+const (
+	pending = iota // posted
+	taken          // a peer looks at it or copies: not to be cancelled now
+	done           // its outcome stands; the caller has yet to ask
+
+	stateBits = 2
+)
+
+// An op is one operation, or one unexpected message, of a port: three cache lines,
+// and the node of the same index for matching, which has the envelope. Only the
+// thread that runs the port's inner half touches a pending op, but for its word: a
+// peer that has matched a send in the same address space takes it, copies from its
+// buffer and completes it.
+type op struct {
+	// First line: its life.
+	word    atomic.Uint64 // turn<<stateBits | state
+	turn    uint64        // how often the op was used: a handle of another turn is stale
+	next    *op           // in the list that it is in: free ops, a lane
+	port    *Port
+	bytes   int // what came: into the buffer, from where, under which tag
+	source  int32
+	tag     int32
+	kind    kind
+	outcome outcome
+	index   uint32
+	below   atomic.Uint32 // index of the free op below, in a pool that threads share
+
+	// Second line: the buffer, and who is to be woken.
+	buf []byte
+	bit fult.Bit
+
+	// Third line: an unexpected message, as it came.
+	cell ring.Cell
+}
+
+func (o *op) is(state uint64) bool { return o.word.Load() == o.turn<<stateBits|state }
+
+// node returns what matching sees of the op.
+func (o *op) node() *match.Node { return o.port.ops.nodes.At(o.index) }
+
+// complete ends an op, whose fields say already what came. The signal comes after
+// the word that it is about.
+func (o *op) complete(how outcome) {
+	bit := o.bit
+	o.outcome = how
+	o.word.Store(o.turn<<stateBits | done)
+	if bit.Valid() {
+		bit.Set()
+	}
+}
+
+// take wins a pending op of this turn for the caller, against a cancel and against
+// its being another operation by now.
+func (o *op) take(turn uint64) bool {
+	return o.word.CompareAndSwap(turn<<stateBits|pending, turn<<stateBits|taken)
+}
+
+// untake gives up what take won.
+func (o *op) untake(turn uint64) { o.word.Store(turn<<stateBits | pending) }

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tpsl/tpsl/endpoints/engine/fult"
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+)
+
+// firstChunk is how many ops the first chunk of a pool holds: more than 32 KiB, which
+// Go's allocator starts on a page, so that ops lie on cache lines. Each further chunk
+// doubles the pool.
+const firstChunk = 256
+
+// A pool holds a port's ops. They never move and are never given back to the system,
+// so that an index, from 1 on, names one for ever. In model Private it is a list; in
+// the others any thread takes and gives, by a stack whose head carries a count
+// against the return of an old head.
+type pool struct {
+	port   *Port
+	shared bool
+	list   *op           // Private
+	head   atomic.Uint64 // others: count<<32 | index of the top op, 0 for none
+	nodes  match.Nodes   // for matching, one for each op
+	grow   sync.Mutex    // as it is extended, which is no message's business
+	size   uint32
+	chunks [24]atomic.Pointer[[]op]
+}
+
+// at returns the op with this index. Any thread may call it.
+func (l *pool) at(index uint32) *op {
+	chunk, offset := place(index)
+	return &(*l.chunks[chunk].Load())[offset]
+}
+
+// place returns where the op with this index is. Chunk 0 has the first firstChunk
+// ops, chunk k as many as all before it.
+func place(index uint32) (chunk int, offset uint32) {
+	n := index - 1
+	chunk = max(bits.Len32(n), bits.Len32(firstChunk)-1) - (bits.Len32(firstChunk) - 1)
+	if chunk == 0 {
+		return 0, n
+	}
+	return chunk, n - firstChunk<<(chunk-1)
+}
+
+// get returns a free op for its next turn.
+func (l *pool) get() *op {
+	for {
+		if o := l.pop(); o != nil {
+			return o
+		}
+		l.extend()
+	}
+}
+
+// put gives an op back and makes handles on it stale.
+func (l *pool) put(o *op) {
+	o.turn++
+	o.buf, o.bit = nil, fult.Bit{}
+	l.push(o, o)
+}
+
+func (l *pool) pop() *op {
+	if !l.shared {
+		o := l.list
+		if o != nil {
+			l.list = o.next
+		}
+		return o
+	}
+	for {
+		head := l.head.Load()
+		if uint32(head) == 0 {
+			return nil
+		}
+		o := l.at(uint32(head))
+		below := uint64(o.below.Load())
+		if l.head.CompareAndSwap(head, (head>>32+1)<<32|below) {
+			return o
+		}
+	}
+}
+
+// push puts ops, linked from first to last, on top of the free ones.
+func (l *pool) push(first, last *op) {
+	if !l.shared {
+		last.next, l.list = l.list, first
+		return
+	}
+	for {
+		head := l.head.Load()
+		last.below.Store(uint32(head))
+		if l.head.CompareAndSwap(head, (head>>32+1)<<32|uint64(first.index)) {
+			return
+		}
+	}
+}
+
+// extend adds a chunk of free ops, unless another thread just did.
+func (l *pool) extend() {
+	l.grow.Lock()
+	defer l.grow.Unlock()
+	if uint32(l.head.Load()) != 0 {
+		return
+	}
+	chunk, _ := place(l.size + 1)
+	ops := make([]op, max(l.size, firstChunk))
+	for i := range ops {
+		o := &ops[i]
+		o.port, o.index = l.port, l.nodes.Add()
+		if i > 0 {
+			ops[i-1].next = o
+			ops[i-1].below.Store(o.index)
+		}
+	}
+	l.size += uint32(len(ops))
+	l.chunks[chunk].Store(&ops)
+	l.push(&ops[0], &ops[len(ops)-1])
+}

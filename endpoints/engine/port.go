@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+
+	"github.com/tpsl/tpsl/endpoints/engine/fult"
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+	"github.com/tpsl/tpsl/endpoints/engine/spin"
+)
+
+// A Port sends and receives. Its inner half, all but the pool, belongs to one thread
+// at a time; the model says to which.
+type Port struct {
+	fabric  *Fabric
+	rank    int32
+	model   Model
+	inbox   *ring.Ring
+	worker  *fult.Worker // whose threads wait by switching; nil: OS threads wait
+	matcher match.Matcher
+	arrival *op    // stands for the next message that comes
+	arrived uint64 // messages that came
+	lanes   *lane  // sends that wait for room in their destination's inbox
+	spare   *lane
+	ops     pool
+	lock    spin.Lock // model Global
+}
+
+func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
+	p := &Port{fabric: f, rank: int32(rank), model: f.options.Model, inbox: inbox}
+	p.ops.port, p.ops.shared = p, p.model != Private
+	p.matcher = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
+	p.arrival = p.ops.get()
+	return p
+}
+
+// firstPending is how many operations the matching table has room for at first.
+const firstPending = 64
+
+// Attach gives the port to a worker: its threads wait on the port by switching, and
+// the worker polls the port between them. Model Private, before the port is used.
+func (p *Port) Attach(w *fult.Worker) {
+	p.worker = w
+	before := w.Poll
+	w.Poll = func() bool {
+		moved := p.poll()
+		return before != nil && before() || moved
+	}
+}
+
+// Rank returns the port's number.
+func (p *Port) Rank() int { return int(p.rank) }
+
+// Send sends buf and returns when buf may be used again.
+func (p *Port) Send(buf []byte, e Envelope) error {
+	r, err := p.Isend(buf, e)
+	if err != nil {
+		return err
+	}
+	_, err = r.Wait()
+	return err
+}
+
+// Recv receives into buf the first message that e names. A longer one ends with its
+// first bytes in buf and ErrTruncated.
+func (p *Port) Recv(buf []byte, e Envelope) (Status, error) {
+	r, err := p.Irecv(buf, e)
+	if err != nil {
+		return Status{}, err
+	}
+	return r.Wait()
+}
+
+// Isend starts to send buf, which must not change until the request is done.
+func (p *Port) Isend(buf []byte, e Envelope) (Request, error) {
+	if err := p.check(e, false); err != nil {
+		return Request{}, err
+	}
+	return p.start(opSend, buf, e), nil
+}
+
+// Irecv starts to receive into buf.
+func (p *Port) Irecv(buf []byte, e Envelope) (Request, error) {
+	if err := p.check(e, true); err != nil {
+		return Request{}, err
+	}
+	return p.start(opReceive, buf, e), nil
+}
+
+// start posts an operation.
+func (p *Port) start(k kind, buf []byte, e Envelope) Request {
+	o := p.ops.get()
+	o.kind, o.buf = k, buf
+	o.source, o.tag, o.bytes = e.Peer, e.Tag, len(buf)
+	o.node().Envelope = e
+	if t := p.thread(); t != nil {
+		o.bit = t.Bit()
+	}
+	o.word.Store(o.turn<<stateBits | pending)
+	r := Request{o, o.turn}
+	p.post(o)
+	return r
+}
+
+// thread returns the user-level thread that runs, nil if none does.
+func (p *Port) thread() *fult.Thread {
+	if p.worker == nil {
+		return nil
+	}
+	return p.worker.Current()
+}
+
+// check tells what is wrong with an envelope.
+func (p *Port) check(e Envelope, wildcards bool) error {
+	if p.fabric.closed.Load() {
+		return ErrClosed
+	}
+	size := len(p.fabric.peers)
+	if uint(e.Peer) < uint(size) && e.Tag >= 0 {
+		return nil
+	}
+	if !wildcards || e.Peer < AnySource || int(e.Peer) >= size || e.Tag < AnyTag {
+		return fmt.Errorf("port %d: peer %d, tag %d: the fabric has ports 0 to %d, and tags start at 0", p.rank, e.Peer, e.Tag, size-1)
+	}
+	return nil
+}

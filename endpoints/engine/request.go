@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import "runtime"
+
+// A Request is the handle on a started operation: pass it by value, and ask for its
+// end once, by Test, Wait or a function on many. Every later use is ErrStale; another
+// operation never answers. The zero Request stands for none and is done.
+type Request struct {
+	op   *op
+	turn uint64
+}
+
+// Test tells whether the operation is done, and if so, how it ended.
+func (r Request) Test() (Status, bool, error) {
+	if r.op == nil {
+		return Status{}, true, nil
+	}
+	if r.stale() {
+		return Status{}, true, ErrStale
+	}
+	if !r.done() {
+		r.op.port.poll()
+		if !r.done() {
+			return Status{}, false, nil
+		}
+	}
+	s, err := r.finish()
+	return s, true, err
+}
+
+// Wait returns when the operation is done, with how it ended.
+func (r Request) Wait() (Status, error) {
+	if r.op == nil {
+		return Status{}, nil
+	}
+	if r.stale() {
+		return Status{}, ErrStale
+	}
+	if !r.done() {
+		r.op.port.wait(r.op)
+	}
+	return r.finish()
+}
+
+// Cancel asks that the operation end without a message, if none has matched it yet.
+// Wait or Test then tell by ErrCancelled that it did.
+func (r Request) Cancel() error {
+	if r.op == nil {
+		return nil
+	}
+	if r.stale() {
+		return ErrStale
+	}
+	p := r.op.port
+	p.enter()
+	p.withdraw(r.op, cancelled)
+	p.leave()
+	return nil
+}
+
+func (r Request) stale() bool { return r.op.turn != r.turn }
+func (r Request) done() bool  { return r.op.word.Load() == r.turn<<stateBits|done }
+
+// finish gives back a done op. A port's threads may do so side by side.
+func (r Request) finish() (Status, error) {
+	o := r.op
+	s := Status{Envelope{Context: o.node().Context, Peer: o.source, Tag: o.tag}, o.bytes}
+	err := o.outcome.err()
+	o.port.ops.put(o)
+	return s, err
+}
+
+// withdraw ends an op that nothing has matched. It is of the inner half.
+func (p *Port) withdraw(o *op, how outcome) {
+	if o.kind == opReceive {
+		if p.matcher.Cancel(o.index) {
+			o.complete(how)
+		}
+		return
+	}
+	if p.unqueue(o) {
+		o.complete(how)
+		return
+	}
+	for !o.is(done) {
+		if o.take(o.turn) {
+			o.complete(how)
+			return
+		}
+		runtime.Gosched() // the destination looks at it, or copies
+	}
+}
+
+// WaitAll waits for all requests and leaves zero ones in their place. It fills in
+// statuses, if that is not nil, and returns the first error in the order given.
+func WaitAll(requests []Request, statuses []Status) error {
+	var first error
+	for i := range requests {
+		s, err := requests[i].Wait()
+		requests[i] = Request{}
+		if statuses != nil {
+			statuses[i] = s
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// WaitAny waits for one of the requests, leaves a zero one in its place and returns
+// its index, or -1 if all are zero already.
+func WaitAny(requests []Request) (int, Status, error) {
+	var w waiter
+	for {
+		var waits *Port
+		for i, r := range requests {
+			if r.op == nil {
+				continue
+			}
+			waits = r.op.port
+			if s, done, err := r.Test(); done {
+				requests[i] = Request{}
+				return i, s, err
+			}
+		}
+		if waits == nil {
+			return -1, Status{}, nil
+		}
+		waits.idle(&w)
+	}
+}
