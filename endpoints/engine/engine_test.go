@@ -26,9 +26,9 @@ func fabric(t testing.TB, o Options) *Fabric {
 
 // each runs a test with both matchers in every model.
 func each(t *testing.T, o Options, run func(t *testing.T, f *Fabric)) {
-	for _, model := range []Model{Private, Global} {
+	for _, model := range Models() {
 		for _, matcher := range []match.Kind{match.HashTable, match.TwoQueues} {
-			t.Run(fmt.Sprintf("model=%d/matcher=%d", model, matcher), func(t *testing.T) {
+			t.Run(fmt.Sprintf("model=%s/matcher=%s", model, matcher), func(t *testing.T) {
 				o.Model, o.Matcher = model, matcher
 				run(t, fabric(t, o))
 			})

@@ -53,8 +53,8 @@ func New(o Options) (*Fabric, error) {
 	if o.Ports < 1 || o.Ports > 1<<31-1 {
 		return nil, fmt.Errorf("fabric of %d ports: it needs at least one", o.Ports)
 	}
-	if o.Model > Global {
-		return nil, fmt.Errorf("fabric: there is no model %d", o.Model)
+	if int(o.Model) >= len(modelNames) {
+		return nil, fmt.Errorf("fabric: there is no model %d", uint8(o.Model))
 	}
 	if o.Ring == 0 {
 		o.Ring = defaultRing

@@ -12,6 +12,12 @@ const (
 	TwoQueues
 )
 
+// Kinds are all matchers.
+var Kinds = []Kind{HashTable, TwoQueues}
+
+// String returns the matcher's name, as options of commands take it.
+func (k Kind) String() string { return [...]string{HashTable: "table", TwoQueues: "queues"}[k] }
+
 // Matcher is a table that grows when it is full, or queues. It is for one thread at a time.
 type Matcher struct {
 	table  *Table // nil: queues
