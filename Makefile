@@ -92,10 +92,10 @@ lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
 
-# What stands in front of UCX where ranks are more than CPUs.
+# What stands in front of UCX where ranks are more than CPUs: each rank has a copy, so its data are on one page.
 lib/tpsl/libtpslyield.so: tpsl/yield/yield.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code $< -o $@
+	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code,-z,norelro $< -o $@
 
 # With -z now a libpmix that lacks a function is found out at the start.
 lib/tpsl/pmix: $(wildcard hydra/pmix/*.[ch])

@@ -14,17 +14,43 @@ void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *h)
     hooks = h;
 }
 
+/* What a new thread is given. It frees nothing: its first call of free would get it an arena of
+ * malloc, 64 MiB of addresses, a page and a page table, which threads that allocate nothing do without. */
 struct birth {
     void *(*routine)(void *);
     void *argument;
     struct tpsl_instance *instance;
     void *state;
+    struct birth *next; /* of those to be used again */
 };
+
+static struct birth *spares;
+static atomic_int spares_lock;
+
+static void put_back(struct birth *b)
+{
+    sigset_t before;
+    tpsl_lock(&spares_lock, &before);
+    b->next = spares;
+    spares = b;
+    tpsl_unlock(&spares_lock, &before);
+}
+
+static struct birth *get(void)
+{
+    sigset_t before;
+    tpsl_lock(&spares_lock, &before);
+    struct birth *b = spares;
+    if (b)
+        spares = b->next;
+    tpsl_unlock(&spares_lock, &before);
+    return b ? b : malloc(sizeof *b);
+}
 
 static void *enter(void *arg)
 {
     struct birth b = *(struct birth *)arg;
-    free(arg);
+    put_back(arg);
     tpsl_become(b.instance);
     if (b.state)
         hooks->enter(b.state);
@@ -34,13 +60,13 @@ static void *enter(void *arg)
 static int create_inheriting(tpsl_thread_create *create, struct tpsl_instance *in, pthread_t *thread, const pthread_attr_t *attr,
                              void *(*routine)(void *), void *argument)
 {
-    struct birth *b = malloc(sizeof *b);
+    struct birth *b = get();
     if (!b)
         return EAGAIN;
-    *b = (struct birth){routine, argument, in, hooks ? hooks->capture() : NULL};
+    *b = (struct birth){routine, argument, in, hooks ? hooks->capture() : NULL, NULL};
     int rc = create ? create(thread, attr, enter, b) : ENOSYS;
     if (rc)
-        free(b);
+        put_back(b);
     return rc;
 }
 

@@ -39,26 +39,36 @@ static const struct {
 };
 enum { NOURS = sizeof ours / sizeof *ours };
 
-/* A table is what the stubs jump to, then, from OWN on, the instance's own functions for
- * the stubs of MPI. */
-enum { OWN = TPSL_NSTUBS + TPSL_NPRIVATE };
+/* A table is what the stubs jump to, those of MPI and then those of private libraries, and behind it the instance's own
+ * functions where a stub jumps to another: to ours, or where calls are checked. */
+static void **own(void **table, int stub)
+{
+    void **behind = table + TPSL_NSTUBS + tpsl_private_count();
+    if (tpsl_checking)
+        return &behind[stub];
+    for (int i = 0; i < NOURS; i++)
+        if (ours[i].stub == stub)
+            return &behind[i];
+    return &table[stub];
+}
 
 void **tpsl_make_table(struct tpsl_instance *in, const struct tpsl_copies *copies)
 {
-    void **table = calloc(OWN + TPSL_NSTUBS, sizeof *table), **own = table + OWN;
+    int n = TPSL_NSTUBS + tpsl_private_count();
+    void **table = calloc((size_t)(n + (tpsl_checking ? TPSL_NSTUBS : NOURS)), sizeof *table);
     if (!table)
         return NULL;
     for (size_t i = 0; i < TPSL_NNAMES; i++) {
-        void **entry = &own[tpsl_names[i].stub];
+        void **entry = own(table, tpsl_names[i].stub);
         if (!*entry)
             *entry = tpsl_instance_symbol(in, tpsl_names[i].name, NULL);
     }
-    for (int i = 0; i < TPSL_NSTUBS; i++)
-        table[i] = tpsl_checking && own[i] ? tpsl_checked_table[i] : own[i];
+    for (int i = 0; tpsl_checking && i < TPSL_NSTUBS; i++)
+        table[i] = *own(table, i) ? tpsl_checked_table[i] : NULL;
     for (int i = 0; i < NOURS; i++)
         table[ours[i].stub] = ours[i].function;
     tpsl_fill_private(table, copies);
-    for (int i = 0; i < OWN; i++)
+    for (int i = 0; i < n; i++)
         if (!table[i])
             table[i] = tpsl_unbound_table[i]; /* says so when called */
     return table;
@@ -73,7 +83,7 @@ _Noreturn static void lacks(const struct tpsl_instance *in, int stub)
 
 void *tpsl_real(const struct tpsl_endpoint *ep, int stub)
 {
-    void *function = ep->table[OWN + stub];
+    void *function = *own(ep->table, stub);
     if (!function)
         lacks(ep->instance, stub);
     return function;

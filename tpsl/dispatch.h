@@ -57,6 +57,7 @@ struct tpsl_copies *tpsl_open_private(char **error);
 void tpsl_prepare_private(struct tpsl_copies *);
 /* Fills a table's entries of private functions. */
 void tpsl_fill_private(void **table, const struct tpsl_copies *);
+int tpsl_private_count(void);            /* of their functions */
 const char *tpsl_private_name(int stub); /* NULL: not one of them */
 
 /* ---- preload.c ---- */

@@ -30,6 +30,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
         atomic_store(&ep->phase, TPSL_INITIALIZED);
         tpsl_prepare_private(ep->copies);
         tpslVerify(ep->rank);
+        tpslInitialized(ep->slot);
     }
     return rc;
 }
@@ -58,8 +59,10 @@ int tpsl_MPI_Session_init(int info, int errhandler, int *session)
     struct tpsl_endpoint *ep = tpsl_self;
     int (*real)(int, int, int *) = tpsl_real(ep, TPSL_STUB_MPI_Session_init);
     int rc = real(info, errhandler, session);
-    if (rc == SUCCESS)
+    if (rc == SUCCESS) {
         tpsl_prepare_private(ep->copies);
+        tpslInitialized(ep->slot);
+    }
     return rc;
 }
 

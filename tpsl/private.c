@@ -111,6 +111,11 @@ void tpsl_fill_private(void **table, const struct tpsl_copies *c)
         table[TPSL_NSTUBS + i] = in_copy(c, functions[i].library, functions[i].name);
 }
 
+int tpsl_private_count(void)
+{
+    return nfunctions;
+}
+
 const char *tpsl_private_name(int stub)
 {
     int i = stub - TPSL_NSTUBS;

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -40,6 +41,9 @@ var state struct {
 	library func() (string, error)
 	begin   func() error // limits, the watch: before the first instance
 	watch   *watch
+
+	initialized []atomic.Bool // by slot
+	missing     atomic.Int32  // ranks that have not initialised MPI
 }
 
 //export tpslSetup
@@ -60,6 +64,8 @@ func tpslSetup() *C.char {
 	state.verify = getenv("TPSL_VERIFY") == "1"
 	state.library = sync.OnceValues(findLibrary)
 	state.begin = sync.OnceValue(begin)
+	state.initialized = make([]atomic.Bool, len(set.Ranks))
+	state.missing.Store(int32(len(set.Ranks)))
 	for _, word := range set.PMI {
 		fd, _ := strconv.Atoi(word) // checked by parseRankSet
 		C.tpsl_add_pmi_fd(C.int(fd))
@@ -215,6 +221,15 @@ func cStrings(list []string) **C.char {
 func tpslClaimed(C.int) {
 	if len(unclaimed()) == 0 {
 		state.watch.stop()
+	}
+}
+
+// tpslInitialized tells that a rank has initialised MPI, or once more by a session. When all
+// ranks have, their libraries have opened what they open, and what that took is given back.
+//
+//export tpslInitialized
+func tpslInitialized(slot C.int) {
+	if !state.initialized[slot].Swap(true) && state.missing.Add(-1) == 0 {
 		collector.Settle()
 	}
 }

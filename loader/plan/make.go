@@ -57,6 +57,7 @@ type maker struct {
 
 	mu     sync.Mutex
 	opened map[image.FileID]*image.Image
+	placed map[string]Placement // what Find told, by the file's absolute name
 }
 
 // Make plans instances of the library at path or of that name.
@@ -65,7 +66,7 @@ func Make(library string, o Options) (*Plan, error) {
 		policy: o.Policy, program: o.Program, search: o.Search,
 		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
 		staticTLS: o.StaticTLS, localExec: o.LocalExec,
-		preload: o.Preload, opened: map[image.FileID]*image.Image{},
+		preload: o.Preload, opened: map[image.FileID]*image.Image{}, placed: map[string]Placement{},
 	}
 	path, err := m.find(library, nil)
 	if err != nil {
@@ -108,6 +109,9 @@ func (p *Plan) Find(library string, from *Object) (path string, at Placement, er
 			return o.Path, o.Placement, nil
 		}
 	}
+	if at, known := p.maker.recall(library); known {
+		return library, at, nil
+	}
 	path, err = p.maker.find(library, from)
 	if err != nil {
 		return "", 0, err
@@ -117,7 +121,26 @@ func (p *Plan) Find(library string, from *Object) (path string, at Placement, er
 		return "", 0, err
 	}
 	defer m.Close()
-	return path, p.maker.policyFor(m).Place(soname(m)), nil
+	at = p.maker.policyFor(m).Place(soname(m))
+	p.maker.remember(path, at)
+	return path, at, nil
+}
+
+// recall answers Find for a file that was opened by its absolute name before: each instance opens the same plugins,
+// and to read one again takes 10 kB.
+func (m *maker) recall(path string) (Placement, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at, known := m.placed[path]
+	return at, known
+}
+
+func (m *maker) remember(path string, at Placement) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if filepath.IsAbs(path) {
+		m.placed[path] = at
+	}
 }
 
 // ofProgram tells whether a library that an instance opens is one of the program's.

@@ -176,3 +176,26 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(err.Error(), problem), "%s in:\n%v", problem, err)
 	}
 }
+
+// What an instance opens by the name that another one used is found without reading it again.
+func TestFindReadsOnce(t *testing.T) {
+	dir := t.TempDir()
+	root := fixture(t, dir, "libroot.so", "int root(void) { return 1; }")
+	plugin := fixture(t, dir, "libplugin.so", "int plugin(void) { return 2; }")
+	p, err := plan.Make(root, options())
+	require.NoError(t, err)
+	path, at, err := p.Find(plugin, nil)
+	require.NoError(t, err)
+	assert.Equal(t, plugin, path)
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		if again, same, err := p.Find(plugin, nil); err != nil || same != at || again != path {
+			t.Error(again, same, err)
+		}
+	}))
+	t.Chdir(dir)
+	_, _, err = p.Find("./libplugin.so", nil)
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	_, _, err = p.Find("./libplugin.so", nil)
+	assert.ErrorIs(t, err, search.ErrNotFound, "a relative name is one of the working folder")
+}
