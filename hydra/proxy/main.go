@@ -31,7 +31,7 @@ func Wanted(args []string) bool {
 
 // Main runs a proxy on the process's standard streams and returns its exit code.
 func Main() int {
-	in, out, cut, err := streams()
+	in, out, raw, err := streams()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
 		return 1
@@ -45,7 +45,7 @@ func Main() int {
 	trunk := channel.New(buffered, out)
 	go trunk.Beat(order.Beat)
 	if order.Watched() {
-		go order.Watch(cut)
+		go order.Watch(func() { raw.Close() })
 	}
 	conn := trunk.Conn(order.ID)
 	switch frame, err := trunk.Receive(); {
@@ -61,18 +61,22 @@ func Main() int {
 	case <-trunk.Sent():
 	case <-time.After(farewell):
 	}
+	if in != raw {
+		_, _ = io.Copy(io.Discard, raw)
+	}
 	return 0
 }
 
-// streams returns the channel's two, and what ends reading.
-func streams() (io.Reader, io.WriteCloser, func(), error) {
-	in, out, err := takeStreams()
-	cut := func() { in.Close() }
+// streams returns the channel's two, and the descriptor below the first. They differ in a task of srun, whose input is
+// that of all tasks: it has to read that to its end, or what others still get resets the node's connection to srun, and
+// the last output is lost.
+func streams() (in io.Reader, out io.WriteCloser, raw *os.File, err error) {
+	raw, down, err := takeStreams()
 	if err != nil || len(os.Args) < 3 {
-		return in, out, cut, err
+		return raw, down, raw, err
 	}
-	lines, sent, err := launch.Lines(in, out)
-	return lines, sent, cut, err
+	in, out, err = launch.Lines(raw, down)
+	return in, out, raw, err
 }
 
 // takeStreams moves the channel away from descriptors 0 and 1, which ranks would otherwise see.

@@ -44,8 +44,10 @@ func TestInsideSlurm(t *testing.T) {
 		argv := allocated("-n", "3", "-l", "sh", "-c", "[ $PMI_RANK = 0 ] && cat || seq 100000")
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Stdin = strings.NewReader(strings.Repeat("from stdin\n", 50000))
+		var said bytes.Buffer
+		cmd.Stderr = &said
 		text, err := cmd.Output()
-		require.NoError(t, err)
+		require.NoError(t, err, said.String())
 		for prefix, want := range map[string]int{"[0] from stdin\n": 50000, "[1] ": 100000, "[2] ": 100000} {
 			assert.Equal(t, want, bytes.Count(text, []byte(prefix)), prefix)
 		}
