@@ -46,7 +46,7 @@ func pattern(n int, seed byte) []byte {
 }
 
 // sizes are around what decides how a message travels.
-var sizes = []int{0, 1, 8, 40, 41, 4096, 100000}
+var sizes = []int{0, 1, 8, 40, 41, 4096, 8192, 8193, 100000, 1 << 20}
 
 func TestOptions(t *testing.T) {
 	_, err := New(Options{})

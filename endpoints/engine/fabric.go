@@ -5,10 +5,12 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -28,16 +30,34 @@ type Options struct {
 	Model   Model      // threads per port
 	Matcher match.Kind // the hash table, or the two queues
 	Ring    int        // cells of each port's inbox, a power of two; 256
+	Eager   int        // a message up to this size is buffered; 8 KiB; -1: none but what fits into a cell
+	Halves  int        // a message from this size on is copied by both sides at once; 256 KiB; -1: none
+	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port
 }
 
-const defaultRing = 256
+// defaults fills in what was left zero.
+func (o *Options) defaults() {
+	set := func(option *int, value int) {
+		if *option == 0 {
+			*option = value
+		}
+	}
+	set(&o.Ring, 256)
+	set(&o.Eager, 8<<10)
+	set(&o.Halves, 256<<10)
+	if o.Halves < 0 {
+		o.Halves = math.MaxInt
+	}
+	set(&o.Packets, min(64+4*o.Ports, 1<<16))
+}
 
 // A Fabric is a set of ports that reach one another.
 type Fabric struct {
 	options Options
 	ports   []*Port
 	peers   []peer // by rank
-	spins   int    // polls of a waiting thread before it yields
+	packets *packet.Pool
+	spins   int // polls of a waiting thread before it yields
 	closed  atomic.Bool
 }
 
@@ -56,10 +76,12 @@ func New(o Options) (*Fabric, error) {
 	if int(o.Model) >= len(modelNames) {
 		return nil, fmt.Errorf("fabric: there is no model %d", uint8(o.Model))
 	}
-	if o.Ring == 0 {
-		o.Ring = defaultRing
+	o.defaults()
+	packets, err := packet.New(packet.Options{Workers: o.Ports, Packets: o.Packets, Size: max(o.Eager, 1)})
+	if err != nil {
+		return nil, fmt.Errorf("fabric: %w", err)
 	}
-	f := &Fabric{options: o, ports: make([]*Port, o.Ports), peers: make([]peer, o.Ports)}
+	f := &Fabric{packets: packets, options: o, ports: make([]*Port, o.Ports), peers: make([]peer, o.Ports)}
 	f.spins = longSpin
 	if o.Ports > runtime.GOMAXPROCS(0) {
 		f.spins = shortSpin

@@ -7,13 +7,15 @@ import (
 	"encoding/binary"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
 // What a cell is.
 const (
-	cellShort = iota // a message whose payload is in the cell
-	cellAsk          // a large message: the payload is in the buffer of an op of the sender
+	cellShort  = iota // a message whose payload is in the cell
+	cellPacket        // a message whose payload is in the packet that the cell names
+	cellAsk           // a large message: the payload is in the buffer of an op of the sender
 )
 
 // cellsAtOnce bounds one call of progress.
@@ -56,7 +58,8 @@ func (p *Port) send(o *op) {
 	}
 }
 
-// put fills in one cell for a send, if the destination has room.
+// put fills in one cell for a send, if the destination has room. A message for which
+// no packet is free goes as a large one does.
 func (p *Port) put(o *op) bool {
 	e := &o.node().Envelope
 	c, turn := p.fabric.peers[e.Peer].inbox.Claim()
@@ -64,18 +67,40 @@ func (p *Port) put(o *op) bool {
 		return false
 	}
 	c.Context, c.Source, c.Tag = e.Context, p.rank, e.Tag
-	if len(o.buf) <= ring.Inline {
-		c.Kind, c.Length = cellShort, uint32(len(o.buf))
+	switch n := len(o.buf); {
+	case n <= ring.Inline:
+		c.Kind, c.Length = cellShort, uint32(n)
 		copy(c.Inline[:], o.buf)
+	case n <= p.fabric.options.Eager && p.pack(c, o.buf):
+	default:
+		c.Kind, c.Length = cellAsk, o.index
+		binary.LittleEndian.PutUint64(c.Inline[0:], o.turn)
+		binary.LittleEndian.PutUint64(c.Inline[8:], uint64(n))
 		c.Publish(turn)
-		o.complete(fine)
 		return true
 	}
-	c.Kind, c.Length = cellAsk, o.index
-	binary.LittleEndian.PutUint64(c.Inline[0:], o.turn)
-	binary.LittleEndian.PutUint64(c.Inline[8:], uint64(len(o.buf)))
 	c.Publish(turn)
+	o.complete(fine)
 	return true
+}
+
+// pack puts a message into a packet, if one is free.
+func (p *Port) pack(c *ring.Cell, data []byte) bool {
+	i := p.fabric.packets.Get(int(p.rank))
+	if i == packet.None {
+		return false
+	}
+	c.Kind, c.Length = cellPacket, uint32(len(data))
+	binary.LittleEndian.PutUint32(c.Inline[:], i)
+	copy(p.fabric.packets.Data(i), data)
+	return true
+}
+
+// unpack copies a message out of its packet and gives that back.
+func (p *Port) unpack(c *ring.Cell, buf []byte) {
+	i := binary.LittleEndian.Uint32(c.Inline[:])
+	copy(buf, p.fabric.packets.Data(i)[:c.Length])
+	p.fabric.packets.Put(int(p.rank), i)
 }
 
 // receive matches a posted receive with the unexpected messages. A send that was
@@ -116,7 +141,7 @@ func (p *Port) arrive(c *ring.Cell) {
 	a.cell.Kind, a.cell.Context, a.cell.Source, a.cell.Tag = c.Kind, c.Context, c.Source, c.Tag
 	a.cell.Length, a.cell.Inline = c.Length, c.Inline
 	if c.Kind == cellAsk {
-		p.sender(c).untake(turnOf(c))
+		p.sender(c).decide(turnOf(c), pending)
 	}
 	p.arrival = p.ops.get()
 }
@@ -144,16 +169,18 @@ func lengthOf(c *ring.Cell) int {
 // deliver brings the message in a cell, which was taken, to a receive.
 func (p *Port) deliver(o *op, c *ring.Cell) {
 	o.source, o.tag = c.Source, c.Tag
-	if c.Kind == cellAsk {
-		s := p.sender(c)
-		o.bytes = copy(o.buf, s.buf)
-		s.complete(fine)
-	} else {
-		o.bytes = copy(o.buf, c.Inline[:c.Length])
+	o.bytes, o.outcome = lengthOf(c), fine
+	if o.bytes > len(o.buf) {
+		o.bytes, o.outcome = len(o.buf), truncated
 	}
-	how := fine
-	if o.bytes < lengthOf(c) {
-		how = truncated
+	switch c.Kind {
+	case cellShort:
+		copy(o.buf, c.Inline[:o.bytes])
+	case cellPacket:
+		p.unpack(c, o.buf)
+	case cellAsk:
+		p.transfer(p.sender(c), o)
+		return
 	}
-	o.complete(how)
+	o.complete(o.outcome)
 }

@@ -12,9 +12,10 @@ import (
 
 func TestOpLayout(t *testing.T) {
 	var o op
-	assert.EqualValues(t, 192, unsafe.Sizeof(o))
+	assert.EqualValues(t, 256, unsafe.Sizeof(o))
 	assert.EqualValues(t, 64, unsafe.Offsetof(o.buf), "second line")
 	assert.EqualValues(t, 128, unsafe.Offsetof(o.cell), "third line")
+	assert.EqualValues(t, 192, unsafe.Offsetof(o.share), "fourth line")
 	p := pool{port: new(Port)}
 	assert.Zero(t, uintptr(unsafe.Pointer(p.get()))%64)
 }

@@ -23,15 +23,16 @@ const (
 // The states of an op, the low bits of its word.
 const (
 	pending = iota // posted
-	taken          // a peer looks at it or copies: not to be cancelled now
+	taken          // for a moment, while somebody finds out whether it is matched
+	matched        // its message is on the way: too late to cancel
 	done           // its outcome stands; the caller has yet to ask
 
 	stateBits = 2
 )
 
-// An op is one operation, or one unexpected message, of a port: three cache lines,
-// and the node of the same index for matching, which has the envelope. Only the
-// thread that runs the port's inner half touches a pending op, but for its word: a
+// An op is one operation, or one unexpected message, of a port: four cache
+// lines, and the node of the same index for matching, which has the envelope. Only
+// the thread that runs the port's inner half touches a pending op, but for its word: a
 // peer that has matched a send in the same address space takes it, copies from its
 // buffer and completes it.
 type op struct {
@@ -54,6 +55,9 @@ type op struct {
 
 	// Third line: an unexpected message, as it came.
 	cell ring.Cell
+
+	// Fourth line: of a large send, the copy in progress.
+	share share
 }
 
 func (o *op) is(state uint64) bool { return o.word.Load() == o.turn<<stateBits|state }
@@ -78,5 +82,5 @@ func (o *op) take(turn uint64) bool {
 	return o.word.CompareAndSwap(turn<<stateBits|pending, turn<<stateBits|taken)
 }
 
-// untake gives up what take won.
-func (o *op) untake(turn uint64) { o.word.Store(turn<<stateBits | pending) }
+// decide ends what take began: the op is matched, or pending again.
+func (o *op) decide(turn, state uint64) { o.word.Store(turn<<stateBits | state) }

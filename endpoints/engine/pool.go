@@ -63,6 +63,7 @@ func (l *pool) get() *op {
 func (l *pool) put(o *op) {
 	o.turn++
 	o.buf, o.bit = nil, fult.Bit{}
+	o.share.to, o.share.partner = nil, nil
 	l.push(o, o)
 }
 

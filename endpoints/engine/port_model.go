@@ -58,6 +58,7 @@ func (p *Port) wait(o *op) {
 			w.reset()
 			continue
 		}
+		o.help()
 		if p.fabric.closed.Load() {
 			p.enter()
 			p.withdraw(o, closed)

@@ -23,6 +23,7 @@ func (r Request) Test() (Status, bool, error) {
 	}
 	if !r.done() {
 		r.op.port.poll()
+		r.op.help()
 		if !r.done() {
 			return Status{}, false, nil
 		}
@@ -85,13 +86,13 @@ func (p *Port) withdraw(o *op, how outcome) {
 		o.complete(how)
 		return
 	}
-	for !o.is(done) {
-		if o.take(o.turn) {
-			o.complete(how)
-			return
+	for !o.take(o.turn) {
+		if !o.is(taken) {
+			return // matched or done
 		}
-		runtime.Gosched() // the destination looks at it, or copies
+		runtime.Gosched()
 	}
+	o.complete(how)
 }
 
 // WaitAll waits for all requests and leaves zero ones in their place. It fills in

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+)
+
+// pinned runs f on an OS thread of its own, bound to a CPU.
+func pinned(cpu int, f func()) {
+	runtime.LockOSThread() // never unlocked: the thread ends with its goroutine
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		panic(err)
+	}
+	f()
+}
+
+// pair runs two halves, each the same number of rounds at a time, on threads bound to
+// CPUs 0 and 1. It reports the time of half a round: the fastest of the runs of rounds,
+// for the others of this machine are not what is measured.
+func pair(b *testing.B, rounds int, first, second func(rounds int)) float64 {
+	var all sync.WaitGroup
+	runs := max(b.N/rounds, 1)
+	best := time.Duration(math.MaxInt64)
+	all.Go(func() {
+		pinned(1, func() {
+			for range runs {
+				second(rounds)
+			}
+		})
+	})
+	all.Go(func() {
+		pinned(0, func() {
+			for range runs {
+				start := time.Now()
+				first(rounds)
+				best = min(best, time.Since(start))
+			}
+		})
+	})
+	all.Wait()
+	half := float64(best.Nanoseconds()) / float64(rounds) / 2
+	b.ReportMetric(half, "ns/half")
+	return half
+}
+
+// The bare hand-over of a cache line, there and back: what nothing can beat.
+func BenchmarkHandOver(b *testing.B) {
+	var line [16]atomic.Uint64
+	turn := func(next uint64) func(int) {
+		return func(rounds int) {
+			for range rounds {
+				for line[8].Load() != next {
+				}
+				line[8].Store(next + 1)
+				next += 2
+			}
+		}
+	}
+	pair(b, 1000, turn(0), turn(1))
+}
+
+// side returns one half of a ping-pong between ports 0 and 1.
+func side(b *testing.B, f *Fabric, rank int32, size int) func(int) {
+	p, buf, e := f.Port(int(rank)), make([]byte, size), Envelope{Peer: 1 - rank, Tag: 3}
+	return func(rounds int) {
+		for i := range 2 * rounds {
+			var err error
+			if i&1 == int(rank) {
+				err = p.Send(buf, e)
+			} else {
+				_, err = p.Recv(buf, e)
+			}
+			if err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	}
+}
+
+// Two ports on two threads send 8 bytes back and forth.
+func BenchmarkPingPong(b *testing.B) {
+	for name, o := range map[string]Options{"table": {}, "queues": {Matcher: match.TwoQueues}, "global": {Model: Global}} {
+		b.Run(name, func(b *testing.B) {
+			o.Ports = 2
+			f := fabric(b, o)
+			pair(b, 1000, side(b, f, 0, 8), side(b, f, 1, 8))
+		})
+	}
+}
+
+// A copy of 4 MiB by memcpy, by a message that one side copies, and by one that both do.
+func BenchmarkLarge(b *testing.B) {
+	const size = 4 << 20
+	report := func(b *testing.B, ns float64) { b.ReportMetric(size/ns, "GB/s") }
+	b.Run("memcpy", func(b *testing.B) {
+		from, to := make([]byte, size), make([]byte, size)
+		copying := func(rounds int) {
+			for range 2 * rounds {
+				copy(to, from)
+			}
+		}
+		report(b, pair(b, 4, copying, func(int) {}))
+	})
+	for name, halves := range map[string]int{"one": -1, "both": 1} {
+		b.Run(name, func(b *testing.B) {
+			f := fabric(b, Options{Ports: 2, Halves: halves})
+			report(b, pair(b, 4, side(b, f, 0, size), side(b, f, 1, size)))
+		})
+	}
+}
