@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"encoding/binary"
+
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// The kinds of cells in a lane; the engine's own rings have smaller ones. What their
+// payload holds, in words of eight bytes:
+const (
+	FirstCell  = 16 + iota
+	cellInline // the message
+	cellPacket // the packet of the sender's that holds the message
+	cellOffer  // a key of the sender's, the address of the buffer, its length
+	cellAsk    // the offer's key, a key of the receiver's, how many bytes to send in parts
+	cellPart   // the receiver's key, the packet that holds the part
+	cellDone   // the offer's key: the buffer has been read
+)
+
+// A control is a cell whose payload is words, before it is sent.
+type control struct {
+	place
+	kind, context uint32
+	tag           int32
+	length        uint32
+	words         [3]uint64
+}
+
+// post sends a cell and tells whether there was room.
+func (p *Port) post(m *control) bool {
+	peer := &p.node.peers[m.process]
+	c, turn := peer.lanes[m.port].Claim()
+	if c == nil {
+		return false
+	}
+	c.Kind, c.Context, c.Source, c.Tag, c.Length = m.kind, m.context, p.rank, m.tag, m.length
+	for i, w := range m.words {
+		binary.LittleEndian.PutUint64(c.Inline[8*i:], w)
+	}
+	c.Publish(turn)
+	peer.bells[m.port].ring()
+	return true
+}
+
+// answer posts a cell now or, if the lane is full, later.
+func (p *Port) answer(m control) {
+	if p.gone[m.process] || p.post(&m) {
+		return
+	}
+	p.outbox = append(p.outbox, m)
+}
+
+// flush posts what waits for room in lanes, and sends parts.
+func (p *Port) flush() {
+	kept := p.outbox[:0]
+	for i := range p.outbox {
+		if !p.post(&p.outbox[i]) {
+			kept = append(kept, p.outbox[i])
+		}
+	}
+	p.outbox = kept
+	still := p.streams[:0]
+	for _, index := range p.streams {
+		if !p.stream(index) {
+			still = append(still, index)
+		}
+	}
+	p.streams = still
+}
+
+// snapshot copies a cell that a peer may change while it is looked at.
+func snapshot(to, from *ring.Cell) {
+	to.Kind, to.Context, to.Source, to.Tag, to.Length, to.Inline = from.Kind, from.Context, from.Source, from.Tag, from.Length, from.Inline
+}
+
+func word(c *ring.Cell, i int) uint64 { return binary.LittleEndian.Uint64(c.Inline[8*i:]) }
+
+// packetIn returns the packet that word i names. A number that is too large stays so.
+func packetIn(c *ring.Cell, i int) int { return int(min(word(c, i), packetsPer)) }
+
+// Bytes returns the length of the message that a cell of an Arrived event stands for.
+func Bytes(c *ring.Cell) int {
+	if c.Kind == cellOffer {
+		return int(word(c, 2))
+	}
+	return int(c.Length)
+}

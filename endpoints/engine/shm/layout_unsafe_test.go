@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What peers share is where they look for it.
+func TestHeaderLayout(t *testing.T) {
+	var h header
+	assert.EqualValues(t, 128, unsafe.Sizeof(h.identity))
+	assert.EqualValues(t, 0, unsafe.Offsetof(h.magic))
+	assert.EqualValues(t, 8, unsafe.Offsetof(h.version))
+	assert.EqualValues(t, 56, unsafe.Offsetof(h.pid))
+	assert.EqualValues(t, 72, unsafe.Offsetof(h.probe))
+	assert.EqualValues(t, 128, unsafe.Offsetof(h.left), "a line of its own")
+	assert.EqualValues(t, 132, unsafe.Offsetof(h.changes))
+	assert.EqualValues(t, line, unsafe.Sizeof(bell{}))
+}
+
+// Parts of a segment do not overlap, and lie on cache lines.
+func TestPartsOfASegment(t *testing.T) {
+	l := layout{ports: 3, processes: 5, cells: 4, packet: 1024}
+	end := pageSize
+	next := func(at, size int) {
+		t.Helper()
+		assert.GreaterOrEqual(t, at, end)
+		assert.Zero(t, at%line)
+		end = at + size
+	}
+	for port := range l.ports {
+		next(l.bell(port), line)
+		next(l.returned(port), line)
+	}
+	for port := range l.ports {
+		for process := range l.processes {
+			next(l.lane(port, process), (4+2)*64)
+		}
+	}
+	for port := range l.ports {
+		next(l.slab(port), packetsPer*l.packet)
+	}
+	next(l.size(), 0)
+	assert.Zero(t, l.slab(0)%pageSize)
+}

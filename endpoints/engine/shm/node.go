@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// ErrPeerGone is what operations to or from a rank end with whose process has
+// ended, has closed its node, or was cut off.
+var ErrPeerGone = errors.New("peer is gone")
+
+// A GoneError is an ErrPeerGone with the rank's number.
+type GoneError struct {
+	Rank int
+	Why  string // what became of its process
+}
+
+func (e *GoneError) Error() string { return fmt.Sprintf("rank %d is gone: %s", e.Rank, e.Why) }
+
+// Is makes it an ErrPeerGone.
+func (e *GoneError) Is(target error) bool { return target == ErrPeerGone }
+
+// A Node is this process's part of processes that have joined.
+type Node struct {
+	options Options
+	self    int // which process this is
+	peers   []peer
+	places  []place // by rank
+	ports   []*Port
+	watch   watch
+}
+
+// place is where a rank is.
+type place struct{ process, port int32 }
+
+// What may be wrong with a peer.
+const (
+	fine = iota
+	ended
+	left
+	broken
+)
+
+// A peer is one process of the node, this one included, as this one sees it.
+type peer struct {
+	first   int
+	pid     int
+	pidfd   *os.File // nil for this process
+	segment *segment
+	lanes   []*ring.Ring // from this process to each of its ports
+	bells   []*bell      // of its ports
+	direct  atomic.Bool  // its memory may be read by process_vm_readv
+	fate    atomic.Int32 // fine, ended, left or broken
+}
+
+// start makes the ports, when all peers are known.
+func (n *Node) start() error {
+	for k := range n.options.Ports {
+		n.ports = append(n.ports, newPort(n, k))
+	}
+	if err := n.startWatch(); err != nil {
+		return errors.Join(fmt.Errorf("join a node: %w", err), n.unmap())
+	}
+	return nil
+}
+
+// Size returns how many ranks all processes have together.
+func (n *Node) Size() int { return len(n.places) }
+
+// Ranks returns the ranks of this process: the first, and how many.
+func (n *Node) Ranks() (first, count int) { return n.options.First, n.options.Ports }
+
+// Port returns the port of a rank of this process, nil for any other.
+func (n *Node) Port(rank int) *Port {
+	if k := rank - n.options.First; uint(k) < uint(len(n.ports)) {
+		return n.ports[k]
+	}
+	return nil
+}
+
+// Gone returns nil, or for a rank whose process is gone a GoneError.
+func (n *Node) Gone(rank int) error {
+	process := int(n.places[rank].process)
+	if n.look(process) == fine {
+		return nil
+	}
+	return n.goneError(rank)
+}
+
+func (n *Node) goneError(rank int) error {
+	p := &n.peers[n.places[rank].process]
+	why := "its process has closed its node"
+	switch p.fate.Load() {
+	case ended:
+		why = fmt.Sprintf("its process %d has ended", p.pid)
+	case broken:
+		why = fmt.Sprintf("what its process %d sends makes no sense", p.pid)
+	}
+	return &GoneError{Rank: rank, Why: why}
+}
+
+// look returns what is wrong with a peer, as far as it is known.
+func (n *Node) look(process int) int32 {
+	p := &n.peers[process]
+	if f := p.fate.Load(); f != fine {
+		return f
+	}
+	if p.segment.header.left.Load() != 0 {
+		p.fate.CompareAndSwap(fine, left)
+	}
+	return p.fate.Load()
+}
+
+// condemn notes what is wrong with a peer and has all ports of this process look.
+func (n *Node) condemn(process int, fate int32) {
+	n.look(process) // it may have left before
+	n.peers[process].fate.CompareAndSwap(fine, fate)
+	n.alarm(n.self)
+}
+
+// alarm has all ports of a process look at the fates of its peers. They are woken
+// whatever their bells say: a peer may have ended while it rang.
+func (n *Node) alarm(process int) {
+	p := &n.peers[process]
+	p.segment.header.changes.Add(1)
+	for _, b := range p.bells {
+		b.word.Add(2)
+		futexWakeAll(&b.word)
+	}
+}
+
+// Close leaves the node: to its peers this process is gone.
+//
+// Preconditions: nobody uses a port, now or later.
+func (n *Node) Close() error {
+	n.stopWatch()
+	n.peers[n.self].segment.header.left.Store(1)
+	for i := range n.peers {
+		if i != n.self {
+			n.alarm(i)
+		}
+	}
+	return n.unmap()
+}
+
+// unmap gives back what the peers' segments take, as far as there are any.
+func (n *Node) unmap() error {
+	var errs []error
+	for i := range n.peers {
+		p := &n.peers[i]
+		if p.segment != nil {
+			errs = append(errs, p.segment.unmap())
+		}
+		if p.pidfd != nil {
+			errs = append(errs, p.pidfd.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lives tells whether a peer is there at this moment: what was read from its
+// memory before was read from that process, and not from a later one of its number.
+func (p *peer) lives() bool {
+	fds := []unix.PollFd{{Fd: int32(p.pidfd.Fd()), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n == 0 && p.segment.header.left.Load() == 0
+		}
+	}
+}

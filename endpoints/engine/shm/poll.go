@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"math"
+
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// A Kind says what Poll found.
+type Kind uint32
+
+// The kinds.
+const (
+	Arrived  Kind = iota + 1 // a message: Fetch takes what Cell stands for
+	Sent                     // a Pending Send is over; its buffer may be used again
+	Received                 // a Fetch that was not done is over
+	Gone                     // the ranks First to First+Ranks-1 are gone, and no message of theirs is to come
+)
+
+// An Event is what Poll found. The Cell may be kept, field by field, until Fetch
+// takes it; until then it may keep a packet of its sender's busy.
+type Event struct {
+	Kind         Kind
+	Lost         bool   // Sent, Received: in vain, since the peer is gone
+	Handle       uint64 // Sent, Received: from Send or Fetch
+	First, Ranks int    // Gone
+	Cell         ring.Cell
+}
+
+// Poll finds what has happened, one thing at a time, and moves on what is under way.
+// It never waits, and returns false only when all lanes are empty.
+func (p *Port) Poll(e *Event) bool {
+	if len(p.outbox)+len(p.streams) > 0 {
+		p.flush()
+	}
+	if now := p.changes.Load(); now != p.noticed {
+		p.noticed = now
+		p.notice()
+	}
+	for empty := 0; empty < len(p.lanes); empty++ {
+		if p.finished.pop(e) {
+			return true
+		}
+		j := p.turn
+		if p.turn++; p.turn == len(p.lanes) {
+			p.turn = 0
+		}
+		if p.gone[j] {
+			continue
+		}
+		if c := p.lanes[j].Front(); c != nil {
+			if p.receive(j, c, e) {
+				return true
+			}
+			empty = -1
+		} else if p.dying > 0 && p.node.peers[j].fate.Load() != fine {
+			p.bury(j)
+		}
+	}
+	return p.finished.pop(e)
+}
+
+// receive takes a cell off a lane and acts on it. It tells whether it is a message
+// that has arrived.
+func (p *Port) receive(j int, front *ring.Cell, e *Event) bool {
+	c := &e.Cell
+	snapshot(c, front)
+	p.lanes[j].Pop()
+	peer := &p.node.peers[j]
+	at := place{process: int32(j), port: c.Source - int32(peer.first)}
+	if uint32(at.port) < uint32(len(peer.lanes)) {
+		if isMessage(c, peer) {
+			e.Kind = Arrived
+			return true
+		}
+		if p.react(at, c) {
+			return false
+		}
+	}
+	p.node.condemn(j, broken)
+	p.bury(j)
+	return false
+}
+
+// isMessage tells whether a cell stands for a message, and makes sense.
+func isMessage(c *ring.Cell, from *peer) bool {
+	switch c.Kind {
+	case cellInline:
+		return c.Length <= ring.Inline
+	case cellPacket:
+		return word(c, 0) < packetsPer && int(c.Length) <= from.segment.layout.packet
+	case cellOffer:
+		return word(c, 2)-1 < math.MaxInt // which 0 is not
+	}
+	return false
+}
+
+// react goes on with what is under way and tells whether the cell makes sense.
+func (p *Port) react(from place, c *ring.Cell) bool {
+	switch c.Kind {
+	case cellAsk:
+		return p.asked(from, word(c, 0), word(c, 1), word(c, 2))
+	case cellPart:
+		return p.part(from, word(c, 0), packetIn(c, 1), int(c.Length))
+	case cellDone:
+		return p.read(from, word(c, 0))
+	}
+	return false
+}
+
+// notice counts the peers whose lanes are to be read to their ends.
+func (p *Port) notice() {
+	p.dying = 0
+	for j := range p.gone {
+		if !p.gone[j] && p.node.look(j) != fine {
+			p.dying++
+		}
+	}
+}
+
+// bury ends all that is under way with a process that is gone, or was cut off, and
+// whose lane is not read any more.
+func (p *Port) bury(j int) {
+	p.gone[j] = true
+	process := int32(j)
+	p.packets.reclaim(process)
+	kept := p.outbox[:0]
+	for _, m := range p.outbox {
+		if m.process != process {
+			kept = append(kept, m)
+		}
+	}
+	p.outbox = kept
+	p.sends.used(func(key uint64, s *send) {
+		if s.process == process {
+			p.endSend(key, s, true)
+		}
+	})
+	p.receives.used(func(key uint64, r *receive) {
+		if r.process == process {
+			p.endReceive(key, r, true)
+		}
+	})
+	p.finished.push(ending{kind: Gone, first: p.node.peers[j].first, ranks: len(p.node.peers[j].lanes)})
+	p.notice()
+}
+
+// An ending is an Event that is no message.
+type ending struct {
+	kind         Kind
+	lost         bool
+	handle       uint64
+	first, ranks int
+}
+
+// A queue is first in, first out. It grows where it must.
+type queue struct {
+	endings []ending
+	next    int
+}
+
+func (q *queue) push(e ending) { q.endings = append(q.endings, e) }
+
+func (q *queue) pop(e *Event) bool {
+	if q.next == len(q.endings) {
+		return false
+	}
+	x := &q.endings[q.next]
+	e.Kind, e.Lost, e.Handle, e.First, e.Ranks = x.kind, x.lost, x.handle, x.first, x.ranks
+	if q.next++; q.next == len(q.endings) {
+		q.endings, q.next = q.endings[:0], 0
+	}
+	return true
+}

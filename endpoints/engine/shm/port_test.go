@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// sizes has every way that a message may go, and the borders between them.
+var sizes = []int{0, 1, 8, 39, 40, 41, 1000, 16<<10 - 1, 16 << 10, 16<<10 + 1, 100_000, 3 << 20}
+
+// Both ways to take large messages are tried everywhere.
+func ways(t *testing.T, f func(t *testing.T, o Options)) {
+	for _, streams := range []bool{false, true} {
+		t.Run(fmt.Sprintf("streams=%v", streams), func(t *testing.T) { f(t, Options{Streams: streams}) })
+	}
+}
+
+func TestEverySize(t *testing.T) {
+	testsupport.NothingLeft(t)
+	ways(t, func(t *testing.T, o Options) {
+		a, b := pair(t, o)
+		assert.Equal(t, !o.Streams, a.node.peers[1].direct.Load(), "the probe of this machine's own memory")
+		for i, size := range sizes {
+			buf := filled(size, i)
+			outcome := mustSend(t, a, 1, int32(i), buf, uint64(1000+i))
+			assert.Equal(t, size <= 16<<10, outcome == Done, "%d bytes", size)
+
+			m := await(t, b)
+			require.Equal(t, Arrived, m.Kind)
+			require.Equal(t, []int{7, 0, i, size}, []int{int(m.Cell.Context), int(m.Cell.Source), int(m.Cell.Tag), Bytes(&m.Cell)}, "%d bytes", size)
+			take(t, a, b, &m.Cell, size, outcome, buf, uint64(1000+i))
+		}
+	})
+}
+
+// take has b fetch a message with room for some bytes of it, moves a on meanwhile,
+// and looks at what both are told.
+func take(t *testing.T, a, b *Port, c *ring.Cell, room int, outcome Outcome, buf []byte, handle uint64) {
+	t.Helper()
+	dst := make([]byte, room+8)
+	done, err := b.Fetch(c, dst[:room], 55)
+	require.NoError(t, err)
+	told := make(chan *Event, 1)
+	go func() {
+		if outcome == Pending {
+			told <- await(t, a)
+		}
+		close(told)
+	}()
+	if !done {
+		m := await(t, b)
+		require.Equal(t, Received, m.Kind)
+		require.EqualValues(t, 55, m.Handle)
+		require.False(t, m.Lost)
+	}
+	if end, ok := <-told; ok {
+		require.Equal(t, Sent, end.Kind)
+		require.Equal(t, handle, end.Handle)
+		require.False(t, end.Lost)
+	}
+	copied := min(room, len(buf))
+	require.Equal(t, buf[:copied], dst[:copied])
+	require.Equal(t, make([]byte, len(dst)-copied), dst[copied:], "the rest of the buffer")
+}
+
+// A buffer that is too short gets what it has room for; how long the message was is
+// known before. The sender is told all the same.
+func TestTruncation(t *testing.T) {
+	ways(t, func(t *testing.T, o Options) {
+		a, b := pair(t, o)
+		for i, size := range sizes {
+			for _, room := range []int{0, 1, size / 2} {
+				buf := filled(size, i)
+				outcome := mustSend(t, a, 1, 0, buf, 9)
+				m := await(t, b)
+				require.Equal(t, size, Bytes(&m.Cell))
+				take(t, a, b, &m.Cell, room, outcome, buf, 9)
+			}
+		}
+	})
+}
+
+// Messages are taken in an order of the receiver's; those that it has not taken yet
+// stay whole, and packets that it keeps are not given to others.
+func TestFetchedLater(t *testing.T) {
+	ways(t, func(t *testing.T, o Options) {
+		a, b := pair(t, o)
+		const count = 100 // more than there are packets, less than a lane has cells
+		var kept []*Event
+		for i := range count {
+			outcome := mustSend(t, a, 1, int32(i), filled(500+i, i), 0)
+			assert.Equal(t, i < 48, outcome == Done, "message %d", i)
+		}
+		for range count {
+			kept = append(kept, await(t, b))
+		}
+		for i := count - 1; i >= 0; i-- {
+			require.EqualValues(t, i, kept[i].Cell.Tag, "in the order sent")
+			outcome := Done
+			if i >= 48 {
+				outcome = Pending
+			}
+			take(t, a, b, &kept[i].Cell, 500+i, outcome, filled(500+i, i), 0)
+		}
+		a.packets.collect()
+		assert.Zero(t, a.packets.out, "packets that did not come back")
+		assert.Equal(t, ^uint64(0), a.packets.free)
+	})
+}
+
+// A lane that nobody reads is full after so many cells; what was refused may be sent later.
+func TestFull(t *testing.T) {
+	a, b := pair(t, Options{Cells: 8})
+	for i := range 8 {
+		outcome, err := a.Send(1, 0, int32(i), nil, 0)
+		require.NoError(t, err)
+		require.Equal(t, Done, outcome)
+	}
+	for _, size := range []int{0, 100, 1 << 20} {
+		outcome, err := a.Send(1, 0, 8, make([]byte, size), 0)
+		require.NoError(t, err)
+		assert.Equal(t, Full, outcome)
+	}
+	assert.Zero(t, a.packets.out)
+	assert.Len(t, a.sends.free, len(a.sends.all))
+	for i := range 8 {
+		m := await(t, b)
+		assert.EqualValues(t, i, m.Cell.Tag)
+	}
+	assert.Equal(t, Done, mustSend(t, a, 1, 9, nil, 0))
+}
+
+// An answer that finds its lane full waits for room and is not lost.
+func TestAnswersWait(t *testing.T) {
+	ways(t, func(t *testing.T, o Options) {
+		o.Cells = 4
+		a, b := pair(t, o)
+		buf := filled(1<<20, 1)
+		require.Equal(t, Pending, mustSend(t, a, 1, 0, buf, 3))
+		m := await(t, b)
+		for i := range 4 {
+			require.Equal(t, Done, mustSend(t, b, 0, int32(i), nil, 0))
+		}
+		dst := make([]byte, len(buf))
+		done, err := b.Fetch(&m.Cell, dst, 4)
+		require.NoError(t, err)
+		require.Len(t, b.outbox, 1)
+		for i := range 4 {
+			m := await(t, a)
+			require.EqualValues(t, i, m.Cell.Tag)
+		}
+		received := make(chan *Event, 1)
+		go func() {
+			if !done {
+				received <- await(t, b)
+			} else {
+				for len(b.outbox) > 0 {
+					b.Poll(new(Event))
+				}
+			}
+			close(received)
+		}()
+		assert.Equal(t, Sent, await(t, a).Kind)
+		if !done {
+			assert.Equal(t, Received, (<-received).Kind)
+		}
+		<-received
+		assert.Equal(t, buf, dst)
+	})
+}
+
+// Who sleeps in a futex is woken by the first message, by Wake, and at the limit.
+func TestSleep(t *testing.T) {
+	a, b := pair(t, Options{})
+	woken := func(wake func()) time.Duration {
+		start := time.Now()
+		since := b.Doze()
+		time.AfterFunc(50*time.Millisecond, wake)
+		b.Sleep(since, within)
+		return time.Since(start)
+	}
+	assert.Less(t, woken(func() { mustSend(t, a, 1, 0, nil, 0) }), within/2)
+	assert.Less(t, woken(func() { b.node.Wake(1) }), within/2)
+	start := time.Now()
+	b.Sleep(b.Doze(), 30*time.Millisecond)
+	assert.GreaterOrEqual(t, time.Since(start), 30*time.Millisecond)
+	since := b.Doze()
+	b.node.Wake(1)
+	b.Sleep(since, within) // returns at once: the ring came first
+	assert.Zero(t, b.bell.word.Load()&asleep)
+}
+
+// Nothing is allocated per message, whatever its way.
+func TestNoAllocation(t *testing.T) {
+	ways(t, func(t *testing.T, o Options) {
+		a, b := pair(t, o)
+		for _, size := range []int{8, 4000, 64 << 10} {
+			buf, dst := filled(size, 1), make([]byte, size)
+			n := testing.AllocsPerRun(200, func() { exchange(a, b, buf, dst) })
+			assert.Zero(t, n, "%d bytes", size)
+			assert.Equal(t, buf, dst)
+		}
+	})
+}
+
+// exchange passes one message between two ports of this thread.
+func exchange(a, b *Port, buf, dst []byte) {
+	var m Event
+	outcome, _ := a.Send(1, 0, 0, buf, 0)
+	for !b.Poll(&m) {
+	}
+	done, _ := b.Fetch(&m.Cell, dst, 0)
+	for !done || outcome == Pending {
+		if a.Poll(&m) {
+			outcome = Done
+		}
+		if b.Poll(&m) {
+			done = true
+		}
+	}
+}

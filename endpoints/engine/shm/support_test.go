@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// within is the time limit of what a test waits for.
+const within = 15 * time.Second
+
+// sockets returns the two ends of so many sockets to meet by.
+func sockets(t testing.TB, count int) (forMeet, forJoin []*os.File) {
+	t.Helper()
+	for range count {
+		m, j, err := Socketpair()
+		require.NoError(t, err)
+		t.Cleanup(func() { m.Close(); j.Close() })
+		forMeet, forJoin = append(forMeet, m), append(forJoin, j)
+	}
+	return forMeet, forJoin
+}
+
+// joined returns nodes of this one process that are joined as several are.
+func joined(t testing.TB, options ...Options) []*Node {
+	t.Helper()
+	forMeet, forJoin := sockets(t, len(options))
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	nodes := make([]*Node, len(options))
+	ends := make(chan error)
+	go func() { ends <- Meet(ctx, forMeet) }()
+	for i := range options {
+		go func() {
+			var err error
+			nodes[i], err = Join(ctx, forJoin[i], options[i])
+			ends <- err
+		}()
+	}
+	for range len(options) + 1 {
+		require.NoError(t, <-ends)
+	}
+	t.Cleanup(func() {
+		for _, n := range nodes {
+			require.NoError(t, n.Close())
+		}
+	})
+	return nodes
+}
+
+// pair returns the ports of two nodes with one rank each.
+func pair(t testing.TB, o Options) (a, b *Port) {
+	t.Helper()
+	o.Ports, o.Total = 1, 2
+	second := o
+	second.First = 1
+	nodes := joined(t, o, second)
+	return nodes[0].Port(0), nodes[1].Port(1)
+}
+
+// await polls until there is something, and sleeps meanwhile.
+func await(t testing.TB, p *Port) *Event {
+	t.Helper()
+	m := new(Event)
+	for end := time.Now().Add(within); ; {
+		if p.Poll(m) {
+			return m
+		}
+		since := p.Doze()
+		if p.Poll(m) {
+			p.Rouse()
+			return m
+		}
+		p.Sleep(since, time.Second)
+		if time.Now().After(end) {
+			t.Fatalf("rank %d: nothing came", p.rank)
+		}
+	}
+}
+
+// send sends until there is room, and drops what comes meanwhile.
+func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint64) Outcome {
+	t.Helper()
+	for end := time.Now().Add(within); ; {
+		outcome, err := p.Send(to, 7, tag, buf, handle)
+		require.NoError(t, err)
+		if outcome != Full {
+			return outcome
+		}
+		require.True(t, time.Now().Before(end), "no room")
+		time.Sleep(10 * time.Microsecond)
+	}
+}
+
+// fill makes a buffer whose content its number tells.
+func fill(buf []byte, number int) []byte {
+	r := rand.NewPCG(uint64(number), uint64(len(buf)))
+	var word uint64
+	for i := range buf {
+		if i%8 == 0 {
+			word = r.Uint64()
+		}
+		buf[i] = byte(word >> (i % 8 * 8))
+	}
+	return buf
+}
+
+func filled(size, number int) []byte { return fill(make([]byte, size), number) }
