@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/examples/engine/internal/crew/crewtest"
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // The serial evaluation gives the published sums, so the graphs and the data are the benchmark's.
@@ -42,6 +43,7 @@ func TestGraphs(t *testing.T) {
 }
 
 func TestAll(t *testing.T) {
+	testsupport.NothingLeft(t)
 	for _, graph := range []string{"BH", "WH", "SH"} {
 		crewtest.Each(t, func(t *testing.T, options []string) {
 			var out strings.Builder

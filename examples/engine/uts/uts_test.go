@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/examples/engine/internal/crew/crewtest"
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // The geometric tree is the published one; the binomial one is below.
@@ -20,6 +21,7 @@ func TestPublished(t *testing.T) {
 }
 
 func TestSmallTrees(t *testing.T) {
+	testsupport.NothingLeft(t)
 	for _, tree := range []string{"T1-small", "T3-small"} {
 		crewtest.Each(t, func(t *testing.T, options []string) {
 			options = append(options, "-tree", tree)
@@ -33,6 +35,7 @@ func TestSmallTrees(t *testing.T) {
 
 // Servers share the ports of those who count.
 func TestServers(t *testing.T) {
+	testsupport.NothingLeft(t)
 	crewtest.EachShared(t, func(t *testing.T, options []string) {
 		var out strings.Builder
 		require.NoError(t, run(append(options, "-tree", "T1-small", "-servers"), &out))
