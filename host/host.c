@@ -50,11 +50,23 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
+/* Each on the CPUs of its rank: the kernel takes a page from the NUMA node of the CPU that touches it first. */
+static void make_instances(const char *program, int argc, char **argv)
+{
+    cpu_set_t all;
+    bool known = sched_getaffinity(0, sizeof all, &all) == 0;
+    for (int i = 0; i < tpsl_job.nranks; i++) {
+        tpsl_rank_pin(&tpsl_job.ranks[i]);
+        make_instance(program, &tpsl_job.ranks[i], argc, argv);
+    }
+    if (known)
+        sched_setaffinity(0, sizeof all, &all);
+}
+
 /* The first rank brings up the objects placed once, which later ones need complete. */
 static void start_ranks(const char *program, int argc, char **argv)
 {
-    for (int i = 0; i < tpsl_job.nranks; i++)
-        make_instance(program, &tpsl_job.ranks[i], argc, argv);
+    make_instances(program, argc, argv);
     for (int i = 0; i < tpsl_job.nranks; i++) {
         struct tpsl_rank *r = &tpsl_job.ranks[i];
         if (!tpsl_rank_start(r))

@@ -45,6 +45,7 @@ extern struct tpsl_job tpsl_job;
 bool tpsl_rank_start(struct tpsl_rank *);
 
 /* ---- setup.c: what a rank's process does before its program runs ---- */
+void tpsl_rank_pin(const struct tpsl_rank *); /* the calling thread, to the CPUs of the rank */
 _Noreturn void tpsl_rank_run(struct tpsl_rank *);
 rlim_t tpsl_files_of_ranks(void); /* how many a rank may have open */
 /* Closes the descriptors that were given for ranks' output. */

@@ -14,6 +14,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct request {
     tpsl_step *step;
     void *argument;
+    cpu_set_t cpus; /* of who asks: what is loaded is touched there first */
 } *pending;
 static pid_t host;
 
@@ -23,6 +24,7 @@ static void *serve(void *unused)
     for (;;) {
         while (!pending)
             pthread_cond_wait(&changed, &lock);
+        sched_setaffinity(0, sizeof pending->cpus, &pending->cpus);
         pending->step(pending->argument);
         pending = NULL;
         pthread_cond_broadcast(&changed);
@@ -32,11 +34,12 @@ static void *serve(void *unused)
 
 static void run_in_host(tpsl_step *step, void *argument)
 {
-    struct request mine = {step, argument};
+    struct request mine = {.step = step, .argument = argument};
     if (getpid() == host) {
         step(argument);
         return;
     }
+    sched_getaffinity(0, sizeof mine.cpus, &mine.cpus);
     pthread_mutex_lock(&lock);
     while (pending)
         pthread_cond_wait(&changed, &lock);

@@ -119,10 +119,16 @@ static _Noreturn void enter(const struct tpsl_rank *r, uintptr_t entry)
     __builtin_unreachable();
 }
 
+void tpsl_rank_pin(const struct tpsl_rank *r)
+{
+    cpu_set_t cpus;
+    if (r->cpus && tpsl_parse_cpus(r->cpus, &cpus))
+        sched_setaffinity(0, sizeof cpus, &cpus); /* a CPU that is gone: run anywhere */
+}
+
 _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
 {
     struct tpsl_instance *in = r->instance;
-    cpu_set_t cpus;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != tpsl_job.host)
         _exit(1); /* it died before */
@@ -130,8 +136,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     set_name(r->argv[0]);
     own_descriptors(r);
     setrlimit(RLIMIT_NOFILE, &files);
-    if (r->cpus && tpsl_parse_cpus(r->cpus, &cpus))
-        sched_setaffinity(0, sizeof cpus, &cpus); /* a CPU that is gone: run anywhere */
+    tpsl_rank_pin(r);
     reset_signals();
     tpsl_rank_watch_faults();
     tpsl_become(in);
