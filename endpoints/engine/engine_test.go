@@ -144,6 +144,14 @@ func TestCancel(t *testing.T) {
 		_, err = r.Wait()
 		assert.ErrorIs(t, err, ErrCancelled)
 
+		done, err := b.Irecv(nil, Envelope{})
+		require.NoError(t, err)
+		require.NoError(t, a.Send(nil, Envelope{Peer: 1}))
+		b.poll()
+		require.NoError(t, done.Cancel())
+		_, err = done.Wait()
+		assert.NoError(t, err, "the message was there first")
+
 		data := pattern(100000, 1)
 		for _, seen := range []bool{false, true} { // in the ring, or unexpected
 			s, err := a.Isend(data, Envelope{Peer: 1})

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+)
+
+// Several threads send and receive at random, and cancel; afterwards MPI's two rules
+// of order must hold between all that each port received.
+func TestOrderAmongThreads(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for round := range 6 {
+		f := fabric(t, Options{Ports: 3, Ring: 8, Eager: 100, Packets: 4, Halves: 1000, Matcher: match.Kind(round % 2)})
+		logs := make([]*traffic, f.Size())
+		var missing atomic.Int64
+		var all sync.WaitGroup
+		for rank := range logs {
+			random := rand.New(rand.NewPCG(seed, uint64(round*10+rank)))
+			logs[rank] = &traffic{t: t, p: f.Port(rank), random: random, missing: &missing, sent: make([][]*sending, f.Size())}
+			missing.Add(1) // until it has sent all
+			all.Go(logs[rank].run)
+		}
+		all.Wait()
+		for to := range logs {
+			for from := range logs {
+				checkOrder(t, logs[to].received, logs[from].sent[to])
+			}
+		}
+	}
+}
+
+// A traffic is what one thread does on its port, and what it has seen.
+type traffic struct {
+	t        *testing.T
+	p        *Port
+	random   *rand.Rand
+	missing  *atomic.Int64 // messages that were sent and not received, of all ports
+	sent     [][]*sending  // by destination
+	received []*receiving
+}
+
+type sending struct {
+	Request
+	e     Envelope // with the source
+	buf   []byte
+	ended bool
+	by    int // which of the destination's receives got it; -1 if none
+}
+
+type receiving struct {
+	Request
+	e       Envelope
+	buf     [2000]byte
+	ended   bool
+	from    int32 // what it got: the message seq of port from; -1 if nothing
+	message int
+}
+
+func (l *traffic) run() {
+	for range 400 {
+		switch n := l.random.IntN(10); {
+		case n < 4:
+			l.send()
+		case n < 8:
+			l.receive(Envelope{
+				Context: uint32(l.random.IntN(2)),
+				Peer:    int32(l.random.IntN(4)) - 1,
+				Tag:     int32(l.random.IntN(4)) - 1,
+			})
+		default:
+			l.cancel()
+		}
+		l.test()
+	}
+	l.missing.Add(-1)
+	var rest [2]*receiving // takes what is left
+	for l.missing.Load() > 0 {
+		for context, r := range rest {
+			if r == nil || r.ended {
+				rest[context] = l.receive(Envelope{Context: uint32(context), Peer: AnySource, Tag: AnyTag})
+			}
+		}
+		l.test()
+		runtime.Gosched()
+	}
+	for _, r := range l.received {
+		if !r.ended {
+			assert.NoError(l.t, r.Cancel())
+		}
+	}
+	l.test()
+}
+
+func (l *traffic) send() {
+	to := l.random.IntN(len(l.sent))
+	e := Envelope{Context: uint32(l.random.IntN(2)), Peer: int32(to), Tag: int32(l.random.IntN(3))}
+	s := &sending{e: e, by: -1, buf: make([]byte, []int{8, 40, 60, 200, 1500}[l.random.IntN(5)])}
+	s.e.Peer = l.p.rank
+	binary.LittleEndian.PutUint64(s.buf, uint64(len(l.sent[to])))
+	l.missing.Add(1)
+	s.Request, _ = l.p.Isend(s.buf, e)
+	l.sent[to] = append(l.sent[to], s)
+}
+
+func (l *traffic) receive(e Envelope) *receiving {
+	r := &receiving{e: e, from: -1}
+	r.Request, _ = l.p.Irecv(r.buf[:], e)
+	l.received = append(l.received, r)
+	return r
+}
+
+// cancel cancels something that may be done by now.
+func (l *traffic) cancel() {
+	to := l.sent[l.random.IntN(len(l.sent))]
+	if n := len(to); n > 0 && !to[n-1].ended {
+		assert.NoError(l.t, to[n-1].Cancel())
+	}
+	if n := len(l.received); n > 0 && l.random.IntN(2) == 0 && !l.received[n-1].ended {
+		assert.NoError(l.t, l.received[n-1].Cancel())
+	}
+}
+
+// test looks at all that is not done.
+func (l *traffic) test() {
+	for _, r := range l.received {
+		if r.ended {
+			continue
+		}
+		s, done, err := r.Test()
+		r.ended = done
+		if done && !errors.Is(err, ErrCancelled) {
+			require.NoError(l.t, err)
+			r.from, r.message = s.Peer, int(binary.LittleEndian.Uint64(r.buf[:]))
+			l.missing.Add(-1)
+		}
+	}
+	for _, to := range l.sent {
+		for _, s := range to {
+			if s.ended {
+				continue
+			}
+			_, done, err := s.Test()
+			s.ended = done
+			if errors.Is(err, ErrCancelled) {
+				l.missing.Add(-1)
+			}
+		}
+	}
+}
+
+// checkOrder checks a port's receives, in the order posted, against the messages of one
+// port to it, in the order sent.
+func checkOrder(t *testing.T, received []*receiving, sent []*sending) {
+	for i, r := range received {
+		if r.from < 0 || len(sent) == 0 || r.from != sent[0].e.Peer {
+			continue
+		}
+		m := sent[r.message]
+		require.Equal(t, -1, m.by, "message %d came twice", r.message)
+		require.True(t, r.e.Takes(m.e), "%v does not take %v", r.e, m.e)
+		m.by = i
+		for _, before := range received[:i] {
+			if before.from == r.from && before.e.Takes(m.e) {
+				require.Less(t, before.message, r.message, "a receive posted earlier got a later message")
+			}
+		}
+	}
+	for i, m := range sent {
+		if m.by < 0 {
+			continue
+		}
+		for _, earlier := range sent[:i] {
+			if earlier.by >= 0 && received[m.by].e.Takes(earlier.e) {
+				require.Less(t, earlier.by, m.by, "a message was overtaken")
+			}
+		}
+	}
+}
