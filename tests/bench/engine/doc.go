@@ -23,8 +23,8 @@
 //	func measureMatch(m *meter) error {
 //		switch m.side.Get("matcher") {
 //		...
-//		rounds, took, err := m.repeat(func(rounds int) error { ...do it that often, check the answers... })
-//		m.print(rounds, perRound(took, rounds), "ns/op", "pending=10")
+//		rounds, took, err := m.repeat(func(rounds int) (time.Duration, error) { ...do it that often, check the answers... })
+//		m.print(rounds, nanosecondsOf(took, rounds), "ns/op", "pending=10")
 //
 // A side is a name of benchmarks, of results.Name's form, and is measured in a process of its
 // own, so one side's heap and threads do not disturb the next, and one that hangs is killed. It may print

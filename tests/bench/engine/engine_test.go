@@ -34,11 +34,13 @@ func measureTest(m *meter) error {
 	if m.side.Get("kind") == "bad" {
 		return errors.New("a wrong answer")
 	}
-	rounds, took, err := m.repeat(func(rounds int) error {
-		return m.together(2, func(thread int) error {
+	rounds, took, err := m.repeat(func(rounds int) (time.Duration, error) {
+		begin := time.Now()
+		err := m.together(2, func(int) error {
 			time.Sleep(time.Duration(rounds) * time.Millisecond)
 			return nil
 		})
+		return time.Since(begin), err
 	})
 	m.print(rounds, microsecondsOf(took, rounds), "us/op", fmt.Sprintf("threads=%d", m.threads[0]))
 	return err

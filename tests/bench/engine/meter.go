@@ -38,14 +38,13 @@ func (o options) measureSide(stdout io.Writer) error {
 }
 
 // repeat runs f for more and more rounds, until they take the time of a figure, and returns the
-// last. Those before warm it up.
-func (m *meter) repeat(f func(rounds int) error) (rounds int, took time.Duration, err error) {
+// last. Those before warm it up. f says how long its rounds took.
+func (m *meter) repeat(f func(rounds int) (took time.Duration, err error)) (rounds int, took time.Duration, err error) {
 	for rounds = 1; ; rounds *= 2 {
-		begin := time.Now()
-		if err := f(rounds); err != nil {
+		if took, err = f(rounds); err != nil {
 			return 0, 0, err
 		}
-		if took = time.Since(begin); took >= m.figure() {
+		if took >= m.figure() {
 			return rounds, took, nil
 		}
 	}
@@ -53,7 +52,14 @@ func (m *meter) repeat(f func(rounds int) error) (rounds int, took time.Duration
 
 // print prints a figure: the side's name with more keys, such as "size=8".
 func (m *meter) print(rounds int, value float64, unit string, keys ...string) {
-	name := strings.Join(append([]string{m.side.String()}, keys...), "/")
+	m.printAs(m.side.Kind, rounds, value, unit, keys...)
+}
+
+// printAs prints a figure of another kind than the side's own.
+func (m *meter) printAs(kind string, rounds int, value float64, unit string, keys ...string) {
+	side := m.side
+	side.Kind = kind
+	name := strings.Join(append([]string{side.String()}, keys...), "/")
 	fmt.Fprintf(m.out, "Benchmark%s %d %.5g %s\n", name, rounds, value, unit)
 }
 
