@@ -18,7 +18,8 @@ var Kinds = []Kind{HashTable, TwoQueues}
 // String returns the matcher's name, as options of commands take it.
 func (k Kind) String() string { return [...]string{HashTable: "table", TwoQueues: "queues"}[k] }
 
-// Matcher is a table that grows when it is full, or queues. It is for one thread at a time.
+// Matcher is a table that grows when it is full, or queues. It is for one thread at a
+// time, so its table takes no locks.
 type Matcher struct {
 	table  *Table // nil: queues
 	queues Queues
@@ -29,7 +30,7 @@ func New(kind Kind, nodes *Nodes, pending int) Matcher {
 	if kind == TwoQueues {
 		return Matcher{queues: Queues{nodes: nodes}}
 	}
-	return Matcher{table: NewTable(nodes, pending)}
+	return Matcher{table: newTable(nodes, pending, true)}
 }
 
 // Post hands in a receive: the earliest message that fits, or None, and it waits.

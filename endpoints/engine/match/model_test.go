@@ -19,13 +19,19 @@ type matcher interface {
 	Cancel(i uint32) bool
 }
 
-// each runs a test over both matchers, and over a table that is full at once and must grow.
-func each(t *testing.T, run func(t *testing.T, nodes *Nodes, m matcher)) {
-	for name, make := range map[string]func(*Nodes) matcher{
-		"table":  func(n *Nodes) matcher { m := New(HashTable, n, 100); return &m },
-		"small":  func(n *Nodes) matcher { m := New(HashTable, n, 0); return &m },
+// matchers make all that there are, for about so many nodes.
+func matchers(pending int) map[string]func(*Nodes) matcher {
+	return map[string]func(*Nodes) matcher{
+		"shared": func(n *Nodes) matcher { return NewTable(n, pending) },
+		"table":  func(n *Nodes) matcher { m := New(HashTable, n, pending); return &m },
+		"small":  func(n *Nodes) matcher { m := New(HashTable, n, 0); return &m }, // full at once
 		"queues": func(n *Nodes) matcher { m := New(TwoQueues, n, 0); return &m },
-	} {
+	}
+}
+
+// each runs a test over all matchers.
+func each(t *testing.T, run func(t *testing.T, nodes *Nodes, m matcher)) {
+	for name, make := range matchers(100) {
 		t.Run(name, func(t *testing.T) {
 			nodes := &Nodes{}
 			run(t, nodes, make(nodes))

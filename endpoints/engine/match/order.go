@@ -15,7 +15,7 @@ package match
 
 // enter takes the order lock for an operation with wildcards; the table is ordered then.
 func (t *Table) enter() {
-	t.order.Lock()
+	t.lock(&t.order)
 	t.idle = 0
 	if t.ordered.Load() == 0 {
 		t.ordered.Store(1)
@@ -30,17 +30,17 @@ func (t *Table) leave() {
 	if t.wild.head == 0 && t.idle > len(t.buckets)+t.nodes.Len() {
 		t.ordered.Store(0)
 	}
-	t.order.Unlock()
+	t.unlock(&t.order)
 }
 
 // lockOrdered takes both locks, or none and returns false if the table is plain again.
 func (t *Table) lockOrdered(home *bucket) bool {
-	t.order.Lock()
+	t.lock(&t.order)
 	if t.ordered.Load() == 0 {
-		t.order.Unlock()
+		t.unlock(&t.order)
 		return false
 	}
-	home.lock.Lock()
+	t.lock(&home.lock)
 	return true
 }
 
@@ -50,7 +50,7 @@ func (t *Table) postOrdered(home *bucket, i uint32, n *Node) uint32 {
 	}
 	n.Number = t.clock.Add(1)
 	partner := t.swap(home, receive, i, n)
-	home.lock.Unlock()
+	t.unlock(&home.lock)
 	if partner != None && partner != Full {
 		t.messages.remove(t.nodes, partner)
 	}
@@ -64,15 +64,15 @@ func (t *Table) arriveOrdered(home *bucket, i uint32, n *Node) uint32 {
 	}
 	partner := t.wild.taker(t.nodes, n.Envelope)
 	if exact, _ := t.find(home, n.Envelope); partner != None && exact != nil &&
-		exact.kind() == receive && t.nodes.At(exact.first()).Number <= t.nodes.At(partner).Number {
-		partner = None // a plain receive has the number of the last ordered one before it
+		exact.kind() == receive && t.nodes.At(exact.first()).Number < t.nodes.At(partner).Number {
+		partner = None // a receive from when the table was plain has a lower number than what followed
 	}
 	if partner != None {
 		t.wild.remove(t.nodes, partner)
 	} else if partner = t.swap(home, message, i, n); partner == None {
 		t.messages.insert(t.nodes, i)
 	}
-	home.lock.Unlock()
+	t.unlock(&home.lock)
 	t.leave()
 	return partner
 }
@@ -80,7 +80,7 @@ func (t *Table) arriveOrdered(home *bucket, i uint32, n *Node) uint32 {
 // postWild hands in a receive with wildcards.
 func (t *Table) postWild(i uint32, n *Node) uint32 {
 	t.enter()
-	defer t.order.Unlock()
+	defer t.unlock(&t.order)
 	partner := t.earliest(n.Envelope)
 	if partner == None {
 		n.Number = t.clock.Add(1)
@@ -90,11 +90,11 @@ func (t *Table) postWild(i uint32, n *Node) uint32 {
 	}
 	p := t.nodes.At(partner)
 	home := t.home(p.Envelope)
-	home.lock.Lock()
+	t.lock(&home.lock)
 	e, _ := t.find(home, p.Envelope)
 	t.messages.remove(t.nodes, partner)
 	t.remove(home, e, partner, p)
-	home.lock.Unlock()
+	t.unlock(&home.lock)
 	return partner
 }
 
@@ -106,9 +106,9 @@ func (t *Table) gather() {
 	t.messages = list{}
 	home := t.buckets[:uint64(1)<<(64-t.shift)]
 	for i := range home {
-		home[i].lock.Lock()
+		t.lock(&home[i].lock)
 		t.gatherFrom(&home[i])
-		home[i].lock.Unlock()
+		t.unlock(&home[i].lock)
 	}
 	t.messages.sort(t.nodes)
 }

@@ -17,6 +17,7 @@ type Table struct {
 	nodes   *Nodes
 	buckets []bucket // home buckets, then those for overflow
 	shift   uint8    // 64 less the binary logarithm of the number of home buckets
+	alone   bool     // one thread at a time: locks are left as they are
 	_       [line]byte
 
 	ordered atomic.Uint32 // written with order held
@@ -35,10 +36,24 @@ type Table struct {
 
 // NewTable makes a table with room for about this many nodes that wait under
 // envelopes of their own.
-func NewTable(nodes *Nodes, pending int) *Table {
-	t := &Table{nodes: nodes}
+func NewTable(nodes *Nodes, pending int) *Table { return newTable(nodes, pending, false) }
+
+func newTable(nodes *Nodes, pending int, alone bool) *Table {
+	t := &Table{nodes: nodes, alone: alone}
 	t.alloc(bits.Len(uint(max(0, pending-1) * 2 / 3)))
 	return t
+}
+
+func (t *Table) lock(l *spin.Lock) {
+	if !t.alone {
+		l.Lock()
+	}
+}
+
+func (t *Table) unlock(l *spin.Lock) {
+	if !t.alone {
+		l.Unlock()
+	}
 }
 
 // alloc gives the table 2^logSize empty home buckets and a quarter of that for overflow.
@@ -63,14 +78,14 @@ func (t *Table) Post(i uint32) uint32 {
 		return t.postWild(i, n)
 	}
 	home := t.home(n.Envelope)
-	home.lock.Lock()
+	t.lock(&home.lock)
 	if t.ordered.Load() != 0 {
-		home.lock.Unlock()
+		t.unlock(&home.lock)
 		return t.postOrdered(home, i, n)
 	}
 	n.Number = t.clock.Load()
 	partner := t.swap(home, receive, i, n)
-	home.lock.Unlock()
+	t.unlock(&home.lock)
 	return partner
 }
 
@@ -80,13 +95,13 @@ func (t *Table) Post(i uint32) uint32 {
 func (t *Table) Arrive(i uint32) uint32 {
 	n := t.nodes.At(i)
 	home := t.home(n.Envelope)
-	home.lock.Lock()
+	t.lock(&home.lock)
 	if t.ordered.Load() != 0 {
-		home.lock.Unlock()
+		t.unlock(&home.lock)
 		return t.arriveOrdered(home, i, n)
 	}
 	partner := t.swap(home, message, i, n)
-	home.lock.Unlock()
+	t.unlock(&home.lock)
 	return partner
 }
 
@@ -96,24 +111,24 @@ func (t *Table) Probe(e Envelope) uint32 {
 	if e.Wild() {
 		t.enter()
 		i := t.earliest(e)
-		t.order.Unlock()
+		t.unlock(&t.order)
 		return i
 	}
 	home := t.home(e)
-	home.lock.Lock()
+	t.lock(&home.lock)
 	i := None
 	if found, _ := t.find(home, e); found != nil && found.kind() == message {
 		i = found.first()
 	}
-	home.lock.Unlock()
+	t.unlock(&home.lock)
 	return i
 }
 
 // Cancel takes node i out again, and tells whether it was still there.
 func (t *Table) Cancel(i uint32) bool {
 	n := t.nodes.At(i)
-	t.order.Lock()
-	defer t.order.Unlock()
+	t.lock(&t.order)
+	defer t.unlock(&t.order)
 	if n.Wild() {
 		found := n.where == listed
 		if found {
@@ -122,8 +137,8 @@ func (t *Table) Cancel(i uint32) bool {
 		return found
 	}
 	home := t.home(n.Envelope)
-	home.lock.Lock()
-	defer home.lock.Unlock()
+	t.lock(&home.lock)
+	defer t.unlock(&home.lock)
 	if n.where != keyed {
 		return false
 	}

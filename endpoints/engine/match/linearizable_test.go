@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A call is one operation of a history: op with node i.
+type call struct {
+	op     byte // 'p'ost, 'a'rrive or 'c'ancel
+	i      uint32
+	e      Envelope
+	number uint64
+}
+
+// pending is a state of the specification: nodes in the order in which they came.
+type pending struct{ receives, messages []call }
+
+// specification says what is right, whatever order the calls of several threads took.
+var specification = porcupine.Model{
+	Init: func() any { return pending{} },
+	Step: func(state, input, output any) (bool, any) {
+		s, c, got := state.(pending), input.(call), output.(uint32)
+		switch c.op {
+		case 'p':
+			return s.post(c, got)
+		case 'a':
+			return s.arrive(c, got)
+		default:
+			return s.cancel(c, got)
+		}
+	},
+	Equal: func(a, b any) bool {
+		x, y := a.(pending), b.(pending)
+		return slices.Equal(x.receives, y.receives) && slices.Equal(x.messages, y.messages)
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v = %v", input, output) },
+}
+
+func without(list []call, at int) []call { return slices.Concat(list[:at], list[at+1:]) }
+
+func with(list []call, c call) []call { return append(slices.Clip(list), c) }
+
+// post takes the message that came first; one with wildcards, that of lowest number.
+func (s pending) post(c call, got uint32) (bool, any) {
+	at := -1
+	for k, m := range s.messages {
+		if c.e.Takes(m.e) && (at < 0 || c.e.Wild() && m.number < s.messages[at].number) {
+			at = k
+		}
+	}
+	if at < 0 {
+		return got == None, pending{with(s.receives, c), s.messages}
+	}
+	return got == s.messages[at].i, pending{s.receives, without(s.messages, at)}
+}
+
+func (s pending) arrive(c call, got uint32) (bool, any) {
+	at := slices.IndexFunc(s.receives, func(r call) bool { return r.e.Takes(c.e) })
+	if at < 0 {
+		return got == None, pending{s.receives, with(s.messages, c)}
+	}
+	return got == s.receives[at].i, pending{without(s.receives, at), s.messages}
+}
+
+func (s pending) cancel(c call, got uint32) (bool, any) {
+	is := func(r call) bool { return r.i == c.i }
+	if at := slices.IndexFunc(s.receives, is); at >= 0 {
+		return got == 1, pending{without(s.receives, at), s.messages}
+	}
+	if at := slices.IndexFunc(s.messages, is); at >= 0 {
+		return got == 1, pending{s.receives, without(s.messages, at)}
+	}
+	return got == 0, s
+}
+
+// A history is what threads do to one matcher in one round.
+type history struct {
+	m       matcher
+	nodes   *Nodes
+	clock   atomic.Int64
+	number  atomic.Uint64
+	started atomic.Int32
+}
+
+const threads, callsEach = 3, 7
+
+// round lets all threads call at once, and returns who called what when and what
+// came of it.
+func (h *history) round(seed uint64, wild bool) []porcupine.Operation {
+	var group sync.WaitGroup
+	h.started.Store(0)
+	done := make([][]porcupine.Operation, threads)
+	for g := range threads {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(seed, uint64(g)))
+			h.started.Add(1)
+			for h.started.Load() < threads {
+				runtime.Gosched()
+			}
+			for k := range callsEach {
+				c := h.choose(r, uint32(1+g*callsEach+k), wild)
+				op := porcupine.Operation{ClientId: g, Input: c, Call: h.clock.Add(1)}
+				op.Output = h.do(c)
+				op.Return = h.clock.Add(1)
+				done[g] = append(done[g], op)
+			}
+		})
+	}
+	group.Wait()
+	for i := range uint32(threads * callsEach) {
+		h.m.Cancel(i + 1)
+	}
+	return slices.Concat(done...)
+}
+
+// choose picks a call for node i, which is free, or one that cancels any node of the round before i.
+func (h *history) choose(r *rand.Rand, i uint32, wild bool) call {
+	e := Envelope{Peer: int32(r.IntN(2)), Tag: int32(r.IntN(2))}
+	n := h.nodes.At(i)
+	n.Envelope = e
+	switch k := r.IntN(16); {
+	case k < 7:
+		n.Number = h.number.Add(1)
+		return call{op: 'a', i: i, e: e, number: n.Number}
+	case k == 7 && (i-1)%callsEach > 0:
+		return call{op: 'c', i: i - 1}
+	case k < 11 && wild:
+		if e.Tag = AnyTag; k == 8 {
+			e.Peer = AnySource
+		}
+		n.Envelope = e
+	}
+	return call{op: 'p', i: i, e: e}
+}
+
+func (h *history) do(c call) uint32 {
+	switch c.op {
+	case 'p':
+		return h.m.Post(c.i)
+	case 'a':
+		return h.m.Arrive(c.i)
+	}
+	if h.m.Cancel(c.i) {
+		return 1
+	}
+	return 0
+}
+
+// illegal runs rounds for some time and returns the first that no order explains.
+func illegal(t *testing.T, limit time.Duration, nodes *Nodes, m matcher) []porcupine.Operation {
+	for range threads * callsEach {
+		nodes.Add()
+	}
+	h := &history{m: m, nodes: nodes}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rounds := 0
+	for start := time.Now(); time.Since(start) < limit; rounds++ {
+		ops := h.round(seed+uint64(rounds), rounds%8 < 4)
+		if !porcupine.CheckOperations(specification, ops) {
+			return ops
+		}
+	}
+	t.Logf("%d histories", rounds)
+	return nil
+}
+
+// Whatever threads do to a table at the same time, there is an order of the calls that
+// explains all answers. Half of the rounds have wildcards, so the table changes to and
+// fro; it has one home bucket, or some.
+func TestTableIsLinearizable(t *testing.T) {
+	for _, size := range []int{1, 60} {
+		nodes := &Nodes{}
+		table := NewTable(nodes, size)
+		for _, op := range illegal(t, 1500*time.Millisecond, nodes, table) {
+			t.Errorf("thread %d, %3d to %3d: %+v = %v", op.ClientId, op.Call, op.Return, op.Input, op.Output)
+		}
+	}
+}
+
+// draft is the table of the draft paper: a match leaves the partner in, and the thread
+// that found it erases it later. Between the two another call finds it again.
+type draft struct{ *Table }
+
+func (d draft) access(i, kind uint32) uint32 {
+	n := d.nodes.At(i)
+	home := d.home(n.Envelope)
+	home.lock.Lock()
+	if e, _ := d.find(home, n.Envelope); e == nil || e.kind() == kind {
+		defer home.lock.Unlock()
+		return d.swap(home, kind, i, n)
+	} else {
+		partner := e.first()
+		home.lock.Unlock()
+		runtime.Gosched()
+		d.Cancel(partner)
+		return partner
+	}
+}
+
+func (d draft) Post(i uint32) uint32   { return d.access(i, receive) }
+func (d draft) Arrive(i uint32) uint32 { return d.access(i, message) }
+
+// The check sees what it is there for.
+func TestDraftsEraseIsNotLinearizable(t *testing.T) {
+	nodes := &Nodes{}
+	assert.NotNil(t, illegal(t, 10*time.Second, nodes, draft{NewTable(nodes, 60)}))
+}
+
+// A wildcard waits for an operation that found the table plain and is not over, and
+// takes the message that it brings.
+func TestWildcardSeesOperationsUnderWay(t *testing.T) {
+	nodes := &Nodes{}
+	table := NewTable(nodes, 10)
+	m := add(nodes, Envelope{Tag: 5}, 1)
+	r := add(nodes, Envelope{Tag: AnyTag}, 0)
+	home := table.home(nodes.At(m).Envelope)
+	home.lock.Lock() // Arrive has begun, and read "ordered"
+	got := make(chan uint32)
+	go func() { got <- table.Post(r) }()
+	for table.ordered.Load() == 0 {
+		runtime.Gosched()
+	}
+	require.Equal(t, None, table.swap(home, message, m, nodes.At(m)))
+	home.lock.Unlock()
+	assert.Equal(t, m, <-got)
+}
+
+// An operation that begins while a wildcard changes the table waits for it, though its
+// bucket is free, and sees it.
+func TestOperationsWaitForTheWildcard(t *testing.T) {
+	nodes := &Nodes{}
+	table := NewTable(nodes, 10)
+	m := add(nodes, Envelope{Tag: 5}, 1)
+	table.enter() // Post with a wildcard has begun
+	r := add(nodes, Envelope{Tag: AnyTag}, 0)
+	got := make(chan uint32)
+	go func() { got <- table.Arrive(m) }()
+	select {
+	case <-got:
+		t.Fatal("a message passed by")
+	case <-time.After(20 * time.Millisecond):
+	}
+	nodes.At(r).Number, nodes.At(r).where = table.clock.Add(1), listed
+	table.wild.push(nodes, r)
+	table.order.Unlock()
+	assert.Equal(t, r, <-got)
+}
