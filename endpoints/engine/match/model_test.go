@@ -128,10 +128,10 @@ func TestMatchersDoAsTheModel(t *testing.T) {
 	t.Logf("seed %d", seed)
 	each(t, func(t *testing.T, nodes *Nodes, m matcher) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		script := make([]byte, 20000)
+		script := make([]byte, 12000)
 		for i := range script {
 			script[i] = byte(r.Uint32())
-			if stretch := i / 5000 % 2; stretch == 1 && i%2 == 0 {
+			if stretch := i / 3000 % 2; stretch == 1 && i%2 == 0 {
 				script[i] = 2 + script[i]%5 // exact ones only
 			}
 		}
