@@ -374,6 +374,7 @@ tpsl_handler *tpsl_signal(int, tpsl_handler *);
 struct iovec;
 int tpsl_fcntl(int, int, ...);
 mode_t tpsl_umask(mode_t);
+void *tpsl_memset(void *, int, size_t);
 ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 

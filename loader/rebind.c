@@ -66,6 +66,7 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"fcntl", tpsl_fcntl, TPSL_REBIND_PRIVATE},
     {"fcntl64", tpsl_fcntl, TPSL_REBIND_PRIVATE},
     {"umask", tpsl_umask, TPSL_REBIND_PRIVATE},
+    {"memset", tpsl_memset, TPSL_REBIND_PRIVATE},
     {"process_vm_readv", tpsl_process_vm_readv, OWN},
     {"process_vm_writev", tpsl_process_vm_writev, OWN},
 };

@@ -19,7 +19,7 @@ type setting struct {
 
 // settings are those in which 64 ranks start. With nolocal ranks do not meet in MPICH's shared
 // memory, whose barriers of start-up spin; MPI_COMM_TYPE_SHARED has one rank then. The best one has
-// what one host needs of UCX, too; the last two variables tpsl sets itself where ranks are crowded.
+// what one host needs of UCX, too; HWLOC_COMPONENTS tpsl sets itself where ranks are crowded, and the last one to 65.
 var settings = []setting{
 	{"default", nil},
 	{"nolocal", []string{"MPIR_CVAR_NOLOCAL=1"}},

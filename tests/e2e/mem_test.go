@@ -199,3 +199,24 @@ func TestMemCommand(t *testing.T) {
 	require.Len(t, report.Flat, 2)
 	assert.Positive(t, report.PerRank.Ratio)
 }
+
+// A rank more costs less as a thread than as a process: the goal is half, the limit three quarters.
+// Each of more than four has threads of libtpsl and the Go runtime to go with it already.
+func TestAddedRank(t *testing.T) {
+	testsupport.NothingLeft(t)
+	cost := func(program string, ranks int, options ...string) int {
+		job := resting(t, program, ranks, options...)
+		all, errs := pagetables.Proc("/proc").Job([]int{job.Process.Pid})
+		require.Empty(t, errs)
+		sum := uint64(0)
+		for _, p := range all {
+			sum += p.Total.Anonymous + p.Total.Swapped + p.Tables
+		}
+		return int(sum)
+	}
+	threads := fixture(t, "rest")
+	added := (cost(threads, 8, "-rpp", "8") - cost(threads, 4, "-rpp", "4")) / 4
+	flat := cost(restingProcess(t), 2) / 2
+	assert.Less(t, added, flat*3/4, "%d kB against %d", added>>10, flat>>10)
+	t.Logf("%d kB against %d: %.2f", added>>10, flat>>10, float64(added)/float64(flat))
+}

@@ -50,11 +50,3 @@ func usable(pid int) int {
 	}
 	return set.Count()
 }
-
-// crowdedDefaults keep each of many ranks from what is not worth its time at start-up.
-var crowdedDefaults = []struct{ name, value string }{
-	// hwloc would read the configuration of all PCI devices, 8 ms a rank in a virtual machine.
-	{"HWLOC_COMPONENTS", "-pci,-linux:pci"},
-	// UCX would take and clear 4 MiB for messages, twice, before the first comes.
-	{"UCX_MM_RX_BUFS_GROW", "64"},
-}

@@ -58,12 +58,9 @@ func TestYields(t *testing.T) {
 	assert.EqualError(t, err, `environment: TPSL_YIELD="1": want auto, always or never`)
 }
 
-// What each rank reads and clears at its start is less where they are many, unless the user
-// has said how much.
+// What each rank reads at its start is less where they are many, unless the user has said how much.
 func TestSettingsOfCrowdedRanks(t *testing.T) {
 	s := &Set{Ranks: []int{0}, Crowded: true}
-	env := s.Environment(0, environ())
-	assert.Subset(t, env, []string{"HWLOC_COMPONENTS=-pci,-linux:pci", "UCX_MM_RX_BUFS_GROW=64"})
-	users := environ("UCX_MM_RX_BUFS_GROW", "512", "HWLOC_COMPONENTS", "pci")
-	assert.Equal(t, (&Set{Ranks: []int{0}}).Environment(0, environ()), s.Environment(0, users))
+	assert.Contains(t, s.Environment(0, environ()), "HWLOC_COMPONENTS=-pci,-linux:pci")
+	assert.Equal(t, (&Set{Ranks: []int{0}}).Environment(0, environ()), s.Environment(0, environ("HWLOC_COMPONENTS", "pci")))
 }

@@ -150,21 +150,9 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	if len(s.Env) > 0 {
 		env = append(env, strings.Fields(s.Env[slot])...)
 	}
-	// UCX would put a handler of its own on SIGSEGV for the whole process, from
-	// whichever instance came first; faults are reported by the runtime.
-	if getenv("UCX_HANDLE_ERRORS") == "" {
-		set("UCX_HANDLE_ERRORS", "none")
-	}
-	// hwloc would load plugins for X11 and OpenCL displays, and an XML library where
-	// its own reader does: dozens of libraries per rank.
-	if getenv("HWLOC_PLUGINS_BLACKLIST") == "" {
-		set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so")
-	}
-	if s.Crowded {
-		for _, d := range crowdedDefaults {
-			if getenv(d.name) == "" {
-				set(d.name, d.value)
-			}
+	for _, d := range defaults {
+		if getenv(d.name) == "" && (s.Crowded || !d.crowded) {
+			set(d.name, d.value)
 		}
 	}
 	// One copy pays earlier between ranks of one address space than UCX believes, which

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// anonymous reads how many kB of the mapping at an address are pages of its own.
+func anonymous(t *testing.T, address uintptr) (kilobytes int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/smaps")
+	require.NoError(t, err)
+	_, mapping, found := strings.Cut(string(text), fmt.Sprintf("\n%x-", address))
+	require.True(t, found)
+	_, value, _ := strings.Cut(mapping, "\nAnonymous:")
+	_, err = fmt.Sscan(value, &kilobytes)
+	require.NoError(t, err)
+	return kilobytes
+}
+
+// What a library clears that is clear takes no memory.
+func TestClearedMemory(t *testing.T) {
+	i := open(t, library(t, "zero.c", "-fno-builtin-memset"))
+	for _, c := range []struct {
+		pages, written uintptr
+		want           int
+	}{{64, 0, 0}, {64, 3, 3 * 4}, {4, 0, 4 * 4}} {
+		at, err := i.Call("clear_new", c.pages, c.written)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, anonymous(t, at), "%+v", c)
+	}
+	for _, c := range []struct{ from, n, byte uintptr }{
+		{0, 64 * 4096, 0}, {1, 64*4096 - 2, 0}, {4095, 40 * 4096, 0}, {17, 64 << 10, 0}, {17, 64 << 10, 0x100}, {17, 64 << 10, 9}, {5, 100, 0}, {5, 0, 0},
+	} {
+		assert.Equal(t, 1, call(t, i, "sets", c.from, c.n, c.byte), "%+v", c)
+	}
+}

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rankset
+
+// defaults are settings of the libraries below MPI that suit ranks of one process better than
+// those libraries' own. A user's setting wins.
+var defaults = []struct {
+	name, value string
+	crowded     bool // only where ranks are
+}{
+	// UCX would put a handler of its own on SIGSEGV for the whole process, from
+	// whichever instance came first; faults are reported by the runtime.
+	{name: "UCX_HANDLE_ERRORS", value: "none"},
+	// hwloc would load plugins for X11 and OpenCL displays, and an XML library where
+	// its own reader does: dozens of libraries per rank.
+	{name: "HWLOC_PLUGINS_BLACKLIST", value: "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"},
+	// UCX would take 4 MiB of shared memory for 512 messages to come, in each of two
+	// transports. One for each of the 64 places of its queue and one that is being
+	// filled are what it needs before ranks send without receiving.
+	{name: "UCX_MM_RX_BUFS_GROW", value: "65"},
+	// hwloc would read the configuration of all PCI devices, 8 ms a rank in a virtual machine.
+	{name: "HWLOC_COMPONENTS", value: "-pci,-linux:pci", crowded: true},
+}
