@@ -12,6 +12,7 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
 // Model says how many threads may use one port at once, and who then runs its inner
@@ -33,6 +34,10 @@ type Options struct {
 	Eager   int        // a message up to this size is buffered; 8 KiB; -1: none but what fits into a cell
 	Halves  int        // a message from this size on is copied by both sides at once; 256 KiB; -1: none
 	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port
+
+	// Node has the processes of this host that the fabric spans. It says how many
+	// ports are here, and under which numbers. nil: this process alone.
+	Node *shm.Node
 }
 
 // defaults fills in what was left zero.
@@ -54,22 +59,31 @@ func (o *Options) defaults() {
 // A Fabric is a set of ports that reach one another.
 type Fabric struct {
 	options Options
-	ports   []*Port
 	peers   []peer // by rank
+	first   int    // the first rank of this process; it has options.Ports
 	packets *packet.Pool
 	spins   int // polls of a waiting thread before it yields
 	closed  atomic.Bool
 }
 
 // A peer is how a port reaches another: the ring to put cells into, and the port
-// itself if its memory, and so that of its operations, lies in this address space.
+// itself. Both are nil if its memory, and so that of its operations, is another process's.
 type peer struct {
 	inbox *ring.Ring
 	port  *Port
+	bell  *shm.Port // of a port that sleeps in the kernel; nil: none does
 }
 
-// New makes a fabric within this process.
+// New makes a fabric within this process, or this process's part of one.
 func New(o Options) (*Fabric, error) {
+	first, size := 0, o.Ports
+	if o.Node != nil {
+		if o.Ports != 0 {
+			return nil, fmt.Errorf("fabric of %d ports: leave out how many where there is a node, which knows", o.Ports)
+		}
+		first, o.Ports = o.Node.Ranks()
+		size = o.Node.Size()
+	}
 	if o.Ports < 1 || o.Ports > 1<<31-1 {
 		return nil, fmt.Errorf("fabric of %d ports: it needs at least one", o.Ports)
 	}
@@ -81,18 +95,20 @@ func New(o Options) (*Fabric, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fabric: %w", err)
 	}
-	f := &Fabric{packets: packets, options: o, ports: make([]*Port, o.Ports), peers: make([]peer, o.Ports)}
+	f := &Fabric{packets: packets, options: o, first: first, peers: make([]peer, size)}
 	f.spins = longSpin
 	if o.Ports > runtime.GOMAXPROCS(0) {
 		f.spins = shortSpin
 	}
-	for rank := range f.ports {
+	for rank := first; rank < first+o.Ports; rank++ {
 		inbox, err := ring.New(o.Ring)
 		if err != nil {
 			return nil, fmt.Errorf("fabric: inbox: %w", err)
 		}
-		f.ports[rank] = newPort(f, rank, inbox)
-		f.peers[rank] = peer{inbox: inbox, port: f.ports[rank]}
+		f.peers[rank] = peer{inbox: inbox, port: newPort(f, rank, inbox)}
+		if o.Node != nil {
+			f.peers[rank].bell = o.Node.Port(rank)
+		}
 	}
 	return f, nil
 }
@@ -100,13 +116,17 @@ func New(o Options) (*Fabric, error) {
 // Size returns the number of ports.
 func (f *Fabric) Size() int { return len(f.peers) }
 
-// Port returns the port with this number.
-func (f *Fabric) Port(rank int) *Port { return f.ports[rank] }
+// Port returns the port with this number, nil if it is another process's.
+func (f *Fabric) Port(rank int) *Port { return f.peers[rank].port }
 
 // Close ends the fabric: what waits returns ErrClosed, and so does every call after.
+// A node is the caller's to close, when no thread is in a call of the fabric any more.
 func (f *Fabric) Close() error {
 	if f.closed.Swap(true) {
 		return ErrClosed
+	}
+	for i := range f.peers {
+		f.peers[i].wake()
 	}
 	return nil
 }

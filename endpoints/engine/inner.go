@@ -9,6 +9,7 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
 // What a cell is.
@@ -45,6 +46,9 @@ func (p *Port) progress() (moved bool) {
 	if p.lanes != nil && p.flush() {
 		moved = true
 	}
+	if p.far != nil && p.progressFar() {
+		moved = true
+	}
 	return moved
 }
 
@@ -62,7 +66,11 @@ func (p *Port) send(o *op) {
 // no packet is free goes as a large one does.
 func (p *Port) put(o *op) bool {
 	e := &o.node().Envelope
-	c, turn := p.fabric.peers[e.Peer].inbox.Claim()
+	to := &p.fabric.peers[e.Peer]
+	if to.port == nil {
+		return p.putFar(o)
+	}
+	c, turn := to.inbox.Claim()
 	if c == nil {
 		return false
 	}
@@ -77,16 +85,18 @@ func (p *Port) put(o *op) bool {
 		binary.LittleEndian.PutUint64(c.Inline[0:], o.turn)
 		binary.LittleEndian.PutUint64(c.Inline[8:], uint64(n))
 		c.Publish(turn)
+		to.wake()
 		return true
 	}
 	c.Publish(turn)
+	to.wake()
 	o.complete(fine)
 	return true
 }
 
 // pack puts a message into a packet, if one is free.
 func (p *Port) pack(c *ring.Cell, data []byte) bool {
-	i := p.fabric.packets.Get(int(p.rank))
+	i := p.fabric.packets.Get(int(p.rank) - p.fabric.first)
 	if i == packet.None {
 		return false
 	}
@@ -100,7 +110,7 @@ func (p *Port) pack(c *ring.Cell, data []byte) bool {
 func (p *Port) unpack(c *ring.Cell, buf []byte) {
 	i := binary.LittleEndian.Uint32(c.Inline[:])
 	copy(buf, p.fabric.packets.Data(i)[:c.Length])
-	p.fabric.packets.Put(int(p.rank), i)
+	p.fabric.packets.Put(int(p.rank)-p.fabric.first, i)
 }
 
 // receive matches a posted receive with the unexpected messages. A send that was
@@ -109,6 +119,9 @@ func (p *Port) receive(o *op) {
 	for {
 		i := p.matcher.Post(o.index)
 		if i == match.None {
+			if p.far != nil {
+				p.forsake(o)
+			}
 			return
 		}
 		a := p.ops.at(i)
@@ -163,6 +176,9 @@ func lengthOf(c *ring.Cell) int {
 	if c.Kind == cellAsk {
 		return int(binary.LittleEndian.Uint64(c.Inline[8:]))
 	}
+	if c.Kind >= shm.FirstCell {
+		return shm.Bytes(c)
+	}
 	return int(c.Length)
 }
 
@@ -180,6 +196,9 @@ func (p *Port) deliver(o *op, c *ring.Cell) {
 		p.unpack(c, o.buf)
 	case cellAsk:
 		p.transfer(p.sender(c), o)
+		return
+	default:
+		p.fetch(c, o)
 		return
 	}
 	o.complete(o.outcome)

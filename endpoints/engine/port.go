@@ -20,6 +20,7 @@ type Port struct {
 	model   Model
 	inbox   *ring.Ring
 	worker  *fult.Worker // whose threads wait by switching; nil: OS threads wait
+	far     *far         // the way to other processes; nil: there are none
 	matcher match.Matcher
 	arrival *op    // stands for the next message that comes
 	arrived uint64 // messages that came
@@ -34,6 +35,9 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 	p.ops.port, p.ops.shared = p, p.model != Private
 	p.matcher = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
 	p.arrival = p.ops.get()
+	if n := f.options.Node; n != nil {
+		p.far = &far{port: n.Port(rank)}
+	}
 	return p
 }
 

@@ -62,9 +62,10 @@ func (p *Port) wait(o *op) {
 		if p.fabric.closed.Load() {
 			p.enter()
 			p.withdraw(o, closed)
+			p.abandon(o)
 			p.leave()
 		}
-		p.idle(&w)
+		p.rest(&w, o)
 	}
 }
 

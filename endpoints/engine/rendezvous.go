@@ -29,6 +29,7 @@ func (p *Port) transfer(s, r *op) {
 		s.decide(s.turn, matched)
 		copy(r.buf[:n], s.buf)
 		s.complete(fine)
+		p.fabric.peers[r.source].wake()
 		r.complete(r.outcome)
 		return
 	}
@@ -60,8 +61,11 @@ func (s *op) copyFrom(at uint64) {
 		sum += uint64(copy(s.share.to[at:min(at+chunk, n)], s.buf[at:]))
 	}
 	if s.share.copied.Add(sum) == n {
-		r := s.share.partner
+		// Either may sleep, and may be used again when it is done.
+		f, r, from, to := s.port.fabric, s.share.partner, s.port.rank, s.source
 		s.complete(fine)
 		r.complete(r.outcome)
+		f.peers[from].wake()
+		f.peers[to].wake()
 	}
 }

@@ -70,6 +70,9 @@ func (r Request) finish() (Status, error) {
 	o := r.op
 	s := Status{Envelope{Context: o.node().Context, Peer: o.source, Tag: o.tag}, o.bytes}
 	err := o.outcome.err()
+	if o.outcome == peerGone {
+		err = o.port.fabric.options.Node.Gone(int(o.source))
+	}
 	o.port.ops.put(o)
 	return s, err
 }

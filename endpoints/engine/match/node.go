@@ -46,6 +46,10 @@ type Node struct {
 	_             [12]byte
 }
 
+// Waits tells whether the node waits, of one that may be nobody's now. No operation
+// of the matcher runs meanwhile.
+func (n *Node) Waits() bool { return n.where != out }
+
 // Where a node is.
 const (
 	out     = iota

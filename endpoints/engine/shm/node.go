@@ -37,6 +37,7 @@ type Node struct {
 	places  []place // by rank
 	ports   []*Port
 	watch   watch
+	closed  atomic.Bool
 }
 
 // place is where a rank is.
@@ -78,6 +79,8 @@ func (n *Node) Size() int { return len(n.places) }
 
 // Ranks returns the ranks of this process: the first, and how many.
 func (n *Node) Ranks() (first, count int) { return n.options.First, n.options.Ports }
+
+func (n *Node) isOwn(rank int) bool { return int(n.places[rank].process) == n.self }
 
 // Port returns the port of a rank of this process, nil for any other.
 func (n *Node) Port(rank int) *Port {
@@ -142,6 +145,9 @@ func (n *Node) alarm(process int) {
 //
 // Preconditions: nobody uses a port, now or later.
 func (n *Node) Close() error {
+	if n.closed.Swap(true) {
+		return os.ErrClosed
+	}
 	n.stopWatch()
 	n.peers[n.self].segment.header.left.Store(1)
 	for i := range n.peers {

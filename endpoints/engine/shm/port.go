@@ -108,10 +108,13 @@ func (p *Port) sendLarge(at place, context uint32, tag int32, buf []byte, handle
 	return Full
 }
 
-// Wake wakes a rank of this process that sleeps in Sleep.
+// Wake wakes whoever sleeps in Sleep.
 //
 // Preconditions: what it is to find has been stored.
-func (n *Node) Wake(rank int) { n.ports[rank-n.options.First].bell.ring() }
+func (p *Port) Wake() { p.bell.ring() }
+
+// Gone tells whether Poll has said that a rank is gone.
+func (p *Port) Gone(rank int) bool { return p.gone[p.node.places[rank].process] && !p.node.isOwn(rank) }
 
 // Doze announces that the port is about to sleep. Its caller looks once more for
 // whatever it waits for, be it by Poll or elsewhere, then calls Sleep or Rouse.

@@ -190,12 +190,12 @@ func TestSleep(t *testing.T) {
 		return time.Since(start)
 	}
 	assert.Less(t, woken(func() { mustSend(t, a, 1, 0, nil, 0) }), within/2)
-	assert.Less(t, woken(func() { b.node.Wake(1) }), within/2)
+	assert.Less(t, woken(func() { b.Wake() }), within/2)
 	start := time.Now()
 	b.Sleep(b.Doze(), 30*time.Millisecond)
 	assert.GreaterOrEqual(t, time.Since(start), 30*time.Millisecond)
 	since := b.Doze()
-	b.node.Wake(1)
+	b.Wake()
 	b.Sleep(since, within) // returns at once: the ring came first
 	assert.Zero(t, b.bell.word.Load()&asleep)
 }

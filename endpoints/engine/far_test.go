@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// spanning makes the parts of a fabric that has so many ports in each of its
+// processes, all in this process: what they share is what processes share.
+func spanning(t testing.TB, o Options, streams bool, ports ...int) []*Fabric {
+	t.Helper()
+	total := 0
+	for _, n := range ports {
+		total += n
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	var forMeet []*os.File
+	nodes := make([]*shm.Node, len(ports))
+	ends := make(chan error)
+	first := 0
+	for i, n := range ports {
+		m, j, err := shm.Socketpair()
+		require.NoError(t, err)
+		defer m.Close()
+		defer j.Close()
+		forMeet = append(forMeet, m)
+		so := shm.Options{First: first, Ports: n, Total: total, Streams: streams}
+		first += n
+		go func() {
+			var err error
+			nodes[i], err = shm.Join(ctx, j, so)
+			ends <- err
+		}()
+	}
+	require.NoError(t, shm.Meet(ctx, forMeet))
+	var parts []*Fabric
+	for range ports {
+		require.NoError(t, <-ends)
+	}
+	for _, n := range nodes {
+		o.Node = n
+		f := fabric(t, o)
+		t.Cleanup(func() { f.Close(); n.Close() })
+		parts = append(parts, f)
+	}
+	return parts
+}
+
+// eachFar runs a test over two parts of a fabric, with every model and matcher, and
+// both ways to take large messages.
+func eachFar(t *testing.T, run func(t *testing.T, a, b *Port)) {
+	testsupport.NothingLeft(t)
+	for _, model := range Models() {
+		for _, matcher := range []match.Kind{match.HashTable, match.TwoQueues} {
+			for _, streams := range []bool{false, true} {
+				t.Run(model.String()+"/"+matcher.String()+map[bool]string{true: "/streams"}[streams], func(t *testing.T) {
+					f := spanning(t, Options{Model: model, Matcher: matcher}, streams, 1, 1)
+					run(t, f[0].Port(0), f[1].Port(1))
+				})
+			}
+		}
+	}
+}
+
+// Each size, posted first and unexpected, with wildcards too.
+func TestFarSizes(t *testing.T) {
+	eachFar(t, func(t *testing.T, a, b *Port) {
+		for i, size := range sizes {
+			for _, expected := range []bool{true, false} {
+				e := Envelope{Context: 3, Peer: 0, Tag: 5}
+				if i%2 == 1 {
+					e.Peer, e.Tag = AnySource, AnyTag
+				}
+				data, buf := pattern(size, byte(i)), make([]byte, size+1)
+				sent := make(chan error, 1)
+				send := func() {
+					r, _ := a.Isend(data, Envelope{Context: 3, Peer: 1, Tag: 5})
+					_ = a.Send(nil, Envelope{Peer: 1, Tag: 6})
+					_, err := r.Wait()
+					sent <- err
+				}
+				var r Request
+				var err error
+				if expected {
+					r, err = b.Irecv(buf, e)
+					require.NoError(t, err)
+					go send()
+					_, err = b.Recv(nil, Envelope{Peer: 0, Tag: 6})
+					require.NoError(t, err)
+				} else {
+					go send()
+					_, err = b.Recv(nil, Envelope{Peer: 0, Tag: 6}) // comes after it
+					require.NoError(t, err)
+					r, err = b.Irecv(buf, e)
+					require.NoError(t, err)
+				}
+				s, err := r.Wait()
+				require.NoError(t, err)
+				require.Equal(t, Status{Envelope{Context: 3, Tag: 5}, size}, s)
+				require.Equal(t, data, buf[:size])
+				require.NoError(t, <-sent)
+			}
+		}
+	})
+}
+
+func TestFarTruncation(t *testing.T) {
+	eachFar(t, func(t *testing.T, a, b *Port) {
+		for _, size := range []int{8, 5000, 1 << 20} {
+			sent := make(chan error, 1)
+			go func() { sent <- a.Send(pattern(size, 1), Envelope{Peer: 1}) }()
+			buf := make([]byte, size)
+			s, err := b.Recv(buf[:size/2], Envelope{})
+			assert.ErrorIs(t, err, ErrTruncated)
+			assert.Equal(t, size/2, s.Bytes)
+			assert.Equal(t, append(pattern(size, 1)[:size/2], make([]byte, size-size/2)...), buf)
+			assert.NoError(t, <-sent)
+		}
+	})
+}
+
+// Messages of one envelope do not overtake one another, whatever their ways, also
+// where the receiver is far behind.
+func TestFarOrder(t *testing.T) {
+	eachFar(t, func(t *testing.T, a, b *Port) {
+		const count = 300
+		lengths := []int{4, 100, 4, 20_000, 50, 7000}
+		sent := make(chan error, 1)
+		go func() {
+			var requests []Request
+			for i := range count {
+				r, err := a.Isend(pattern(lengths[i%len(lengths)], byte(i)), Envelope{Peer: 1})
+				if err != nil {
+					sent <- err
+				}
+				requests = append(requests, r)
+			}
+			sent <- WaitAll(requests, nil)
+		}()
+		buf := make([]byte, 20_000)
+		for i := range count {
+			s, err := b.Recv(buf, Envelope{Tag: AnyTag})
+			require.NoError(t, err)
+			require.Equal(t, pattern(lengths[i%len(lengths)], byte(i)), buf[:s.Bytes], "message %d", i)
+		}
+		require.NoError(t, <-sent)
+	})
+}
+
+// A fabric's ports of one process and of others are one set of ranks; threads sleep in
+// the kernel while they wait for either.
+func TestNearAndFar(t *testing.T) {
+	testsupport.NothingLeft(t)
+	f := spanning(t, Options{}, false, 2, 1, 2)
+	assert.Equal(t, 5, f[0].Size())
+	assert.Nil(t, f[0].Port(2))
+	ranks := []*Port{f[0].Port(0), f[0].Port(1), f[1].Port(2), f[2].Port(3), f[2].Port(4)}
+	ends := make(chan error)
+	for rank, p := range ranks {
+		assert.Equal(t, rank, p.Rank())
+		go func() { ends <- passAround(p, len(ranks)) }()
+	}
+	for range ranks {
+		require.NoError(t, <-ends)
+	}
+}
+
+// passAround sends a token of growing size around all ranks, some 50 times. One rank
+// pauses, so that the others do fall asleep.
+func passAround(p *Port, size int) error {
+	next, before := Envelope{Peer: int32((p.Rank() + 1) % size)}, Envelope{Peer: int32((p.Rank() + size - 1) % size)}
+	buf := make([]byte, 600_000)
+	for i := range 50 {
+		if p.Rank() != 0 {
+			if _, err := p.Recv(buf, before); err != nil {
+				return err
+			}
+		} else if i%10 == 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := p.Send(buf[:i*12_000], next); err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			if _, err := p.Recv(buf, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// When a part of the fabric has gone, what it had sent still comes, and all else ends
+// with an error that names its rank. Others go on.
+func TestFarGone(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, model := range Models() {
+		t.Run(model.String(), func(t *testing.T) {
+			f := spanning(t, Options{Model: model}, false, 1, 1, 1)
+			a, b, c := f[0].Port(0), f[1].Port(1), f[2].Port(2)
+			require.NoError(t, b.Send([]byte("last words"), Envelope{Peer: 0}))
+			received, err := a.Irecv(make([]byte, 9), Envelope{Peer: 1, Tag: 1})
+			require.NoError(t, err)
+			any, err := a.Irecv(make([]byte, 9), Envelope{Peer: AnySource, Tag: 2})
+			require.NoError(t, err)
+			sent, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
+			require.NoError(t, err)
+			time.AfterFunc(50*time.Millisecond, func() { f[1].Close(); f[1].options.Node.Close() })
+
+			for _, r := range []Request{received, sent} {
+				_, err := r.Wait()
+				assert.ErrorIs(t, err, ErrPeerGone)
+				assert.EqualError(t, err, "rank 1 is gone: its process has closed its node")
+			}
+			buf := make([]byte, 20)
+			s, err := a.Recv(buf, Envelope{Peer: 1})
+			require.NoError(t, err)
+			assert.Equal(t, "last words", string(buf[:s.Bytes]))
+			_, err = a.Recv(buf, Envelope{Peer: 1})
+			assert.ErrorIs(t, err, ErrPeerGone)
+			assert.ErrorIs(t, a.Send(nil, Envelope{Peer: 1}), ErrPeerGone)
+
+			require.NoError(t, c.Send([]byte("hello"), Envelope{Peer: 0, Tag: 2}))
+			_, err = any.Wait()
+			require.NoError(t, err)
+		})
+	}
+}
+
+// A fabric that closes ends what waits for other processes too.
+func TestFarClose(t *testing.T) {
+	for _, streams := range []bool{false, true} {
+		f := spanning(t, Options{}, streams, 1, 1)
+		a, b := f[0].Port(0), f[1].Port(1)
+		large, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
+		require.NoError(t, err)
+		time.AfterFunc(50*time.Millisecond, func() { f[0].Close() })
+		_, err = large.Wait()
+		assert.ErrorIs(t, err, ErrClosed)
+		time.AfterFunc(50*time.Millisecond, func() { f[1].Close() })
+		_, err = b.Recv(nil, Envelope{Peer: 0, Tag: 1}) // sleeps in the kernel
+		assert.ErrorIs(t, err, ErrClosed)
+	}
+}
