@@ -122,7 +122,8 @@ func isWhatTheKernelSays(t *testing.T, p *pagetables.Process) {
 	assert.Greater(t, p.Total.Tables, p.Tables*3/4, "page tables of rows")
 }
 
-// hasRanks requires a row of each kind for every rank, and about as much for each.
+// hasRanks requires a row of each kind for every rank, and about as much for each, but of heaps: of more ranks than
+// malloc has arenas, some share one and some may not.
 func hasRanks(t *testing.T, p *pagetables.Process, ranks int) {
 	t.Helper()
 	require.Len(t, p.Ranks, ranks)
@@ -133,7 +134,9 @@ func hasRanks(t *testing.T, p *pagetables.Process, ranks int) {
 	}
 	for _, row := range p.Rows {
 		if row.Owner.Kind == pagetables.OfRank {
-			private[row.Owner.Number] += row.Anonymous
+			if row.Object != "heap" {
+				private[row.Owner.Number] += row.Anonymous
+			}
 			objects[row.Owner.Number][row.Object+" "+row.Segment] = true
 		}
 	}
@@ -143,7 +146,7 @@ func hasRanks(t *testing.T, p *pagetables.Process, ranks int) {
 			assert.True(t, has[library+" "+segment], "rank %d: %s of %s", rank, segment, library)
 		}
 		assert.True(t, has["stack rw-p"], "rank %d: stack", rank)
-		assert.InDelta(t, private[ranks-1], private[rank], float64(private[ranks-1])*0.6, "private memory of rank %d", rank)
+		assert.InDelta(t, private[ranks-1], private[rank], float64(private[ranks-1])*0.2, "private memory of rank %d", rank)
 	}
 }
 
