@@ -4,7 +4,10 @@
 package match
 
 // A list links nodes by after and before.
-type list struct{ head, tail uint32 }
+type list struct {
+	head, tail uint32
+	length     int
+}
 
 // push puts node i last.
 func (l *list) push(nodes *Nodes, i uint32) { l.insertAfter(nodes, l.tail, i) }
@@ -21,6 +24,7 @@ func (l *list) insert(nodes *Nodes, i uint32) {
 
 // insertAfter puts node i behind node at, or first if that is 0.
 func (l *list) insertAfter(nodes *Nodes, at, i uint32) {
+	l.length++
 	n := nodes.At(i)
 	n.before, n.after = at, l.head
 	if at != 0 {
@@ -38,6 +42,7 @@ func (l *list) insertAfter(nodes *Nodes, at, i uint32) {
 
 // remove takes node i out.
 func (l *list) remove(nodes *Nodes, i uint32) {
+	l.length--
 	n := nodes.At(i)
 	n.where = out
 	if n.before != 0 {

@@ -114,7 +114,7 @@ func compare(t *testing.T, nodes *Nodes, m matcher, script []byte) {
 			require.Equal(t, model.Arrive(i), m.Arrive(i), "step %d: arrive %+v", step, exact)
 		default:
 			require.Equal(t, model.Probe(e), m.Probe(e), "step %d: probe %+v", step, e)
-			if n := nodes.Len(); n > 1 {
+			if n := int(nodes.length); n > 1 {
 				i := uint32(1 + (int(op)<<8|int(arg))%(n-1))
 				require.Equal(t, model.Cancel(i), m.Cancel(i), "step %d: cancel %d", step, i)
 			}

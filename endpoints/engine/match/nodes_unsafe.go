@@ -50,9 +50,6 @@ func (n *Nodes) Add() uint32 {
 	return i
 }
 
-// Len returns how many nodes there are, index 0 included.
-func (n *Nodes) Len() int { return int(n.length) }
-
 // aligned returns n elements that start at a cache line. T holds no pointers and
 // is a line long.
 func aligned[T Node | bucket](n int) []T {

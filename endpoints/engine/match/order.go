@@ -27,7 +27,7 @@ func (t *Table) enter() {
 // it is done when as many operations have passed as gather takes steps.
 func (t *Table) leave() {
 	t.idle++
-	if t.wild.head == 0 && t.idle > len(t.buckets)+t.nodes.Len() {
+	if t.wild.length == 0 && t.idle > len(t.buckets)+t.messages.length {
 		t.ordered.Store(0)
 	}
 	t.unlock(&t.order)

@@ -4,16 +4,13 @@
 package spin
 
 import (
-	"runtime"
 	"sync/atomic"
+
+	"github.com/tpsl/tpsl/endpoints/engine/locks"
 )
 
 // Lock is free when zero. It takes 4 bytes of the line of what it guards.
 type Lock struct{ word atomic.Uint32 }
-
-// patience is how often a waiter reads the word before it yields: about as long
-// as a holder that runs needs.
-const patience = 64
 
 // Lock waits until the lock is free and takes it.
 func (l *Lock) Lock() {
@@ -30,12 +27,8 @@ func (l *Lock) Unlock() { l.word.Store(0) }
 
 // wait reads, which leaves the line with its holder, until trying may help.
 func (l *Lock) wait() {
-	for {
-		for range patience {
-			if l.word.Load() == 0 && l.TryLock() {
-				return
-			}
-		}
-		runtime.Gosched()
+	var s locks.Spin
+	for l.word.Load() != 0 || !l.TryLock() {
+		s.Pause()
 	}
 }
