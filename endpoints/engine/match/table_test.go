@@ -47,6 +47,7 @@ func TestOverflow(t *testing.T) {
 		require.Equal(t, None, table.Post(in[len(in)-1]))
 	}
 	assert.Zero(t, spares(table))
+	assert.Equal(t, uint64(2*arena), table.spare.Load()>>32, "each change of the stack counts")
 	last := add(nodes, keys[room], 1)
 	assert.Equal(t, Full, table.Arrive(last))
 	assert.Equal(t, Full, table.Post(last))

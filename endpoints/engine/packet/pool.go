@@ -6,6 +6,7 @@ package packet
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -14,14 +15,18 @@ const None uint32 = 0
 
 // Options describe a pool.
 type Options struct {
-	Workers int // how many have a private pool
+	Workers int // how many there are: 0, 1, 2...
 	Packets int // how many packets there are in all
 	Size    int // bytes of each, rounded up to cache lines
 }
 
+// maxPrivate bounds the private pools, and so how long a theft may take. More workers
+// than that share them.
+const maxPrivate = 64
+
 // Pool is a set of packets. Its own fields do not change but for the last two.
 type Pool struct {
-	private []deque
+	private []deque // a power of two
 	slab    []byte
 	size    int
 	next    []atomic.Uint32 // of a packet in the shared pool: the one below it
@@ -39,7 +44,11 @@ func New(o Options) (*Pool, error) {
 	if o.Workers < 0 || o.Packets < 1 || o.Packets > math.MaxInt32 || o.Size < 1 {
 		return nil, fmt.Errorf("packet pool of %d packets of %d bytes for %d workers: give positive numbers", o.Packets, o.Size, o.Workers)
 	}
-	p := &Pool{size: size, slab: pages(o.Packets * size), next: make([]atomic.Uint32, o.Packets+1), private: deques(o.Workers)}
+	private := 0
+	if o.Workers > 0 {
+		private = 1 << bits.Len(uint(min(o.Workers, maxPrivate)-1))
+	}
+	p := &Pool{size: size, slab: pages(o.Packets * size), next: make([]atomic.Uint32, o.Packets+1), private: deques(private)}
 	for i := o.Packets; i > 0; i-- {
 		p.push(uint32(i))
 	}
@@ -52,9 +61,12 @@ func (p *Pool) Data(i uint32) []byte {
 	return p.slab[at : at+p.size : at+p.size]
 }
 
+// of returns the private pool of a worker.
+func (p *Pool) of(worker int) *deque { return &p.private[worker&(len(p.private)-1)] }
+
 // Get takes a packet for a worker: the one that it put back last, else a shared one.
 func (p *Pool) Get(worker int) uint32 {
-	if i := p.private[worker].popTop(); i != None {
+	if i := p.of(worker).popTop(); i != None {
 		return i
 	}
 	return p.GetShared()
@@ -63,7 +75,7 @@ func (p *Pool) Get(worker int) uint32 {
 // Put gives packet i back to a worker's private pool. If that is full, the packet that
 // has been there longest becomes a shared one.
 func (p *Pool) Put(worker int, i uint32) {
-	d := &p.private[worker]
+	d := p.of(worker)
 	d.lock.Lock()
 	if d.n == depth {
 		p.push(d.pull()) // with the lock held: steal counts on it

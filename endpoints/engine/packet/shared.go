@@ -36,10 +36,9 @@ func (p *Pool) pop() (i uint32, word uint64) {
 // at the bottom of the first that has one. If none has, it returns how many packets
 // were ever put there.
 func (p *Pool) steal() (i uint32, puts uint64) {
-	n := uint32(len(p.private))
-	start := uint32(uint64(p.victim.Add(0x9e3779b9)) * uint64(n) >> 32) // golden ratio: spreads well
-	for k := range n {
-		i, here := p.private[(start+k)%n].popBottom()
+	start := p.victim.Add(0x9e3779b9) >> 16 // golden ratio: spreads well
+	for k := range uint32(len(p.private)) {
+		i, here := p.of(int(start + k)).popBottom()
 		if i != None {
 			return i, 0
 		}
