@@ -119,5 +119,5 @@ func TestLongWaitIsCheap(t *testing.T) {
 	for end := time.Now().Add(wait); time.Now().Before(end); looks++ {
 		s.Pause()
 	}
-	assert.Less(t, looks, int(spins+yields+wait/nap))
+	assert.Less(t, looks, int(spins)+int(yields+wait/nap))
 }

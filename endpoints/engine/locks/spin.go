@@ -15,7 +15,7 @@ import (
 // CPUs the wait is as long as the time until it is scheduled, which yielding
 // shortens. Sleep bounds what a wait of any length costs.
 const (
-	spins  = 64                    // about as long as a switch of goroutines
+	spins  = 256
 	yields = 2048                  // 0.2 ms of nothing else to run, more if there is
 	nap    = 50 * time.Microsecond // what the kernel makes of any shorter one
 )
