@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
@@ -22,7 +23,12 @@ type Model uint8
 // The models.
 const (
 	Private Model = iota // one thread at a time, which the caller sees to
-	Global               // any number, one lock around every call
+	Global               // any number, as all that follow; one lock around every call
+	PerVNI               // one lock for the inner half; who asks whether an op is done does not wait for it
+	Offload              // one more thread for each port, which does everything
+	HMCS                 // one lock that stays among near threads; one waiting thread polls for all
+	CSync                // who has the lock does the posted ops of those that wait for it
+	LockQ                // who finds the lock taken leaves its op and goes; who has it does those left
 )
 
 // Options describe a fabric. The zero value of each but Ports is its default.
@@ -64,6 +70,7 @@ type Fabric struct {
 	packets *packet.Pool
 	spins   int // polls of a waiting thread before it yields
 	closed  atomic.Bool
+	threads sync.WaitGroup // model Offload
 }
 
 // A peer is how a port reaches another: the ring to put cells into, and the port
@@ -97,7 +104,7 @@ func New(o Options) (*Fabric, error) {
 	}
 	f := &Fabric{packets: packets, options: o, first: first, peers: make([]peer, size)}
 	f.spins = longSpin
-	if o.Ports > runtime.GOMAXPROCS(0) {
+	if o.Model != Private || o.Ports > runtime.GOMAXPROCS(0) {
 		f.spins = shortSpin
 	}
 	for rank := first; rank < first+o.Ports; rank++ {
@@ -110,6 +117,11 @@ func New(o Options) (*Fabric, error) {
 			f.peers[rank].bell = o.Node.Port(rank)
 		}
 	}
+	if o.Model == Offload {
+		for rank := first; rank < first+o.Ports; rank++ {
+			f.threads.Go(f.peers[rank].port.serve)
+		}
+	}
 	return f, nil
 }
 
@@ -120,13 +132,21 @@ func (f *Fabric) Size() int { return len(f.peers) }
 func (f *Fabric) Port(rank int) *Port { return f.peers[rank].port }
 
 // Close ends the fabric: what waits returns ErrClosed, and so does every call after.
-// A node is the caller's to close, when no thread is in a call of the fabric any more.
+// What was posted before is executed, though nobody may ever ask after it. A node is the
+// caller's to close, when no thread is in a call of the fabric any more.
 func (f *Fabric) Close() error {
 	if f.closed.Swap(true) {
 		return ErrClosed
 	}
+	f.threads.Wait()
 	for i := range f.peers {
+		if p := f.peers[i].port; p != nil && f.leaves() {
+			p.leave(p.enter())
+		}
 		f.peers[i].wake()
 	}
 	return nil
 }
+
+// leaves tells whether ops may be in the queues of ports.
+func (f *Fabric) leaves() bool { return f.options.Model == LockQ || f.options.Model == Offload }

@@ -16,6 +16,8 @@ func TestOpLayout(t *testing.T) {
 	assert.EqualValues(t, 64, unsafe.Offsetof(o.buf), "second line")
 	assert.EqualValues(t, 128, unsafe.Offsetof(o.cell), "third line")
 	assert.EqualValues(t, 192, unsafe.Offsetof(o.share), "fourth line")
+	assert.EqualValues(t, 256, unsafe.Sizeof(seat{}))
+	assert.EqualValues(t, 128, unsafe.Offsetof(seat{}.sleeper), "third line")
 	p := pool{port: new(Port)}
 	assert.Zero(t, uintptr(unsafe.Pointer(p.get()))%64)
 }

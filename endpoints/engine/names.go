@@ -4,7 +4,9 @@
 package engine
 
 // modelNames has a name for each model there is.
-var modelNames = [...]string{Private: "private", Global: "global"}
+var modelNames = [...]string{
+	Private: "private", Global: "global", PerVNI: "per-vni", Offload: "offload", HMCS: "hmcs", CSync: "csync", LockQ: "lockq",
+}
 
 // Models returns all models.
 func Models() (all []Model) {

@@ -30,6 +30,7 @@ type pool struct {
 	grow   sync.Mutex    // as it is extended, which is no message's business
 	size   uint32
 	chunks [24]atomic.Pointer[[]op]
+	seats  [24]atomic.Pointer[[]seat] // shared: one for each op
 }
 
 // at returns the op with this index. Any thread may call it.
@@ -121,6 +122,9 @@ func (l *pool) extend() {
 		}
 	}
 	l.size += uint32(len(ops))
+	if l.shared {
+		l.seats[chunk].Store(newSeats(ops))
+	}
 	l.chunks[chunk].Store(&ops)
 	l.push(&ops[0], &ops[len(ops)-1])
 }

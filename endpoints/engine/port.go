@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
+	"github.com/tpsl/tpsl/endpoints/engine/locks"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
-	"github.com/tpsl/tpsl/endpoints/engine/spin"
 )
 
 // A Port sends and receives. Its inner half, all but the pool, belongs to one thread
@@ -27,7 +27,15 @@ type Port struct {
 	lanes   *lane  // sends that wait for room in their destination's inbox
 	spare   *lane
 	ops     pool
-	lock    spin.Lock // model Global
+
+	// Of the models in which threads share the port.
+	lock   locks.Flag      // Global, PerVNI, LockQ, Offload
+	posted locks.Queue[op] // LockQ, Offload: ops that nobody has executed yet
+	csync  locks.CSync[op] // CSync
+	hmcs   *locks.HMCS     // HMCS
+	served bool            // HMCS: some thread polls for those that wait
+	first  *seat           // HMCS: those that wait, longest first
+	last   *seat
 }
 
 func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
@@ -35,6 +43,8 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 	p.ops.port, p.ops.shared = p, p.model != Private
 	p.matcher = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
 	p.arrival = p.ops.get()
+	p.posted.Init(new(locks.Entry[op]))
+	p.hmcs = locks.NewHMCS(domains)
 	if n := f.options.Node; n != nil {
 		p.far = &far{port: n.Port(rank)}
 	}
@@ -50,7 +60,7 @@ func (p *Port) Attach(w *fult.Worker) {
 	p.worker = w
 	before := w.Poll
 	w.Poll = func() bool {
-		moved := p.poll()
+		moved := p.progress()
 		return before != nil && before() || moved
 	}
 }
@@ -102,6 +112,8 @@ func (p *Port) start(k kind, buf []byte, e Envelope) Request {
 	o.node().Envelope = e
 	if t := p.thread(); t != nil {
 		o.bit = t.Bit()
+	} else if p.model == HMCS {
+		o.bit = p.ops.seat(o.index).sleeper.Bit()
 	}
 	o.word.Store(o.turn<<stateBits | pending)
 	r := Request{o, o.turn}

@@ -19,31 +19,61 @@ package engine
 // What post may rely on: the op's word says pending, its fields stand, and nothing
 // else points to it. An op is done when its word says so, whoever stored that; its
 // owner then gives it back to the pool, which any thread may use in all models but
-// Private.
+// Private. Threads that share a port queue by the seat of an op of theirs.
 
 // post runs a posted op or leaves it to whoever owns the inner half.
 func (p *Port) post(o *op) {
 	switch p.model {
 	case Private:
 		p.execute(o)
-	case Global:
-		p.lock.Lock()
+	case Global, PerVNI:
+		p.lock.Acquire()
 		p.execute(o)
-		p.lock.Unlock()
+		p.lock.Release()
+	case Offload:
+		p.leaveWork(o)
+	case HMCS:
+		s, domain := p.ops.seat(o.index), p.domain()
+		p.hmcs.Acquire(&s.node, domain)
+		p.execute(o)
+		p.hmcs.Release(&s.node, domain)
+	case CSync:
+		p.combine(o)
+	case LockQ:
+		p.tryOrLeave(o)
 	}
 }
 
-// poll makes some progress and tells whether there was any.
-func (p *Port) poll() bool {
+// poll makes some progress for a caller that asks after o, and tells whether there
+// was any. Where threads would wait for the lock only to find their work done, it
+// does without progress while another thread sees to it.
+func (p *Port) poll(o *op) bool {
 	switch p.model {
-	case Global:
-		p.lock.Lock()
-		moved := p.progress()
-		p.lock.Unlock()
-		return moved
-	default:
+	case Private:
 		return p.progress()
+	case Offload:
+		return false
+	case Global:
+		p.lock.Acquire()
+		moved := p.progress()
+		p.lock.Release()
+		return moved
 	}
+	s := p.ops.seat(o.index)
+	if !s.backoff.Due() {
+		return false
+	}
+	domain := p.domain()
+	if !p.try(s, domain) {
+		if !s.backoff.Failed() {
+			return false
+		}
+		p.own(s, domain)
+	}
+	s.backoff.Reset()
+	moved := p.progress()
+	p.disown(s, domain)
+	return moved
 }
 
 // wait returns when o is done. A user-level thread that posted o is signalled, and
@@ -53,30 +83,44 @@ func (p *Port) wait(o *op) {
 	for t := p.thread(); t != nil && o.bit == t.Bit() && !o.is(done); {
 		t.Wait()
 	}
+	if p.model == HMCS {
+		p.waitServed(o)
+	}
 	for !o.is(done) {
-		if p.poll() {
+		if p.poll(o) {
 			w.reset()
 			continue
 		}
-		o.help()
-		if p.fabric.closed.Load() {
-			p.enter()
-			p.withdraw(o, closed)
-			p.abandon(o)
-			p.leave()
-		}
-		p.rest(&w, o)
+		p.pass(o, &w)
 	}
 }
 
-func (p *Port) enter() {
-	if p.model == Global {
-		p.lock.Lock()
+// pass is what a thread that waits for o does between two looks.
+func (p *Port) pass(o *op, w *waiter) {
+	o.help()
+	if p.fabric.closed.Load() {
+		e := p.enter()
+		p.withdraw(o, closed)
+		p.abandon(o)
+		p.leave(e)
 	}
+	p.rest(w, o)
 }
 
-func (p *Port) leave() {
-	if p.model == Global {
-		p.lock.Unlock()
+// enter owns the inner half, with all that was posted before executed. It returns
+// the op by whose seat the caller did so, for leave.
+func (p *Port) enter() *op {
+	o := p.ops.get()
+	if p.model != Private {
+		p.own(p.ops.seat(o.index), 0)
+		p.drainAll()
 	}
+	return o
+}
+
+func (p *Port) leave(o *op) {
+	if p.model != Private {
+		p.disown(p.ops.seat(o.index), 0)
+	}
+	p.ops.put(o)
 }

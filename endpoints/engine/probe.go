@@ -11,10 +11,10 @@ func (p *Port) Iprobe(e Envelope) (Status, bool, error) {
 	if err := p.check(e, true); err != nil {
 		return Status{}, false, err
 	}
-	p.poll()
-	p.enter()
+	o := p.enter()
+	p.progress()
 	s, found := p.look(e)
-	p.leave()
+	p.leave(o)
 	return s, found, nil
 }
 

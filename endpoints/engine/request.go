@@ -22,7 +22,7 @@ func (r Request) Test() (Status, bool, error) {
 		return Status{}, true, ErrStale
 	}
 	if !r.done() {
-		r.op.port.poll()
+		r.op.port.poll(r.op)
 		r.op.help()
 		if !r.done() {
 			return Status{}, false, nil
@@ -56,9 +56,9 @@ func (r Request) Cancel() error {
 		return ErrStale
 	}
 	p := r.op.port
-	p.enter()
+	e := p.enter()
 	p.withdraw(r.op, cancelled)
-	p.leave()
+	p.leave(e)
 	return nil
 }
 

@@ -15,6 +15,8 @@ func TestLayout(t *testing.T) {
 	assert.EqualValues(t, 64, unsafe.Sizeof(line{}))
 	assert.EqualValues(t, 64, unsafe.Sizeof(Bell{}))
 	assert.EqualValues(t, 40, unsafe.Sizeof(Bit{}))
+	assert.EqualValues(t, 128, unsafe.Sizeof(Sleeper{}))
+	assert.EqualValues(t, 64, unsafe.Offsetof(Sleeper{}.bell))
 	assert.EqualValues(t, 0, unsafe.Offsetof(Bit{}.word))
 	assert.EqualValues(t, 8, unsafe.Offsetof(Bit{}.mask))
 	assert.EqualValues(t, 16, unsafe.Offsetof(Bit{}.hint))

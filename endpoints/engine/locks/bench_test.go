@@ -25,9 +25,7 @@ func BenchmarkLock(b *testing.B) {
 		{"mcs", func(n *Node, _ *Entry[int]) { mcs.Acquire(n); shared++; mcs.Release(n) }},
 		{"hmcs", func(n *Node, _ *Entry[int]) { near.Acquire(n, 0); shared++; near.Release(n, 0) }},
 		{"flag", func(*Node, *Entry[int]) {
-			for s := (Spin{}); !flag.Try(); {
-				s.Pause()
-			}
+			flag.Acquire()
 			shared++
 			flag.Release()
 		}},

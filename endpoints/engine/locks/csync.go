@@ -51,6 +51,20 @@ func (c *CSync[T]) Acquire(n *Node, e *Entry[T]) {
 	c.enter(e)
 }
 
+// Try is Acquire if the lock is free, and else does nothing.
+func (c *CSync[T]) Try(n *Node, e *Entry[T]) bool {
+	if c.tail.Load() != nil || !c.single.Try(n) {
+		return false
+	}
+	e.Item = nil
+	if !c.tail.CompareAndSwap(nil, e) {
+		c.single.Release(n)
+		return false
+	}
+	c.take(e)
+	return true
+}
+
 // Release ends what Acquire began, after Next has returned nil.
 func (c *CSync[T]) Release(n *Node) { c.single.Release(n) }
 

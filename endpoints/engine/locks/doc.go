@@ -5,7 +5,7 @@
 //
 // It has queue locks (MCS, and HMCS of two levels), a lock whose holder does the
 // work of those that wait (CSync), a queue by which work is left for the next
-// holder (Queue), a lock that is only ever tried (Flag), and the manner of
+// holder (Queue), a lock without a queue (Flag), and the manner of
 // waiting that they share (Spin, Backoff).
 //
 // The thread that holds a lock is its holder. A thread brings the Node or Entry

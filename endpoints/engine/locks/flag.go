@@ -5,12 +5,21 @@ package locks
 
 import "sync/atomic"
 
-// Flag is a lock that is tried, never queued for: one word.
+// Flag is a lock of one word, without a queue and so in no order: the cheapest where
+// threads rarely meet, and fit for Try, which makes no promise to a thread that leaves.
 type Flag struct{ held atomic.Uint32 }
 
 // Try takes the lock if it is free. It looks first, for a failed exchange takes
 // the cache line from the holder.
 func (f *Flag) Try() bool { return f.held.Load() == 0 && f.held.CompareAndSwap(0, 1) }
+
+// Acquire takes the lock.
+func (f *Flag) Acquire() {
+	var s Spin
+	for !f.Try() {
+		s.Pause()
+	}
+}
 
 // Release frees the lock.
 func (f *Flag) Release() { f.held.Store(0) }

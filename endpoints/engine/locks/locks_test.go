@@ -76,11 +76,17 @@ func TestExclusion(t *testing.T) {
 			far.Release(n, i%2)
 		}},
 		{"Flag", func(_ int, _ *Node, _ *Entry[int], f func()) {
-			for s := (Spin{}); !flag.Try(); {
+			flag.Acquire()
+			f()
+			flag.Release()
+		}},
+		{"CSync, tried", func(_ int, n *Node, e *Entry[int], f func()) {
+			for s := (Spin{}); !csync.Try(n, e); {
 				s.Pause()
 			}
 			f()
-			flag.Release()
+			assert.Nil(t, csync.Next(e), "nobody offers operations")
+			csync.Release(n)
 		}},
 		{"CSync, alone", func(_ int, n *Node, e *Entry[int], f func()) {
 			csync.Acquire(n, e)
