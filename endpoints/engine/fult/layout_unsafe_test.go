@@ -30,6 +30,6 @@ func TestLinesAreAligned(t *testing.T) {
 		w := NewWorker(threads)
 		create(t, w, func(*Thread) {})
 		assert.Zero(t, uintptr(unsafe.Pointer(&w.ready.lines[0]))%64, "%d threads", threads)
-		assert.Zero(t, uintptr(unsafe.Pointer(&w.chunks[0][0]))%64)
+		assert.Zero(t, uintptr(unsafe.Pointer(w.thread(0)))%64)
 	}
 }

@@ -25,7 +25,7 @@ type ready struct {
 	lines []line
 	hints []atomic.Uint64
 
-	// The worker's own: where it is in its pass, and the snapshots it works off.
+	// The worker's own: where it is in its round, and the snapshots it works off.
 	// cursor counts hint words, hint holds the lines of the word before cursor
 	// still to visit, at is the next word of the line in hand.
 	cursor int
@@ -53,10 +53,9 @@ func (r *ready) bit(thread int, bell *Bell) Bit {
 	}
 }
 
-// take removes the next ready thread from the set and returns it; -1 ends a pass
-// over the set, and the next call begins another. Within a snapshot the lowest
-// bit is first, and a pass visits each hint word once: whoever is ready runs
-// after each other thread has run at most twice.
+// take removes the next ready thread from the set and returns it; -1 if a look
+// at all hints found none. It goes round: whoever is ready runs after each other
+// thread has run at most twice.
 func (r *ready) take() int {
 	for r.word == 0 {
 		if !r.nextWord() && !r.nextLine() {
@@ -82,13 +81,14 @@ func (r *ready) nextWord() bool {
 	return true
 }
 
-// nextLine turns to the next line that a hint names. It says no once a pass, at
-// its end.
+// nextLine turns to the next line that a hint names, if one does.
 func (r *ready) nextLine() bool {
-	for r.hint == 0 {
+	for range r.hints {
+		if r.hint != 0 {
+			break
+		}
 		if r.cursor == len(r.hints) {
 			r.cursor = 0
-			return false
 		}
 		h := &r.hints[r.cursor]
 		if h.Load() != 0 {
@@ -96,13 +96,16 @@ func (r *ready) nextLine() bool {
 		}
 		r.cursor++
 	}
+	if r.hint == 0 {
+		return false
+	}
 	r.line = (r.cursor-1)*64 + bits.TrailingZeros64(r.hint)
 	r.hint &= r.hint - 1
 	r.at = 0
 	return true
 }
 
-// any tells whether a thread may be ready, between two passes.
+// any tells whether a thread may be ready, after take found none.
 func (r *ready) any() bool {
 	for i := range r.hints {
 		if r.hints[i].Load() != 0 {

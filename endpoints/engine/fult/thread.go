@@ -6,47 +6,57 @@ package fult
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"runtime/debug"
 )
 
 // Thread is a user-level thread of a worker: a coroutine, made as it first runs.
 //
-// 64 bytes, one cache line, so that a switch reads one.
+// 64 bytes, one cache line, which has all that a switch to it begins with:
+// worker 0, seat 8 (next 8, yield 16, pull 24, coro 32), goroutine 40, stack 48,
+// id 56, turned 60.
 type Thread struct {
 	worker *Worker
-	run    func(*Thread)
-	resume func() (struct{}, bool)
-	yield  func(struct{}) bool // to the worker; false: unwind
-	unwind func()
-	id     int
-	ended  bool
-	_      [15]byte
+	seat   seat
+	// Where its goroutine and the top of its stack lie, for prefetch.
+	goroutine uintptr
+	stack     uintptr
+	id        int32
+	turned    bool // seat.next was called last, so seat.yield brings the thread back
 }
 
-// unwound is what travels up the stack of a thread whose worker is closed.
-var unwound = errors.New("the worker of this thread is closed")
+// errUnwound travels up the stack of a thread whose worker is done.
+var errUnwound = errors.New("the worker of this thread is done")
 
 // ID is the thread's number in its worker; threads that ended leave it to others.
-func (t *Thread) ID() int { return t.id }
+func (t *Thread) ID() int { return int(t.id) }
 
 // Worker is whom the thread belongs to.
 func (t *Thread) Worker() *Worker { return t.worker }
 
 // Bit is the thread's place in the ready set, for those who will signal it.
-func (t *Thread) Bit() Bit { return t.worker.ready.bit(t.id, t.worker.bell) }
+func (t *Thread) Bit() Bit { return t.worker.ready.bit(int(t.id), t.worker.bell) }
 
-// Wait switches to the worker and returns after a signal. It may return for a
-// signal of earlier: the caller tests what it waits for.
+// Wait switches to another thread and returns after a signal. It may return for
+// a signal of earlier: the caller tests what it waits for.
 //
-// Preconditions: t is running. If the worker is closed meanwhile, Wait does not
+// Preconditions: t is running. If the worker is done meanwhile, Wait does not
 // return: the thread's deferred calls run, and it ends.
 func (t *Thread) Wait() {
-	if t.worker.current != t {
+	w := t.worker
+	if w.current != t {
 		panic(fmt.Sprintf("fult: Wait called for thread %d, which does not run", t.id))
 	}
-	if !t.yield(struct{}{}) {
-		panic(unwound)
+	t.stack = stackTop()
+	for w.current = nil; w.current != t; {
+		if w.done {
+			w.current = t // for its deferred calls
+			panic(errUnwound)
+		}
+		if next := w.pick(); next == t {
+			w.current = t
+		} else {
+			w.exchange(t, next) // comes back without its turn if a thread ended
+		}
 	}
 }
 
@@ -59,30 +69,24 @@ func (t *Thread) Yield() {
 	t.Wait()
 }
 
-// step runs the thread until it waits or ends.
-func (t *Thread) step() {
-	if t.resume == nil {
-		t.resume, t.unwind = iter.Pull(t.life)
-	}
-	t.resume()
-}
-
-// life is the coroutine of the thread.
-func (t *Thread) life(yield func(struct{}) bool) {
-	t.yield = yield
-	t.ended = true // unless it comes back through Wait: runtime.Goexit ends here, too
+// life is the thread's coroutine.
+func (t *Thread) life(run func(*Thread), yield func(struct{}) bool) {
+	w := t.worker
+	w.parked.seat.yield = yield
+	t.goroutine = goroutine()
 	returned := false
 	defer func() {
-		t.ended = true
 		switch cause := recover(); {
 		case cause == nil && !returned:
-			t.worker.fail(fmt.Errorf("fult: thread %d called runtime.Goexit", t.id))
-		case cause != nil && cause != any(unwound):
-			t.worker.fail(&PanicError{Thread: t.id, Value: cause, Stack: debug.Stack()})
+			w.goexit = true
+			w.fail(fmt.Errorf("fult: thread %d called runtime.Goexit", t.id))
+		case cause != nil && cause != any(errUnwound):
+			w.fail(&PanicError{Thread: int(t.id), Value: cause, Stack: debug.Stack()})
 		}
+		w.current = nil // whom the coroutine's end brings back has no turn
+		w.end(t)
 	}()
-	t.ended = false
-	t.run(t)
+	run(t)
 	returned = true
 }
 

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fult
+
+import "time"
+
+const (
+	spinTime  = 20 * time.Microsecond // about what a sleep and a wake-up cost
+	pollSleep = time.Millisecond
+)
+
+// rest waits until a thread may be ready: it spins a while, then sleeps. The bell
+// is armed before the last look, so that a signal after the look finds it armed.
+func (w *Worker) rest() {
+	for start := time.Now(); time.Since(start) < spinTime; {
+		if w.awake() {
+			return
+		}
+	}
+	w.bell.asleep.Store(1)
+	if !w.awake() {
+		var limit time.Duration
+		if w.Poll != nil {
+			limit = pollSleep
+		}
+		futexWait(&w.bell.asleep, 1, limit)
+	}
+	w.bell.asleep.Store(0)
+}
+
+// awake tells whether there is something to do.
+func (w *Worker) awake() bool {
+	return w.ready.any() || w.stop.Load() || w.Poll != nil && w.Poll()
+}
