@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/tpsl/tpsl/internal/collector"
@@ -37,7 +38,11 @@ func tpslHostBegin() *C.char {
 // tpslHostRuns tells that all ranks are up.
 //
 //export tpslHostRuns
-func tpslHostRuns() { collector.Settle() }
+func tpslHostRuns() { settle() }
+
+// settle gives memory back when ranks have opened nothing for a while: as they initialise MPI, its
+// libraries open others. The host has no other way to see them do so.
+func settle() { collector.Settle(100 * time.Millisecond) }
 
 func begin() error {
 	collector.Rarely()
@@ -63,7 +68,7 @@ func begin() error {
 	if err != nil {
 		return err
 	}
-	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(first, os.Getenv("TPSL_TOOLS")), Processes: true})
+	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(first, os.Getenv("TPSL_TOOLS")), Processes: true, Extended: settle})
 	C.tpsl_set_process_peers(C.bool(set.Peers))
 	describe(set)
 	return nil

@@ -72,9 +72,13 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, caller *C.s
 	}
 	p.mu.Lock()
 	err = p.bind(pl, p.values[i.plan])
+	extended := p.config.Extended
 	p.mu.Unlock()
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if extended != nil {
+		extended()
 	}
 	if pl.FirstNew < len(pl.Objects) {
 		if fresh, err = p.grow(in, i, pl); err != nil {

@@ -85,6 +85,7 @@ type Config struct {
 	Interposed []string    // names that those take from the process
 	Preload    []string    // files that come first in what is opened
 	Processes  bool        // each instance is a process that shares the address space
+	Extended   func()      // told when an instance has opened a library more; nil: nobody is
 }
 
 // Configure sets what instances opened from now on are made of.

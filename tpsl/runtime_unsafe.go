@@ -230,7 +230,7 @@ func tpslClaimed(C.int) {
 //export tpslInitialized
 func tpslInitialized(slot C.int) {
 	if !state.initialized[slot].Swap(true) && state.missing.Add(-1) == 0 {
-		collector.Settle()
+		collector.Settle(0)
 	}
 }
 

@@ -6,6 +6,7 @@ package collector
 import (
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // Rarely keeps the collector and its threads off the program's cores while it starts: the
@@ -15,6 +16,9 @@ func Rarely() {
 	debug.SetMemoryLimit(64 << 20)
 }
 
-// Settle gives back, once and in the background, what starting took: 7 MB that each process
-// would keep, for 3 ms of a core. Later it would be in the way of ranks that compute.
-var Settle = sync.OnceFunc(func() { go debug.FreeOSMemory() })
+var settling = sync.OnceValue(func() *time.Timer { return time.AfterFunc(time.Hour, debug.FreeOSMemory) })
+
+// Settle gives back, in the background, what starting took: 7 MB that each process would keep, for
+// 3 ms of a core. It does so after a while, unless it is called again meanwhile; then that counts.
+// Much later it would be in the way of ranks that compute.
+func Settle(after time.Duration) { settling().Reset(after) }

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static void talk(void)
@@ -24,10 +25,12 @@ static void talk(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "late") == 0)
+        usleep(500000);
 #pragma omp parallel
     {
         MPI_Init(&argc, &argv);
-        if (argc > 1)
+        if (argc > 1 && strcmp(argv[1], "talk") == 0)
             talk();
         puts("ready");
         fflush(stdout);
