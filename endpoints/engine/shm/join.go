@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -54,7 +53,7 @@ func Join(ctx context.Context, socket *os.File, o Options) (*Node, error) {
 		_ = s.send(note{Kind: noteRefused}, err.Error()) // so that the others need not wait
 	}
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.EPIPE):
+	case hasLeft(err):
 		err = errors.New("whoever started the processes has closed the socket")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = errors.New("the other processes did not come in time")

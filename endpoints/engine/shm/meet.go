@@ -95,12 +95,17 @@ func gather(guests []guest) error {
 
 func absent(process int, err error) error {
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, unix.EPIPE), errors.Is(err, unix.ECONNRESET):
+	case hasLeft(err):
 		return fmt.Errorf("process %d left before it joined", process)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("process %d did not join in time", process)
 	}
 	return fmt.Errorf("process %d: %w", process, err)
+}
+
+// hasLeft tells whether an error says that nobody is at the socket's other end any more.
+func hasLeft(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET)
 }
 
 // askForSender makes the kernel say who sends each note. The peer of a socketpair
@@ -140,18 +145,28 @@ func tile(guests []guest) error {
 	return nil
 }
 
-// introduce tells each process of all others.
+// introduce tells each process of all others. One that has ended meanwhile is a peer
+// that is gone: the others notice.
 func introduce(guests []guest) error {
+	var errs []error
 	for i, g := range guests {
-		for j, other := range guests {
-			if i == j {
-				continue
-			}
-			n := other.hello
-			n.Kind, n.Process, n.Processes = notePeer, uint32(j), uint32(len(guests))
-			if err := g.socket.send(n, "", other.files...); err != nil {
-				return absent(i, err)
-			}
+		if err := g.meet(guests, i); err != nil && !hasLeft(err) {
+			errs = append(errs, absent(i, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// meet tells a process, number self, of all others.
+func (g guest) meet(guests []guest, self int) error {
+	for j, other := range guests {
+		if j == self {
+			continue
+		}
+		n := other.hello
+		n.Kind, n.Process, n.Processes = notePeer, uint32(j), uint32(len(guests))
+		if err := g.socket.send(n, "", other.files...); err != nil {
+			return err
 		}
 	}
 	return nil

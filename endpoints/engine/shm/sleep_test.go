@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shm
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+func init() {
+	Roles["answer"] = func(n *Node, _ []string, _ func(string, ...any)) {
+		p := n.Port(1)
+		for e := asleepUntil(p); e.Kind == Arrived; e = asleepUntil(p) {
+			_, _ = p.Send(0, 0, e.Cell.Tag, nil, 0)
+			if e.Cell.Tag < 0 {
+				return
+			}
+		}
+	}
+}
+
+// asleepUntil goes to sleep at once, without a limit, whenever there is nothing.
+func asleepUntil(p *Port) *Event {
+	e := new(Event)
+	for {
+		since := p.Doze()
+		if p.Poll(e) {
+			p.Rouse()
+			return e
+		}
+		p.Sleep(since, 0)
+	}
+}
+
+// No wake-up is lost: two processes that always sleep, for as long as it takes, pass
+// 20,000 messages to and fro. A lost one would be the end of the test.
+func TestNoWakeUpIsLost(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes, children := Together(t, Options{}, "", "answer")
+	a := nodes[0].Port(0)
+	const rounds = 20_000
+	done := make(chan int32)
+	go func() {
+		last := int32(0)
+		for i := range int32(rounds) {
+			_, _ = a.Send(1, 0, i, nil, 0)
+			last = asleepUntil(a).Cell.Tag
+		}
+		_, _ = a.Send(1, 0, -1, nil, 0)
+		done <- last
+	}()
+	select {
+	case last := <-done:
+		assert.EqualValues(t, rounds-1, last)
+		children[1].Wait()
+	case <-time.After(2 * within):
+		t.Fatal("both sleep")
+	}
+}
+
+// Nobody enters the kernel to wake who does not sleep: the bell's word does not change.
+func TestNoRingForTheAwake(t *testing.T) {
+	a, b := pair(t, Options{})
+	before := b.bell.word.Load()
+	for range 100 {
+		mustSend(t, a, 1, 0, []byte("x"), 0)
+		spinFor(t, b)
+	}
+	assert.Equal(t, before, b.bell.word.Load())
+}
+
+// spinFor polls without sleep.
+func spinFor(t *testing.T, p *Port) {
+	t.Helper()
+	for e, end := new(Event), time.Now().Add(within); !p.Poll(e); {
+		require.True(t, time.Now().Before(end))
+	}
+}
+
+// A closed node keeps neither a mapping nor a descriptor, and a node is closed once.
+func TestNothingStays(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{Ports: 2, Total: 3}, Options{First: 2, Ports: 1, Total: 3})
+	require.Equal(t, 4, mappings(t), "two segments in two nodes")
+	require.NoError(t, nodes[0].Close())
+	assert.ErrorIs(t, nodes[0].Close(), os.ErrClosed)
+	assert.Equal(t, 2, mappings(t))
+	require.NoError(t, nodes[1].Close())
+	assert.Zero(t, mappings(t))
+}
+
+func mappings(t *testing.T) int {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return strings.Count(string(maps), "memfd:tpsl-engine")
+}
