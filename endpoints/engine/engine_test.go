@@ -171,6 +171,41 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// Sends that wait for room in the destination's inbox are cancelled at both ends of
+// their lane; the rest comes in order.
+func TestCancelInALane(t *testing.T) {
+	each(t, Options{Ports: 2, Ring: 2}, func(t *testing.T, f *Fabric) {
+		a, b := f.Port(0), f.Port(1)
+		send := func(i byte) Request {
+			r, err := a.Isend([]byte{i}, Envelope{Peer: 1})
+			require.NoError(t, err)
+			return r
+		}
+		var requests []Request
+		for i := range byte(6) {
+			requests = append(requests, send(i))
+		}
+		for _, i := range []int{2, 4, 5, 3} { // 0 and 1 are in the ring
+			require.NoError(t, requests[i].Cancel())
+			_, err := requests[i].Wait()
+			require.ErrorIs(t, err, ErrCancelled)
+		}
+		send(6)
+		send(7)
+		for _, want := range []byte{0, 1, 6, 7} {
+			var buf [1]byte
+			r, err := b.Irecv(buf[:], Envelope{})
+			require.NoError(t, err)
+			for done := false; !done; {
+				poll(a)
+				_, done, err = r.Test()
+				require.NoError(t, err)
+			}
+			assert.Equal(t, want, buf[0])
+		}
+	})
+}
+
 // All ports send more than the rings hold before anybody receives.
 func TestAllSendAtOnce(t *testing.T) {
 	const ports, count = 3, 200

@@ -36,8 +36,8 @@ var (
 	ErrClosed    = errors.New("the fabric is closed")
 )
 
-// outcome is an operation's end in a word that C could share.
-type outcome uint32
+// outcome is an operation's end as a number that C could share.
+type outcome uint8
 
 const (
 	fine outcome = iota

@@ -39,12 +39,18 @@ type Options struct {
 	Ring    int        // cells of each port's inbox, a power of two; 256
 	Eager   int        // a message up to this size is buffered; 8 KiB; -1: none but what fits into a cell
 	Halves  int        // a message from this size on is copied by both sides at once; 256 KiB; -1: none
+	Unique  bool       // the caller's promise, below
 	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port
 
 	// Node has the processes of this host that the fabric spans. It says how many
 	// ports are here, and under which numbers. nil: this process alone.
 	Node *shm.Node
 }
+
+// Unique promises, of the whole fabric, that there are no wildcards and no probes, that
+// two messages from one port to another are never under way with one envelope at once,
+// and that a message above Eager is received into a buffer above Eager. Then a large
+// message takes one control cell, from the receiver, and is copied by its sender.
 
 // defaults fills in what was left zero.
 func (o *Options) defaults() {

@@ -16,7 +16,8 @@ import (
 const (
 	cellShort  = iota // a message whose payload is in the cell
 	cellPacket        // a message whose payload is in the packet that the cell names
-	cellAsk           // a large message: the payload is in the buffer of an op of the sender
+	cellAsk           // a large message: the payload is in the buffer of the sender's op
+	cellReady         // no message: the receiver's op waits for a large one
 )
 
 // cellsAtOnce bounds one call of progress.
@@ -24,10 +25,13 @@ const cellsAtOnce = 16
 
 // execute runs a posted op. It is of the inner half.
 func (p *Port) execute(o *op) {
-	if o.kind == opSend {
-		p.send(o)
-	} else {
+	switch {
+	case o.kind == opReceive:
 		p.receive(o)
+	case len(o.buf) > p.fabric.options.Eager && p.unique(o):
+		p.offer(o)
+	default:
+		p.send(o)
 	}
 }
 
@@ -52,7 +56,7 @@ func (p *Port) progress() (moved bool) {
 	return moved
 }
 
-// send puts an op into the destination's inbox, or behind those that wait for room there.
+// send puts an op's cell into its peer's inbox, or behind those that wait for room there.
 func (p *Port) send(o *op) {
 	if p.lanes != nil && p.queue(o) {
 		return
@@ -62,8 +66,8 @@ func (p *Port) send(o *op) {
 	}
 }
 
-// put fills in one cell for a send, if the destination has room. A message for which
-// no packet is free goes as a large one does.
+// put fills in the cell of an op, if its peer has room. A message for which no packet is
+// free goes as a large one does.
 func (p *Port) put(o *op) bool {
 	e := &o.node().Envelope
 	to := &p.fabric.peers[e.Peer]
@@ -76,23 +80,36 @@ func (p *Port) put(o *op) bool {
 	}
 	c.Context, c.Source, c.Tag = e.Context, p.rank, e.Tag
 	switch n := len(o.buf); {
+	case o.kind == opReceive:
+		p.stats.Readies++
+		name(c, cellReady, o)
 	case n <= ring.Inline:
 		c.Kind, c.Length = cellShort, uint32(n)
 		copy(c.Inline[:], o.buf)
 	case n <= p.fabric.options.Eager && p.pack(c, o.buf):
 	default:
-		c.Kind, c.Length = cellAsk, o.index
-		binary.LittleEndian.PutUint64(c.Inline[0:], o.turn)
-		binary.LittleEndian.PutUint64(c.Inline[8:], uint64(n))
-		c.Publish(turn)
-		to.wake()
-		return true
+		p.stats.Asks++
+		name(c, cellAsk, o)
 	}
+	kind := c.Kind
 	c.Publish(turn)
 	to.wake()
-	o.complete(fine)
+	if kind < cellAsk {
+		o.complete(fine)
+	}
 	return true
 }
+
+// name makes a cell name an op of this port, in its present turn.
+func name(c *ring.Cell, kind uint32, o *op) {
+	c.Kind, c.Length = kind, o.index
+	binary.LittleEndian.PutUint64(c.Inline[0:], o.turn)
+	binary.LittleEndian.PutUint64(c.Inline[8:], uint64(len(o.buf)))
+}
+
+// opOf returns the op of a peer that a cell names, and turnOf its turn.
+func (p *Port) opOf(c *ring.Cell) *op { return p.fabric.peers[c.Source].port.ops.at(c.Length) }
+func turnOf(c *ring.Cell) uint64      { return binary.LittleEndian.Uint64(c.Inline[0:]) }
 
 // pack puts a message into a packet, if one is free.
 func (p *Port) pack(c *ring.Cell, data []byte) bool {
@@ -119,18 +136,19 @@ func (p *Port) receive(o *op) {
 	for {
 		i := p.matcher.Post(o.index)
 		if i == match.None {
+			p.announce(o)
 			if p.far != nil {
 				p.forsake(o)
 			}
 			return
 		}
 		a := p.ops.at(i)
-		taken := p.take(&a.cell)
-		if taken {
+		took := p.take(&a.cell)
+		if took {
 			p.deliver(o, &a.cell)
 		}
 		p.ops.put(a)
-		if taken {
+		if took {
 			return
 		}
 	}
@@ -138,38 +156,57 @@ func (p *Port) receive(o *op) {
 
 // arrive matches a message with the posted receives.
 func (p *Port) arrive(c *ring.Cell) {
+	if c.Kind == cellReady {
+		p.ready(c)
+		return
+	}
 	if !p.take(c) {
 		return
 	}
+	a := p.stand(c)
+	for {
+		i := p.matcher.Arrive(a.index)
+		if i == match.None {
+			break
+		}
+		if o := p.ops.at(i); o.mine() {
+			p.deliver(o, c)
+			return
+		}
+	}
+	p.keep(a, c)
+	p.untake(c)
+}
+
+// stand returns the op that stands for what has come.
+func (p *Port) stand(c *ring.Cell) *op {
 	a := p.arrival
 	n := a.node()
 	n.Envelope = Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}
 	p.arrived++
 	n.Number = p.arrived
-	if i := p.matcher.Arrive(a.index); i != match.None {
-		p.deliver(p.ops.at(i), c)
-		return
-	}
+	return a
+}
+
+// keep keeps what has come, which waits in a matcher, as its cell is needed again.
+func (p *Port) keep(a *op, c *ring.Cell) {
 	a.kind = opArrival
 	a.cell.Kind, a.cell.Context, a.cell.Source, a.cell.Tag = c.Kind, c.Context, c.Source, c.Tag
 	a.cell.Length, a.cell.Inline = c.Length, c.Inline
-	if c.Kind == cellAsk {
-		p.sender(c).decide(turnOf(c), pending)
-	}
 	p.arrival = p.ops.get()
 }
 
 // take makes sure that the message in a cell is not cancelled while it is handled.
 func (p *Port) take(c *ring.Cell) bool {
-	return c.Kind != cellAsk || p.sender(c).take(turnOf(c))
+	return c.Kind != cellAsk || p.opOf(c).take(turnOf(c))
 }
 
-// sender returns the op that a cell asks for, and turnOf its turn.
-func (p *Port) sender(c *ring.Cell) *op {
-	return p.fabric.peers[c.Source].port.ops.at(c.Length)
+// untake lets the message in a cell, which was taken, be cancelled again.
+func (p *Port) untake(c *ring.Cell) {
+	if c.Kind == cellAsk {
+		p.opOf(c).decide(turnOf(c), pending)
+	}
 }
-
-func turnOf(c *ring.Cell) uint64 { return binary.LittleEndian.Uint64(c.Inline[0:]) }
 
 // lengthOf returns the bytes of the message in a cell.
 func lengthOf(c *ring.Cell) int {
@@ -185,6 +222,10 @@ func lengthOf(c *ring.Cell) int {
 // deliver brings the message in a cell, which was taken, to a receive.
 func (p *Port) deliver(o *op, c *ring.Cell) {
 	o.source, o.tag = c.Source, c.Tag
+	if c.Kind == cellAsk {
+		p.transfer(o, p.opOf(c))
+		return
+	}
 	o.bytes, o.outcome = lengthOf(c), fine
 	if o.bytes > len(o.buf) {
 		o.bytes, o.outcome = len(o.buf), truncated
@@ -194,9 +235,6 @@ func (p *Port) deliver(o *op, c *ring.Cell) {
 		copy(o.buf, c.Inline[:o.bytes])
 	case cellPacket:
 		p.unpack(c, o.buf)
-	case cellAsk:
-		p.transfer(p.sender(c), o)
-		return
 	default:
 		p.fetch(c, o)
 		return

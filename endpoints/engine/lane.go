@@ -15,11 +15,16 @@ type lane struct {
 func (p *Port) queue(o *op) bool {
 	o.next = nil
 	for l := p.lanes; l != nil; l = l.next {
-		if l.peer == o.source {
-			l.last.next = o
-			l.last = o
-			return true
+		if l.peer != o.source {
+			continue
 		}
+		if l.first == nil { // all were cancelled
+			l.first = o
+		} else {
+			l.last.next = o
+		}
+		l.last = o
+		return true
 	}
 	return false
 }

@@ -12,12 +12,13 @@ import (
 )
 
 // kind is what an op is.
-type kind uint32
+type kind uint8
 
 const (
 	opSend kind = iota
 	opReceive
-	opArrival // an unexpected message
+	opArrival // what came and waits in a matcher
+	opSpent   // what came and has been used
 )
 
 // The states of an op, the low bits of its word.
@@ -44,9 +45,12 @@ type op struct {
 	bytes   int // what came: into the buffer, from where, under which tag
 	source  int32
 	tag     int32
+	index   uint32
 	kind    kind
 	outcome outcome
-	index   uint32
+	ready   bool // of a receive: its cellReady has gone, or waits in a lane
+	shared  bool // share is in use
+	_       [4]byte
 	below   atomic.Uint32 // index of the free op below, in a pool that threads share
 
 	// Second line: the buffer, and who is to be woken.
@@ -56,7 +60,7 @@ type op struct {
 	// Third line: an unexpected message, as it came.
 	cell ring.Cell
 
-	// Fourth line: of a large send, the copy in progress.
+	// Fourth line: the copy in progress of a large one.
 	share share
 }
 

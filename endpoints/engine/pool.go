@@ -64,7 +64,10 @@ func (l *pool) get() *op {
 func (l *pool) put(o *op) {
 	o.turn++
 	o.buf, o.bit = nil, fult.Bit{}
-	o.share.to, o.share.partner = nil, nil
+	o.ready = false
+	if o.shared {
+		o.shared, o.share.partner = false, nil
+	}
 	l.push(o, o)
 }
 

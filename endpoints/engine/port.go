@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
@@ -22,6 +23,9 @@ type Port struct {
 	worker  *fult.Worker // whose threads wait by switching; nil: OS threads wait
 	far     *far         // the way to other processes; nil: there are none
 	matcher match.Matcher
+	sends   match.Matcher // large sends that wait for a ready receive, if envelopes are unique
+	readies readies
+	stats   Stats
 	arrival *op    // stands for the next message that comes
 	arrived uint64 // messages that came
 	lanes   *lane  // sends that wait for room in their destination's inbox
@@ -42,6 +46,9 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 	p := &Port{fabric: f, rank: int32(rank), model: f.options.Model, inbox: inbox}
 	p.ops.port, p.ops.shared = p, p.model != Private
 	p.matcher = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
+	if f.options.Unique {
+		p.sends = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
+	}
 	p.arrival = p.ops.get()
 	p.posted.Init(new(locks.Entry[op]))
 	p.hmcs = locks.NewHMCS(domains)
@@ -67,6 +74,19 @@ func (p *Port) Attach(w *fult.Worker) {
 
 // Rank returns the port's number.
 func (p *Port) Rank() int { return int(p.rank) }
+
+// Stats count the cells that a port has sent beside those with messages.
+type Stats struct {
+	Asks    uint64 // of large sends
+	Readies uint64 // of receives for large messages, if envelopes are unique
+}
+
+// Stats returns what the port has counted so far.
+func (p *Port) Stats() Stats {
+	e := p.enter()
+	defer p.leave(e)
+	return p.stats
+}
 
 // Send sends buf and returns when buf may be used again.
 func (p *Port) Send(buf []byte, e Envelope) error {
@@ -141,5 +161,10 @@ func (p *Port) check(e Envelope, wildcards bool) error {
 	if !wildcards || e.Peer < AnySource || int(e.Peer) >= size || e.Tag < AnyTag {
 		return fmt.Errorf("port %d: peer %d, tag %d: the fabric has ports 0 to %d, and tags start at 0", p.rank, e.Peer, e.Tag, size-1)
 	}
+	if p.fabric.options.Unique {
+		return errUnique
+	}
 	return nil
 }
+
+var errUnique = errors.New("a fabric of unique envelopes has neither wildcards nor probes: leave out Options.Unique")

@@ -11,6 +11,9 @@ func (p *Port) Iprobe(e Envelope) (Status, bool, error) {
 	if err := p.check(e, true); err != nil {
 		return Status{}, false, err
 	}
+	if p.fabric.options.Unique {
+		return Status{}, false, errUnique // a large message does not come before its receive
+	}
 	o := p.enter()
 	p.progress()
 	s, found := p.look(e)
@@ -40,9 +43,7 @@ func (p *Port) look(e Envelope) (Status, bool) {
 		}
 		a := p.ops.at(i)
 		if c := &a.cell; p.take(c) {
-			if c.Kind == cellAsk {
-				p.sender(c).decide(turnOf(c), pending)
-			}
+			p.untake(c)
 			return Status{Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}, lengthOf(c)}, true
 		}
 		p.matcher.Cancel(i)

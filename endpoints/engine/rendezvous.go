@@ -5,67 +5,79 @@ package engine
 
 import "sync/atomic"
 
-// A large message is copied once, from buffer to buffer, by the thread that matched
-// it. If it is large enough, the other side's thread copies too while it waits: both
-// claim chunks from one counter, and who ends last completes both operations.
+// A large message is copied once, from buffer to buffer, by the thread that has brought
+// send and receive together. If it is large enough, the thread of the other side copies
+// too while it waits: both claim chunks from one counter, and who ends last completes
+// both operations.
 
-// share is the copy of a large send in progress: one cache line.
+// share is a copy that two sides take part in. It lies in the op of the one that was
+// found: the other touches it only while it still has a chunk of its own to add.
 type share struct {
 	claimed atomic.Uint64 // bytes that somebody copies or has copied
 	copied  atomic.Uint64 // bytes of those who have ended
-	to      []byte        // empty but while a send is matched
-	partner *op           // the receive
-	_       [16]byte
+	total   uint64        // all
+	partner *op
+	_       [32]byte
 }
 
 // chunk is what one side copies at a time.
 const chunk = 64 << 10
 
-// transfer copies from a send that was taken to its receive, whose fields say already
-// what comes, and completes both.
-func (p *Port) transfer(s, r *op) {
-	n := r.bytes
-	if n < p.fabric.options.Halves {
-		s.decide(s.turn, matched)
-		copy(r.buf[:n], s.buf)
+// transfer copies between an op of this port and the op of a peer that it has matched,
+// and completes both.
+func (p *Port) transfer(own, found *op) {
+	s, r := own, found
+	if s.kind != opSend {
+		s, r = r, s
+	}
+	r.bytes, r.outcome = len(s.buf), fine
+	if r.bytes > len(r.buf) {
+		r.bytes, r.outcome = len(r.buf), truncated
+	}
+	if r.bytes < p.fabric.options.Halves {
+		found.decide(found.turn, matched)
+		copy(r.buf, s.buf)
 		s.complete(fine)
-		p.fabric.peers[r.source].wake()
 		r.complete(r.outcome)
+		p.fabric.peers[found.port.rank].wake()
 		return
 	}
-	sh := &s.share
-	sh.to, sh.partner = r.buf[:n], r
+	sh := &found.share
+	found.shared, sh.total, sh.partner = true, uint64(r.bytes), own
 	sh.copied.Store(0)
-	sh.claimed.Store(chunk) // the first chunk is ours: the send cannot end before us
-	s.decide(s.turn, matched)
-	s.copyFrom(0)
+	sh.claimed.Store(chunk) // the first chunk is ours: the copy cannot end before us
+	found.decide(found.turn, matched)
+	found.copyFrom(0)
 }
 
-// help copies chunks of a large send that is matched, on the thread that waits for it.
-func (s *op) help() {
-	if s.kind != opSend || !s.is(matched) || s.share.to == nil {
+// help copies chunks for an op whose thread has nothing else to do.
+func (o *op) help() {
+	if !o.is(matched) || !o.shared {
 		return
 	}
-	if at := s.share.claimed.Add(chunk) - chunk; at < uint64(len(s.share.to)) {
-		s.copyFrom(at)
+	if at := o.share.claimed.Add(chunk) - chunk; at < o.share.total {
+		o.copyFrom(at)
 	}
 }
 
 // copyFrom copies the chunk at an offset, which is claimed, and all that it can claim.
-// Until it adds up what it copied, neither operation is done; after that they are not
-// touched but by who was last.
-func (s *op) copyFrom(at uint64) {
-	var sum uint64
-	n := uint64(len(s.share.to))
-	for ; at < n; at = s.share.claimed.Add(chunk) - chunk {
-		sum += uint64(copy(s.share.to[at:min(at+chunk, n)], s.buf[at:]))
+// Until it adds up what it copied, neither op is done; then nobody touches them but who
+// was last.
+func (o *op) copyFrom(at uint64) {
+	sh, s, r := &o.share, o, o.share.partner
+	if s.kind != opSend {
+		s, r = r, s
 	}
-	if s.share.copied.Add(sum) == n {
-		// Either may sleep, and may be used again when it is done.
-		f, r, from, to := s.port.fabric, s.share.partner, s.port.rank, s.source
+	var sum uint64
+	n := sh.total
+	for ; at < n; at = sh.claimed.Add(chunk) - chunk {
+		sum += uint64(copy(r.buf[at:min(at+chunk, n)], s.buf[at:]))
+	}
+	if sh.copied.Add(sum) == n {
 		s.complete(fine)
 		r.complete(r.outcome)
-		f.peers[from].wake()
-		f.peers[to].wake()
+		f := s.port.fabric // either side may sleep
+		f.peers[s.port.rank].wake()
+		f.peers[r.port.rank].wake()
 	}
 }

@@ -68,6 +68,9 @@ func (r Request) done() bool  { return r.op.word.Load() == r.turn<<stateBits|don
 // finish gives back a done op. A port's threads may do so side by side.
 func (r Request) finish() (Status, error) {
 	o := r.op
+	if o.ready {
+		o.port.retire(o)
+	}
 	s := Status{Envelope{Context: o.node().Context, Peer: o.source, Tag: o.tag}, o.bytes}
 	err := o.outcome.err()
 	if o.outcome == peerGone {
@@ -80,12 +83,12 @@ func (r Request) finish() (Status, error) {
 // withdraw ends an op that nothing has matched. It is of the inner half.
 func (p *Port) withdraw(o *op, how outcome) {
 	if o.kind == opReceive {
-		if p.matcher.Cancel(o.index) {
+		if (o.ready && o.mine()) || (!o.ready && p.matcher.Cancel(o.index)) {
 			o.complete(how)
 		}
 		return
 	}
-	if p.unqueue(o) {
+	if p.unqueue(o) || p.fabric.options.Unique && p.sends.Cancel(o.index) {
 		o.complete(how)
 		return
 	}
