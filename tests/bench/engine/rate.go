@@ -82,9 +82,9 @@ func (m *meter) windows(f *engine.Fabric, out, in []byte, messages, rounds int) 
 			}
 			var err error
 			if me == 0 {
-				err = sendWindow(f.Port(0), out, messages, round)
+				err = sendWindow(f.Port(0), out, messages, round, engine.Envelope{Peer: 1})
 			} else {
-				err = receiveWindow(f.Port(1), in, len(out), messages, round)
+				err = receiveWindow(f.Port(1), in, len(out), messages, round, engine.Envelope{Peer: 0})
 			}
 			if err != nil {
 				return err
@@ -98,10 +98,9 @@ func (m *meter) windows(f *engine.Fabric, out, in []byte, messages, rounds int) 
 	return took, err
 }
 
-func sendWindow(p *engine.Port, out []byte, messages int, round uint64) (err error) {
+func sendWindow(p *engine.Port, out []byte, messages int, round uint64, to engine.Envelope) (err error) {
 	var requests [window]engine.Request
 	stamp(out, round)
-	to := engine.Envelope{Peer: 1}
 	for i := range messages {
 		if requests[i], err = p.Isend(out, to); err != nil {
 			return err
@@ -115,9 +114,9 @@ func sendWindow(p *engine.Port, out []byte, messages int, round uint64) (err err
 }
 
 // receiveWindow receives into the parts of the room, in turns, which are spoilt before.
-func receiveWindow(p *engine.Port, in []byte, size, messages int, round uint64) (err error) {
+func receiveWindow(p *engine.Port, in []byte, size, messages int, round uint64, from engine.Envelope) (err error) {
 	var requests [window]engine.Request
-	from, parts := engine.Envelope{Peer: 0}, min(messages, len(in)/size)
+	parts := min(messages, len(in)/size)
 	for done := 0; done < messages; done += parts {
 		for i := range parts {
 			stamp(in[i*size:(i+1)*size], ^uint64(0))

@@ -57,7 +57,19 @@ var general = []figure{
 	{file: "overlap", title: "Communication hidden behind computation", kind: "Overlap", x: "size", least: 2},
 	{file: "startup", title: "Start and end of a job", kind: "Startup", x: "ranks", panel: "setting", least: 1, log: true},
 	{file: "memory", title: "Memory of a rank", kind: "Memory", x: "ranks", least: 1},
+
+	// Of the message engine.
+	{file: "match", title: "A message to one of many pending receives", kind: "Match", x: "pending", least: 2, log: true},
+	{file: "share", title: "Message rate of 8-byte messages by threads that share a port", kind: "Share", x: "threads",
+		fixed: map[string]string{"size": "8"}, least: 2, log: true},
+	{file: "share-size", title: "Message rate of threads that share a port, by size", kind: "Share", x: "size", panel: "threads", least: 2, log: true},
+	{file: "uts", title: "Unbalanced tree search", kind: "UTS", x: "threads", fixed: plain, least: 2},
+	{file: "bfs", title: "Breadth-first search", kind: "BFS", x: "threads", fixed: plain, least: 2},
+	{file: "sweep", title: "Sweep", kind: "Sweep", x: "threads", fixed: plain, least: 2},
 }
+
+// plain are the applications' runs by goroutines, each with a port of its own.
+var plain = map[string]string{"mates": "1", "matcher": "table", "as": "goroutines"}
 
 // perMode are figures 3 to 8 of the paper on TPSL: a panel for each mode, with a line for
 // each number of pairs.
@@ -70,7 +82,7 @@ func perMode(between, where string) (all []figure) {
 		f.file += "-modes-" + between
 		f.title += " by mode and pairs of ranks, " + where
 		f.x, f.panel, f.log, f.least, f.leastLines = "size", "mode", true, 2, 2
-		f.fixed = map[string]string{"between": between}
+		f.fixed = map[string]string{"between": between, "model": "", "halves": ""} // the engine's ways are no modes
 		all = append(all, f)
 	}
 	return all
@@ -87,6 +99,10 @@ var words = map[string]string{
 	"mode=threaded":     "threaded MPI",
 	"mode=tpsl":         "tpsl",
 	"mode=private":      "tpsl, private mode",
+	"mode=engine":       "message engine",
+	"halves=off":        "one copy",
+	"matcher=table":     "hash table",
+	"matcher=queues":    "two queues",
 	"grid=cube":         "cube",
 	"grid=x":            "large X",
 	"grid=y":            "large Y",
@@ -102,8 +118,13 @@ var words = map[string]string{
 	"pairs":             "pairs of ranks",
 	"threads":           "threads",
 	"ranks":             "ranks",
+	"pending":           "pending receives",
 	"us/msg":            "microseconds",
 	"us/call":           "microseconds",
+	"ns/msg":            "nanoseconds per message",
+	"ns/step":           "nanoseconds per cell, angle and group",
+	"MTEPS":             "million edges traversed per second",
+	"Mnodes/s":          "million nodes per second",
 	"us/exchange":       "microseconds",
 	"Mmsg/s":            "million messages per second",
 	"GB/s":              "GB/s",

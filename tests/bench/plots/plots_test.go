@@ -173,3 +173,43 @@ func TestStyles(t *testing.T) {
 	assert.Equal(t, vermilion, styleOf("mode=flat/by=y", used), "flat's is taken")
 	assert.Equal(t, black, styleOf("mode=flat/by=x", used), "as before")
 }
+
+// The engine's figures: its pair stands beside flat ranks, and the rest has figures of its own.
+func TestEngine(t *testing.T) {
+	set, err := results.Read(strings.NewReader(`
+BenchmarkLatency/mode=flat/between=processes/pairs=1/size=8 1 0.4 us/msg
+BenchmarkLatency/mode=flat/between=processes/pairs=1/size=64 1 0.4 us/msg
+BenchmarkLatency/mode=engine/between=threads/pairs=1/size=8 1 0.2 us/msg
+BenchmarkLatency/mode=engine/between=threads/pairs=1/size=64 1 0.2 us/msg
+BenchmarkLatency/mode=engine/between=threads/pairs=1/model=global/size=8 1 0.3 us/msg
+BenchmarkLatency/mode=engine/between=threads/pairs=1/model=global/size=64 1 0.3 us/msg
+BenchmarkMatch/matcher=table/pending=10 1 50 ns/msg
+BenchmarkMatch/matcher=table/pending=100 1 50 ns/msg
+BenchmarkMatch/matcher=queues/pending=10 1 40 ns/msg
+BenchmarkMatch/matcher=queues/pending=100 1 400 ns/msg
+BenchmarkShare/model=global/threads=1/size=8 1 4 Mmsg/s
+BenchmarkShare/model=global/threads=2/size=8 1 3 Mmsg/s
+BenchmarkUTS/tree=T3/threads=1/mates=1/model=private/matcher=table/as=goroutines 1 4 Mnodes/s
+BenchmarkUTS/tree=T3/threads=2/mates=1/model=private/matcher=table/as=goroutines 1 7 Mnodes/s
+BenchmarkUTS/tree=T3/threads=2/mates=2/model=global/matcher=table/as=goroutines 1 7 Mnodes/s
+`))
+	require.NoError(t, err)
+	folder := t.TempDir()
+	drawn, err := Draw(folder, set, "Some CPU")
+	require.NoError(t, err)
+	var files []string
+	for _, f := range drawn {
+		files = append(files, f.File)
+	}
+	assert.Equal(t, []string{"latency", "match", "share", "uts"}, files)
+	for file, words := range map[string][]string{
+		"latency": {">flat MPI<", ">message engine<", ">message engine, global<"},
+		"match":   {">hash table<", ">two queues<", ">pending receives<"},
+	} {
+		svg, err := os.ReadFile(filepath.Join(folder, file+".svg"))
+		require.NoError(t, err)
+		for _, want := range words {
+			assert.Contains(t, string(svg), want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ var (
 
 var (
 	ofMode = map[string]style{"mode=flat": black, "mode=tags": vermilion, "mode=threaded": vermilion, "mode=comms": orange,
-		"mode=tpsl": blue, "mode=private": sky}
+		"mode=tpsl": blue, "mode=private": sky, "mode=engine": green}
 	inTurn = []style{black, blue, vermilion, green, sky, orange, purple}
 )
 

@@ -54,7 +54,7 @@ func shorten(panels []panel) {
 
 // order is that of panels and lines with these keys.
 var order = []string{"between=threads", "between=processes", "between=hosts", "mode=flat", "mode=tags", "mode=comms",
-	"mode=threaded", "mode=tpsl", "mode=private", "grid=cube", "grid=x", "grid=y", "grid=z"}
+	"mode=threaded", "mode=tpsl", "mode=private", "mode=engine", "grid=cube", "grid=x", "grid=y", "grid=z"}
 
 // compareKeys orders "mode=flat/by=x" part by part, as order says, then by value.
 func compareKeys(a, b string) int {

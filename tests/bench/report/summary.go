@@ -58,8 +58,8 @@ func writeGoals(b *strings.Builder, found *results.Set, goals []Goal) {
 
 // modes are the columns of medians, in order; then come the ratios.
 var (
-	modes  = []string{"flat", "flat-yields", "tags", "comms", "tpsl", "private"}
-	ratios = [][2]string{{"tpsl", "flat"}, {"private", "flat"}, {"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}}
+	modes  = []string{"flat", "flat-yields", "tags", "comms", "tpsl", "private", "engine"}
+	ratios = [][2]string{{"tpsl", "flat"}, {"private", "flat"}, {"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"engine", "flat"}}
 )
 
 // writeMedians writes a table for each kind of benchmark, with the modes that it has.

@@ -60,7 +60,7 @@ func (s *Set) summarise(name string, value func(turn int) (float64, bool)) (Summ
 
 // MoreIsBetter tells which way a unit is better.
 func MoreIsBetter(unit string) bool {
-	return slices.Contains([]string{"Mmsg/s", "GB/s", "percent"}, unit)
+	return slices.Contains([]string{"Mmsg/s", "GB/s", "MB/s", "Mnodes/s", "MTEPS", "percent"}, unit)
 }
 
 // Beside returns the name of what another mode's benchmark is compared with. Ranks that
