@@ -11,6 +11,7 @@ package host
 import "C"
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -68,11 +69,18 @@ func begin() error {
 	if err != nil {
 		return err
 	}
-	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(first, os.Getenv("TPSL_TOOLS")), Processes: true, Extended: settle})
+	huge, err := rankset.HugeText(os.Getenv)
+	if err != nil {
+		return err
+	}
+	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(first, os.Getenv("TPSL_TOOLS")), Processes: true, Extended: settle,
+		HugeText: huge, Refused: warn})
 	C.tpsl_set_process_peers(C.bool(set.Peers))
 	describe(set)
 	return nil
 }
+
+func warn(err error) { fmt.Fprintln(os.Stderr, "tpsl:", err) }
 
 // preloads lists what comes in front of a program's libraries: ours, of which the shim is the
 // first to be started, and the user's.

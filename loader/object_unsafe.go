@@ -50,7 +50,8 @@ func mapObject(o *plan.Object) (*mapped, error) {
 	if id, err := identify(f); err != nil || id != o.ID {
 		return nil, errors.Join(errChanged, err)
 	}
-	start, err := reserve(o)
+	copied := host.textOf(o, f)
+	start, err := reserve(uintptr(o.Span.Size), alignment(o, copied))
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +61,12 @@ func mapObject(o *plan.Object) (*mapped, error) {
 	}
 	for _, l := range o.Loads {
 		if err := m.mapLoad(f, l); err != nil {
+			m.discard()
+			return nil, err
+		}
+	}
+	if copied != nil {
+		if err := copied.over(m); err != nil {
 			m.discard()
 			return nil, err
 		}
@@ -89,12 +96,20 @@ func identify(f *os.File) (image.FileID, error) {
 	return image.FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, MtimeSec: st.Mtim.Sec, MtimeNsec: st.Mtim.Nsec}, nil
 }
 
-// reserve takes address space for the span, aligned as the segments want.
-func reserve(o *plan.Object) (unsafe.Pointer, error) {
-	size, align := uintptr(o.Span.Size), uintptr(pageSize)
+// alignment is what the segments of o want of its place, and its text in huge pages.
+func alignment(o *plan.Object, t *text) uintptr {
+	align := uintptr(pageSize)
+	if t != nil {
+		align = hugePage
+	}
 	for _, l := range o.Loads {
 		align = max(align, uintptr(l.Align))
 	}
+	return align
+}
+
+// reserve takes address space, aligned.
+func reserve(size, align uintptr) (unsafe.Pointer, error) {
 	more := align - uintptr(pageSize)
 	p, err := unix.MmapPtr(-1, 0, nil, size+more, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {

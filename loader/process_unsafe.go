@@ -65,6 +65,7 @@ type process struct {
 	handles map[string]unsafe.Pointer
 	once    map[image.FileID]*mapped
 	live    map[*C.struct_tpsl_instance]*instance
+	texts   map[image.FileID]*text // nil: none could be made
 
 	verifying sync.RWMutex // taken before mu
 }
@@ -75,6 +76,7 @@ var host = process{
 	handles: map[string]unsafe.Pointer{},
 	once:    map[image.FileID]*mapped{},
 	live:    map[*C.struct_tpsl_instance]*instance{},
+	texts:   map[image.FileID]*text{},
 }
 
 // Config says what instances are made of.
@@ -86,6 +88,8 @@ type Config struct {
 	Preload    []string    // files that come first in what is opened
 	Processes  bool        // each instance is a process that shares the address space
 	Extended   func()      // told when an instance has opened a library more; nil: nobody is
+	HugeText   bool        // text in huge pages, from a copy of it
+	Refused    func(error) // told for each library why the kernel lets it have none; may be nil
 }
 
 // Configure sets what instances opened from now on are made of.

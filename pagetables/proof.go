@@ -80,7 +80,13 @@ type trial struct {
 type evidence struct {
 	*ProofObject
 	instances map[Owner]bool
-	text      map[uint64]*textPage // by offset in the file
+	text      map[textPlace]*textPage
+}
+
+// textPlace is where a page of text comes from: the object's file, or a copy of a part of it.
+type textPlace struct {
+	device        string
+	inode, offset uint64
 }
 
 type textPage struct {
@@ -92,7 +98,7 @@ type textPage struct {
 func (t *trial) hear(m *Mapping, start, end uint64, s *span) error {
 	e := t.known[s.object]
 	if e == nil {
-		e = &evidence{&ProofObject{Object: s.object}, map[Owner]bool{}, map[uint64]*textPage{}}
+		e = &evidence{&ProofObject{Object: s.object}, map[Owner]bool{}, map[textPlace]*textPage{}}
 		t.known[s.object] = e
 		t.proof.Objects = append(t.proof.Objects, e.ProofObject)
 	}
@@ -112,7 +118,7 @@ func (t *trial) hear(m *Mapping, start, end uint64, s *span) error {
 					e.DataSame++
 				}
 			case m.Perm == "r-xp":
-				e.compare(m.Offset+address-m.Start, frame)
+				e.compare(textPlace{m.Device, m.Inode, m.Offset + address - m.Start}, frame)
 			}
 		})
 	})
@@ -122,10 +128,10 @@ func (t *trial) hear(m *Mapping, start, end uint64, s *span) error {
 	return err
 }
 
-func (e *evidence) compare(offset, frame uint64) {
-	page := e.text[offset]
+func (e *evidence) compare(place textPlace, frame uint64) {
+	page := e.text[place]
 	if page == nil {
-		e.text[offset] = &textPage{frame: frame}
+		e.text[place] = &textPage{frame: frame}
 		return
 	}
 	page.several = true

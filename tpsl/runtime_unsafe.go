@@ -89,7 +89,11 @@ func configure() error {
 	if err != nil {
 		return err
 	}
-	config := loader.Config{Policy: policies.Opened, Unified: names.Data, Preload: yields}
+	huge, err := rankset.HugeText(getenv)
+	if err != nil {
+		return err
+	}
+	config := loader.Config{Policy: policies.Opened, Unified: names.Data, Preload: yields, HugeText: huge, Refused: warn}
 	if len(state.set.Ranks) > 1 {
 		d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
 		if err != nil {
@@ -168,6 +172,8 @@ func initTimeout(text string) (time.Duration, error) {
 	n, err := rankset.Number("TPSL_INIT_TIMEOUT", text)
 	return time.Duration(n) * time.Second, err
 }
+
+func warn(err error) { fmt.Fprintln(os.Stderr, "tpsl:", err) }
 
 func unclaimed() (slots []int) {
 	for i := range endpoints.Count() {
