@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build_packages=(ca-certificates gcc gfortran libc6-dev libmpich-dev make)
 test_packages=(bash-completion clang cmake environment-modules g++ gdb git iproute2 libarpack2-dev libbpf-dev libcln-dev libginac-dev libhdf5-mpich-dev
 	libnetcdf-dev libopenmpi-dev libpmix-dev libscalapack-mpich-dev linux-perf llvm man-db mandoc mpich munge openssh-client openssh-server pkg-config
-	procps slurm-client slurmctld slurmd zsh)
+	procps slurm-client slurmctld slurmd strace zsh)
 
 say() {
 	printf '\n== %s\n' "$*"

@@ -127,6 +127,16 @@ func TestStopUnwindsThoseLeft(t *testing.T) {
 	assert.LessOrEqual(t, runtime.NumGoroutine(), before)
 }
 
+func TestPanicOfAThreadThatIsUnwoundIsTold(t *testing.T) {
+	w := NewWorker(2)
+	create(t, w, func(me *Thread) {
+		defer func() { panic("late") }()
+		me.Wait()
+	})
+	create(t, w, func(*Thread) { w.Stop() })
+	assert.EqualError(t, w.Run(), "fult: thread 0 panicked: late")
+}
+
 func TestGoexitEndsTheRun(t *testing.T) {
 	before := runtime.NumGoroutine()
 	w := NewWorker(10)

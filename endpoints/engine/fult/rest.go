@@ -7,7 +7,7 @@ import "time"
 
 const (
 	spinTime  = 20 * time.Microsecond // about what a sleep and a wake-up cost
-	pollSleep = time.Millisecond
+	pollSleep = time.Millisecond      // the longest sleep of a worker that polls
 )
 
 // rest waits until a thread may be ready: it spins a while, then sleeps. The bell
@@ -20,9 +20,9 @@ func (w *Worker) rest() {
 	}
 	w.bell.asleep.Store(1)
 	if !w.awake() {
-		var limit time.Duration
-		if w.Poll != nil {
-			limit = pollSleep
+		limit := w.nap
+		if w.Poll == nil {
+			limit = 0 // for ever: a signal rings
 		}
 		futexWait(&w.bell.asleep, 1, limit)
 	}

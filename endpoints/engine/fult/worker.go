@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // ErrFull is what Create returns if the worker has as many threads as it was made for.
@@ -39,6 +40,7 @@ type Worker struct {
 	limit   int
 	live    int
 	cpu     int
+	nap     time.Duration // how long it sleeps at most if it polls
 }
 
 // chunk holds lineThreads threads, in the order of their bits.
@@ -56,7 +58,7 @@ const (
 func NewWorker(threads int) *Worker {
 	threads = max(threads, 1)
 	return &Worker{
-		ready: newReady(threads), bell: new(Bell), limit: threads, cpu: unpinned,
+		ready: newReady(threads), bell: new(Bell), limit: threads, cpu: unpinned, nap: pollSleep,
 		chunks: make([]*chunk, (threads+lineThreads-1)/lineThreads),
 	}
 }
@@ -128,7 +130,7 @@ func (w *Worker) Run() error {
 		}
 		defer unpin()
 	}
-	defer w.unwind() // for a thread's runtime.Goexit that goes on here
+	defer w.unwind() // again, for a thread's runtime.Goexit that goes on here
 	for w.live > 0 && !w.stop.Load() {
 		w.turns = turn
 		ran := w.give()
