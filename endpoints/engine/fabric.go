@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tpsl/tpsl/endpoints/engine/fult"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
@@ -85,6 +86,8 @@ type peer struct {
 	inbox *ring.Ring
 	port  *Port
 	bell  *shm.Port // of a port that sleeps in the kernel; nil: none does
+
+	worker *fult.Bell // of the worker that polls the port; nil: none does
 }
 
 // New makes a fabric within this process, or this process's part of one.

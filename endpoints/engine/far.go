@@ -28,6 +28,9 @@ func (to *peer) wake() {
 	if to.bell != nil {
 		to.bell.Wake()
 	}
+	if to.worker != nil {
+		to.worker.Ring()
+	}
 }
 
 // handle names an op to shm, for as long as its turn lasts.

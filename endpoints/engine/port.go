@@ -61,17 +61,6 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 // firstPending is how many operations the matching table has room for at first.
 const firstPending = 64
 
-// Attach gives the port to a worker: its threads wait on the port by switching, and
-// the worker polls the port between them. Model Private, before the port is used.
-func (p *Port) Attach(w *fult.Worker) {
-	p.worker = w
-	before := w.Poll
-	w.Poll = func() bool {
-		moved := p.progress()
-		return before != nil && before() || moved
-	}
-}
-
 // Rank returns the port's number.
 func (p *Port) Rank() int { return int(p.rank) }
 
@@ -139,14 +128,6 @@ func (p *Port) start(k kind, buf []byte, e Envelope) Request {
 	r := Request{o, o.turn}
 	p.post(o)
 	return r
-}
-
-// thread returns the user-level thread that runs, nil if none does.
-func (p *Port) thread() *fult.Thread {
-	if p.worker == nil {
-		return nil
-	}
-	return p.worker.Current()
 }
 
 // check tells what is wrong with an envelope.

@@ -80,8 +80,10 @@ func (p *Port) poll(o *op) bool {
 // its worker polls meanwhile.
 func (p *Port) wait(o *op) {
 	var w waiter
-	for t := p.thread(); t != nil && o.bit == t.Bit() && !o.is(done); {
-		t.Wait()
+	if t := p.thread(); o.signals(t) {
+		for !o.is(done) && !p.fabric.closed.Load() {
+			t.Wait()
+		}
 	}
 	if p.model == HMCS {
 		p.waitServed(o)

@@ -123,20 +123,29 @@ func WaitAll(requests []Request, statuses []Status) error {
 func WaitAny(requests []Request) (int, Status, error) {
 	var w waiter
 	for {
-		var waits *Port
+		last, signalled := -1, true
 		for i, r := range requests {
 			if r.op == nil {
 				continue
 			}
-			waits = r.op.port
 			if s, done, err := r.Test(); done {
 				requests[i] = Request{}
 				return i, s, err
 			}
+			last, signalled = i, signalled && r.op.signals(r.op.port.thread())
 		}
-		if waits == nil {
+		if last < 0 {
 			return -1, Status{}, nil
 		}
-		waits.idle(&w)
+		switch p := requests[last].op.port; {
+		case p.fabric.closed.Load():
+			s, err := requests[last].Wait()
+			requests[last] = Request{}
+			return last, s, err
+		case signalled:
+			p.thread().Wait()
+		default:
+			p.idle(&w)
+		}
 	}
 }

@@ -37,11 +37,9 @@ func (w *waiter) pause(f *Fabric) {
 // idle passes the time of a thread whose poll moved nothing: a user-level thread lets
 // the others of its worker run.
 func (p *Port) idle(w *waiter) {
-	if p.worker != nil {
-		if t := p.worker.Current(); t != nil {
-			t.Yield()
-			return
-		}
+	if t := p.thread(); t != nil {
+		t.Yield()
+		return
 	}
 	w.pause(p.fabric)
 }

@@ -104,6 +104,16 @@ func (w *Worker) Create(run func(*Thread)) (*Thread, error) {
 	return t, nil
 }
 
+// SignalAll signals every thread.
+//
+// Preconditions: called on the worker's OS thread, by Poll or a thread.
+func (w *Worker) SignalAll() {
+	for id := range w.created {
+		b := w.ready.bit(id, w.bell)
+		b.Set()
+	}
+}
+
 // thread returns the thread of a number that was given.
 func (w *Worker) thread(id int) *Thread {
 	return &w.chunks[id/lineThreads].threads[id%lineThreads]
