@@ -200,16 +200,16 @@ func (d draft) access(i, kind uint32) uint32 {
 	n := d.nodes.At(i)
 	home := d.home(n.Envelope)
 	home.lock.Lock()
-	if e, _ := d.find(home, n.Envelope); e == nil || e.kind() == kind {
+	e, _ := d.find(home, n.Envelope)
+	if e == nil || e.kind() == kind {
 		defer home.lock.Unlock()
 		return d.swap(home, kind, i, n)
-	} else {
-		partner := e.first()
-		home.lock.Unlock()
-		runtime.Gosched()
-		d.Cancel(partner)
-		return partner
 	}
+	partner := e.first()
+	home.lock.Unlock()
+	runtime.Gosched()
+	d.Cancel(partner)
+	return partner
 }
 
 func (d draft) Post(i uint32) uint32   { return d.access(i, receive) }

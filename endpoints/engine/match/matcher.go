@@ -28,7 +28,7 @@ type Matcher struct {
 // New makes a matcher of nodes. A table starts with room for about pending nodes.
 func New(kind Kind, nodes *Nodes, pending int) Matcher {
 	if kind == TwoQueues {
-		return Matcher{queues: Queues{nodes: nodes}}
+		return Matcher{queues: *NewQueues(nodes)}
 	}
 	return Matcher{table: newTable(nodes, pending, true)}
 }
