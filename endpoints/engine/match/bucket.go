@@ -31,7 +31,7 @@ type bucket struct {
 	next  uint32        // bucket that this one overflows to; 0 is none
 	link  atomic.Uint32 // next bucket of the spare ones, while it is spare
 	_     uint32
-	entry [entries]entry
+	entry [3]entry
 }
 
 func (b *bucket) empty() bool {
@@ -48,41 +48,16 @@ func (e Envelope) hash() uint64 {
 	return h * 0xbf58476d1ce4e5b9
 }
 
-// entries is how many a bucket has.
-const entries = 3
-
-// nonzero returns 1, or 0 for 0.
-func nonzero(x uint32) uint32 { return (x | -x) >> 31 }
-
-// other returns 0 if the entry is of this key, else 1.
-func (e *entry) other(key Envelope) uint32 {
-	k := &e.key
-	return nonzero((k.Context^key.Context)|uint32(k.Peer^key.Peer)|uint32(k.Tag^key.Tag)) |
-		(nonzero(e.value) ^ 1)
-}
-
-// search returns which entry of a bucket is of a key, or entries. Where it is is a
-// matter of chance, so there is no branch: a processor would guess it wrong, and wait
-// for the line before it could go on.
-func (b *bucket) search(key Envelope) uint32 {
-	o0, o1, o2 := b.entry[0].other(key), b.entry[1].other(key), b.entry[2].other(key)
-	return o0 + o0&o1 + o0&o1&o2
-}
-
-// vacancy returns which entry of a bucket is the first free one, or entries.
-func (b *bucket) vacancy() uint32 {
-	v0, v1, v2 := nonzero(b.entry[0].value), nonzero(b.entry[1].value), nonzero(b.entry[2].value)
-	return v0 + v0&v1 + v0&v1&v2
-}
-
 // find returns the entry of key in the chain of home, or nil and a free entry, if any.
 func (t *Table) find(home *bucket, key Envelope) (found, free *entry) {
 	for b := home; ; b = &t.buckets[b.next] {
-		if at := b.search(key); at < entries {
-			return &b.entry[at], nil
-		}
-		if at := b.vacancy(); at < entries {
-			free = &b.entry[at]
+		for i := range b.entry {
+			e := &b.entry[i]
+			if e.value == 0 {
+				free = e
+			} else if e.key == key {
+				return e, nil
+			}
 		}
 		if b.next == 0 {
 			return nil, free

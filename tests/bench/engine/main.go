@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	case err != nil:
 		return report.NotDone, fmt.Errorf("%w; -h lists the options", err)
 	case o.measure != "":
+		signal.Reset(unix.SIGINT, unix.SIGTERM) // nobody looks at ctx meanwhile: they end the process
 		if err := o.measureSide(stdout); err != nil {
 			return report.NotDone, err
 		}
