@@ -122,6 +122,23 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// A batch that takes longer than the others decides nothing.
+func TestRepeat(t *testing.T) {
+	m := &meter{plan: plan{}}
+	runs := 0
+	rounds, took, err := m.repeat(func(rounds int) (time.Duration, error) {
+		if runs++; runs%3 == 0 {
+			return time.Second, nil
+		}
+		return time.Duration(rounds) * time.Millisecond, nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, time.Duration(rounds)*time.Millisecond, took)
+	wrong := errors.New("a wrong answer")
+	_, _, err = m.repeat(func(int) (time.Duration, error) { return 0, wrong })
+	require.ErrorIs(t, err, wrong)
+}
+
 func TestPerRound(t *testing.T) {
 	assert.InDelta(t, 250, nanosecondsOf(time.Microsecond, 4), 1e-9)
 	assert.InDelta(t, 2, microsecondsOf(10*time.Microsecond, 5), 1e-9)

@@ -58,9 +58,9 @@ func measureLatency(m *meter) error {
 // fastest prints half the round trip of the fastest batch, as limits.c of tests/bench/programs measures the
 // hand-over of a cache line.
 func (m *meter) fastest(f *engine.Fabric, size int) error {
-	const batches, passes = 20, 1000
+	const tries, passes = 20, 1000
 	least := time.Hour
-	for range batches {
+	for range tries {
 		took, err := m.pingPong(f, size, passes)
 		if err != nil {
 			return err

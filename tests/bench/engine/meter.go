@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,17 +39,26 @@ func (o options) measureSide(stdout io.Writer) error {
 	return nil
 }
 
-// repeat runs f for more and more rounds, until they take the time of a figure, and returns the
-// last. Those before warm it up. f says how long its rounds took.
+// batches are the runs of a figure, of which the median counts: one in which others had the
+// processor decides nothing.
+const batches = 5
+
+// repeat runs f for more and more rounds, until a batch takes its share of the time of a figure, then so many
+// times again. It returns the rounds of a batch and the median of the times. f says how long its rounds took.
 func (m *meter) repeat(f func(rounds int) (took time.Duration, err error)) (rounds int, took time.Duration, err error) {
-	for rounds = 1; ; rounds *= 2 {
+	for rounds = 1; took < m.figure()/batches; rounds *= 2 {
 		if took, err = f(rounds); err != nil {
 			return 0, 0, err
 		}
-		if took >= m.figure() {
-			return rounds, took, nil
+	}
+	times := make([]time.Duration, batches)
+	for i := range times {
+		if times[i], err = f(rounds); err != nil {
+			return 0, 0, err
 		}
 	}
+	slices.Sort(times)
+	return rounds, times[batches/2], nil
 }
 
 // print prints a figure: the side's name with more keys, such as "size=8".
