@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -106,25 +105,4 @@ func pin(cpu int) error {
 		return fmt.Errorf("run on CPU %d: %w", cpu, err)
 	}
 	return nil
-}
-
-// A gate opens when all have come to it; the last one acts first.
-type gate struct {
-	missing atomic.Int64
-	act     func()
-	open    chan struct{}
-}
-
-func newGate(all int, act func()) *gate {
-	g := &gate{act: act, open: make(chan struct{})}
-	g.missing.Store(int64(all))
-	return g
-}
-
-func (g *gate) pass() {
-	if g.missing.Add(-1) == 0 {
-		g.act()
-		close(g.open)
-	}
-	<-g.open
 }

@@ -3,6 +3,11 @@
 
 package plots
 
+import (
+	"slices"
+	"strings"
+)
+
 // A figure says which benchmarks it shows, and where. A benchmark's keys are its
 // place on the x axis, its panel, fixed values, and else its line.
 type figure struct {
@@ -34,7 +39,7 @@ var (
 	memcpy   = limit{"Memcpy", "one memcpy", 1}
 )
 
-var figures = append(append(general, perMode("threads", "one node")...), perMode("hosts", "two hosts")...)
+var figures = slices.Concat(general, shared(), perMode("threads", "one node"), perMode("hosts", "two hosts"))
 
 var general = []figure{
 	{file: "latency", title: "Latency of one pair of ranks", kind: "Latency", x: "size", panel: "between",
@@ -60,9 +65,6 @@ var general = []figure{
 
 	// Of the message engine.
 	{file: "match", title: "A message to one of many pending receives", kind: "Match", x: "pending", least: 2, log: true},
-	{file: "share", title: "Message rate of 8-byte messages by threads that share a port", kind: "Share", x: "threads",
-		fixed: map[string]string{"size": "8"}, least: 2, log: true},
-	{file: "share-size", title: "Message rate of threads that share a port, by size", kind: "Share", x: "size", panel: "threads", least: 2, log: true},
 	{file: "uts", title: "Unbalanced tree search", kind: "UTS", x: "threads", fixed: plain, least: 2},
 	{file: "bfs", title: "Breadth-first search", kind: "BFS", x: "threads", fixed: plain, least: 2},
 	{file: "sweep", title: "Sweep", kind: "Sweep", x: "threads", fixed: plain, least: 2},
@@ -70,6 +72,24 @@ var general = []figure{
 
 // plain are the applications' runs by goroutines, each with a port of its own.
 var plain = map[string]string{"mates": "1", "matcher": "table", "as": "goroutines"}
+
+// shared are those of a port of the message engine that threads share: by threads, and by size.
+func shared() (all []figure) {
+	for op, title := range map[string]string{
+		"isend": "Messages of threads that share a port and send", "irecv": "Messages of threads that share a port and receive",
+		"pingpong": "Round trips of threads that share a port", "self": "Messages of threads to their own port",
+	} {
+		f := figure{kind: "Share", log: true, least: 2}
+		byThreads, bySize := f, f
+		byThreads.file, byThreads.title, byThreads.x = "share-"+op, title+", 64 bytes", "threads"
+		byThreads.fixed = map[string]string{"op": op, "size": "64"}
+		bySize.file, bySize.title, bySize.x = "share-"+op+"-size", title+", 4 threads", "size"
+		bySize.fixed = map[string]string{"op": op, "threads": "4"}
+		all = append(all, byThreads, bySize)
+	}
+	slices.SortFunc(all, func(a, b figure) int { return strings.Compare(a.file, b.file) })
+	return all
+}
 
 // perMode are figures 3 to 8 of the paper on TPSL: a panel for each mode, with a line for
 // each number of pairs.

@@ -187,8 +187,10 @@ BenchmarkMatch/matcher=table/pending=10 1 50 ns/msg
 BenchmarkMatch/matcher=table/pending=100 1 50 ns/msg
 BenchmarkMatch/matcher=queues/pending=10 1 40 ns/msg
 BenchmarkMatch/matcher=queues/pending=100 1 400 ns/msg
-BenchmarkShare/model=global/threads=1/size=8 1 4 Mmsg/s
-BenchmarkShare/model=global/threads=2/size=8 1 3 Mmsg/s
+BenchmarkShare/op=isend/model=global/threads=1/size=64 1 4 Mmsg/s
+BenchmarkShare/op=isend/model=global/threads=4/size=64 1 3 Mmsg/s
+BenchmarkShare/op=isend/model=global/threads=4/size=4096 1 1 Mmsg/s
+BenchmarkShare/op=isend/model=lockq/threads=4/size=64 1 3 Mmsg/s
 BenchmarkUTS/tree=T3/threads=1/mates=1/model=private/matcher=table/as=goroutines 1 4 Mnodes/s
 BenchmarkUTS/tree=T3/threads=2/mates=1/model=private/matcher=table/as=goroutines 1 7 Mnodes/s
 BenchmarkUTS/tree=T3/threads=2/mates=2/model=global/matcher=table/as=goroutines 1 7 Mnodes/s
@@ -201,10 +203,11 @@ BenchmarkUTS/tree=T3/threads=2/mates=2/model=global/matcher=table/as=goroutines 
 	for _, f := range drawn {
 		files = append(files, f.File)
 	}
-	assert.Equal(t, []string{"latency", "match", "share", "uts"}, files)
+	assert.Equal(t, []string{"latency", "match", "uts", "share-isend", "share-isend-size"}, files)
 	for file, words := range map[string][]string{
-		"latency": {">flat MPI<", ">message engine<", ">message engine, global<"},
-		"match":   {">hash table<", ">two queues<", ">pending receives<"},
+		"latency":     {">flat MPI<", ">message engine<", ">message engine, global<"},
+		"share-isend": {">global<", ">lockq<", ">threads<"},
+		"match":       {">hash table<", ">two queues<", ">pending receives<"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(folder, file+".svg"))
 		require.NoError(t, err)

@@ -15,7 +15,14 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine"
 )
 
+// limited ends a test that hangs.
+func limited(t *testing.T) {
+	watch := time.AfterFunc(20*time.Second, func() { panic(t.Name() + ": no end in time") })
+	t.Cleanup(func() { watch.Stop() })
+}
+
 func TestSum(t *testing.T) {
+	limited(t)
 	for _, as := range kinds {
 		o := Options{Ranks: 4, Model: "private", Matcher: "table", As: as}
 		require.NoError(t, Run(o, func(m *Member) error {
@@ -35,6 +42,7 @@ func TestSum(t *testing.T) {
 
 // Mates meet: nobody leaves before all have come.
 func TestMeet(t *testing.T) {
+	limited(t)
 	came := make([]int, 3)
 	o := Options{Ranks: 1, Mates: 3, Model: "global", Matcher: "table", As: goroutines}
 	require.NoError(t, Run(o, func(m *Member) error {
@@ -58,6 +66,7 @@ func TestMeet(t *testing.T) {
 
 // One that fails, or panics, ends the others' wait.
 func TestFailure(t *testing.T) {
+	limited(t)
 	for _, as := range kinds {
 		for name, fail := range map[string]func() error{
 			"lost the thread": func() error { return errors.New("lost the thread") },
