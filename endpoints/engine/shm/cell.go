@@ -65,7 +65,7 @@ func (p *Port) flush() {
 	p.outbox = kept
 	still := p.streams[:0]
 	for _, index := range p.streams {
-		if !p.stream(index) {
+		if !p.packets.hasPart() || !p.stream(index) {
 			still = append(still, index)
 		}
 	}

@@ -44,11 +44,17 @@ func (s *packets) takeMessage(process int32) (number int, memory []byte) {
 	return s.take(process, s.free&forMessages)
 }
 
-// takePart is takeMessage for a part of a message.
-func (s *packets) takePart(process int32) (number int, memory []byte) {
+// hasPart tells whether a packet for a part is free.
+func (s *packets) hasPart() bool {
 	if s.free&forParts == 0 {
 		s.collect()
 	}
+	return s.free&forParts != 0
+}
+
+// takePart is takeMessage for a part of a message.
+func (s *packets) takePart(process int32) (number int, memory []byte) {
+	s.hasPart()
 	return s.take(process, s.free&forParts)
 }
 

@@ -53,10 +53,7 @@ func measureRate(m *meter) error {
 		if err != nil {
 			return err
 		}
-		messages := window
-		if size >= largeFrom {
-			messages = ofLarge
-		}
+		messages := messagesOf(size)
 		out, in := make([]byte, size), make([]byte, roomForThem)
 		rounds, took, err := m.repeat(func(rounds int) (time.Duration, error) { return m.windows(f, out, in, messages, rounds) })
 		if err != nil {
@@ -72,30 +69,43 @@ func measureRate(m *meter) error {
 	return nil
 }
 
+// messagesOf is how many messages of a size a window has.
+func messagesOf(size int) int {
+	if size >= largeFrom {
+		return ofLarge
+	}
+	return window
+}
+
 // windows sends so many, from port 0 to port 1.
 func (m *meter) windows(f *engine.Fabric, out, in []byte, messages, rounds int) (took time.Duration, err error) {
 	err = m.together(2, func(me int) error {
-		var begin time.Time
-		for round := range uint64(warm + rounds) {
-			if round == warm {
-				begin = time.Now()
-			}
-			var err error
-			if me == 0 {
-				err = sendWindow(f.Port(0), out, messages, round, engine.Envelope{Peer: 1})
-			} else {
-				err = receiveWindow(f.Port(1), in, len(out), messages, round, engine.Envelope{Peer: 0})
-			}
-			if err != nil {
-				return err
-			}
-		}
+		passed, err := flow(f.Port(me), out, in, messages, rounds)
 		if me == 0 {
-			took = time.Since(begin)
+			took = passed
 		}
-		return nil
+		return err
 	})
 	return took, err
+}
+
+// flow is what port 0 or 1 of a pair does: 0 sends out, 1 receives messages as long.
+func flow(p *engine.Port, out, in []byte, messages, rounds int) (took time.Duration, err error) {
+	var begin time.Time
+	for round := range uint64(warm + rounds) {
+		if round == warm {
+			begin = time.Now()
+		}
+		if p.Rank() == 0 {
+			err = sendWindow(p, out, messages, round, engine.Envelope{Peer: 1})
+		} else {
+			err = receiveWindow(p, in, len(out), messages, round, engine.Envelope{Peer: 0})
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(begin), nil
 }
 
 func sendWindow(p *engine.Port, out []byte, messages int, round uint64, to engine.Envelope) (err error) {
