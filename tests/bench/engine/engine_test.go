@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/tests/bench/machine"
 	"github.com/tpsl/tpsl/tests/bench/report"
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
@@ -93,6 +94,29 @@ func TestSides(t *testing.T) {
 	code, _, err = command(t, "-quick", "-turns", "1", "-run", "kind=bad")
 	assert.Equal(t, report.NotDone, code)
 	require.Error(t, err)
+}
+
+// What sides print is what goals are about.
+func TestSidesServeGoals(t *testing.T) {
+	testsupport.NothingLeft(t)
+	p := plan{cores: machine.Cores(), threads: []int{1}, quick: true}
+	var found results.Set
+	for _, kind := range []string{"Latency", "Rate", "Match"} {
+		for _, name := range benches[kind].sides(p) {
+			var out strings.Builder
+			require.NoError(t, benches[kind].measure(&meter{p, results.ParseName(name), &out}), name)
+			require.NoError(t, found.Add(1, out.String()))
+		}
+	}
+	for _, kind := range []string{"Latency", "Rate", "Match"} {
+		for _, g := range benches[kind].goals {
+			for _, name := range []string{g.Name, g.Base} {
+				if name != "" && !strings.Contains(name, "mode=flat") && !strings.HasPrefix(name, "Memcpy") && name != "HandOver" {
+					assert.Contains(t, found.Values, name)
+				}
+			}
+		}
+	}
 }
 
 func TestOptions(t *testing.T) {
