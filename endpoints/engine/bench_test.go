@@ -102,6 +102,25 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
+// A port sends 8 bytes to itself: what a message costs without another thread.
+func BenchmarkSelf(b *testing.B) {
+	for name, o := range map[string]Options{"table": {}, "queues": {Matcher: match.TwoQueues}} {
+		b.Run(name, func(b *testing.B) {
+			o.Ports = 1
+			p := fabric(b, o).Port(0)
+			var buf [8]byte
+			for b.Loop() {
+				if p.Send(buf[:], Envelope{}) != nil {
+					b.Fatal()
+				}
+				if _, err := p.Recv(buf[:], Envelope{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // A copy of 4 MiB by memcpy, by a message that one side copies, and by one that both do.
 func BenchmarkLarge(b *testing.B) {
 	const size = 4 << 20
