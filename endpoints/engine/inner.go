@@ -74,29 +74,47 @@ func (p *Port) put(o *op) bool {
 	if to.port == nil {
 		return p.putFar(o)
 	}
+	if len(o.buf) <= ring.Inline && o.kind == opSend {
+		if !p.putShort(to, e, o.buf) {
+			return false
+		}
+		o.complete(fine)
+		return true
+	}
 	c, turn := to.inbox.Claim()
 	if c == nil {
 		return false
 	}
 	c.Context, c.Source, c.Tag = e.Context, p.rank, e.Tag
-	switch n := len(o.buf); {
+	packed := false
+	switch {
 	case o.kind == opReceive:
 		p.stats.Readies++
 		name(c, cellReady, o)
-	case n <= ring.Inline:
-		c.Kind, c.Length = cellShort, uint32(n)
-		copy(c.Inline[:], o.buf)
-	case n <= p.fabric.options.Eager && p.pack(c, o.buf):
+	case len(o.buf) <= p.fabric.options.Eager && p.pack(c, o.buf):
+		packed = true
 	default:
 		p.stats.Asks++
 		name(c, cellAsk, o)
 	}
-	kind := c.Kind
 	c.Publish(turn)
 	to.wake()
-	if kind < cellAsk {
+	if packed {
 		o.complete(fine)
 	}
+	return true
+}
+
+// putShort fills in the cell of a message that fits into it, if the peer has room.
+func (p *Port) putShort(to *peer, e *Envelope, data []byte) bool {
+	c, turn := to.inbox.Claim()
+	if c == nil {
+		return false
+	}
+	c.Kind, c.Context, c.Source, c.Tag, c.Length = cellShort, e.Context, p.rank, e.Tag, uint32(len(data))
+	copy(c.Inline[:], data)
+	c.Publish(turn)
+	to.wake()
 	return true
 }
 

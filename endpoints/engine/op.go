@@ -42,6 +42,7 @@ type op struct {
 	turn    uint64        // how often the op was used: a handle of another turn is stale
 	next    *op           // in the list that it is in: free ops, a lane
 	port    *Port
+	match   *match.Node
 	bytes   int // what came: into the buffer, from where, under which tag
 	source  int32
 	tag     int32
@@ -50,8 +51,6 @@ type op struct {
 	outcome outcome
 	ready   bool // of a receive: its cellReady has gone, or waits in a lane
 	shared  bool // share is in use
-	_       [4]byte
-	below   atomic.Uint32 // index of the free op below, in a pool that threads share
 
 	// Second line: the buffer, and who is to be woken.
 	buf []byte
@@ -60,14 +59,16 @@ type op struct {
 	// Third line: an unexpected message, as it came.
 	cell ring.Cell
 
-	// Fourth line: the copy in progress of a large one.
+	// Fourth line: the copy in progress of a large one; of a free op, the one below.
 	share share
+	below atomic.Uint32 // its index, in a pool that threads share
+	_     [4]byte
 }
 
 func (o *op) is(state uint64) bool { return o.word.Load() == o.turn<<stateBits|state }
 
 // node returns what matching sees of the op.
-func (o *op) node() *match.Node { return o.port.ops.nodes.At(o.index) }
+func (o *op) node() *match.Node { return o.match }
 
 // complete ends an op, whose fields say already what came. The signal comes after
 // the word that it is about.

@@ -63,7 +63,10 @@ func (l *pool) get() *op {
 // put gives an op back and makes handles on it stale.
 func (l *pool) put(o *op) {
 	o.turn++
-	o.buf, o.bit = nil, fult.Bit{}
+	o.buf = nil
+	if o.bit.Valid() {
+		o.bit = fult.Bit{}
+	}
 	o.ready = false
 	if o.shared {
 		o.shared, o.share.partner = false, nil
@@ -119,6 +122,7 @@ func (l *pool) extend() {
 	for i := range ops {
 		o := &ops[i]
 		o.port, o.index = l.port, l.nodes.Add()
+		o.match = l.nodes.At(o.index)
 		if i > 0 {
 			ops[i-1].next = o
 			ops[i-1].below.Store(o.index)

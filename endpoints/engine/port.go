@@ -79,22 +79,28 @@ func (p *Port) Stats() Stats {
 
 // Send sends buf and returns when buf may be used again.
 func (p *Port) Send(buf []byte, e Envelope) error {
-	r, err := p.Isend(buf, e)
-	if err != nil {
+	if err := p.check(e, false); err != nil {
 		return err
 	}
-	_, err = r.Wait()
+	if p.model == Private && len(buf) <= ring.Inline && p.sendShort(buf, &e) {
+		return nil
+	}
+	_, err := p.start(opSend, buf, e).Wait()
 	return err
 }
 
 // Recv receives into buf the first message that e names. A longer one ends with its
 // first bytes in buf and ErrTruncated.
 func (p *Port) Recv(buf []byte, e Envelope) (Status, error) {
-	r, err := p.Irecv(buf, e)
-	if err != nil {
+	if err := p.check(e, true); err != nil {
 		return Status{}, err
 	}
-	return r.Wait()
+	if p.model == Private {
+		if c := p.awaitFront(&e); c != nil {
+			return p.takeFront(c, buf)
+		}
+	}
+	return p.start(opReceive, buf, e).Wait()
 }
 
 // Isend starts to send buf, which must not change until the request is done.

@@ -17,7 +17,7 @@ type share struct {
 	copied  atomic.Uint64 // bytes of those who have ended
 	total   uint64        // all
 	partner *op
-	_       [32]byte
+	_       [24]byte
 }
 
 // chunk is what one side copies at a time.

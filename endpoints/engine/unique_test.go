@@ -83,7 +83,9 @@ func TestSmallMessageIntoReadyReceive(t *testing.T) {
 			require.Equal(t, 1, s.Bytes)
 			require.Equal(t, byte(tag), buf[0])
 		}
+		owner := a.enter()
 		assert.Less(t, a.readies.count, 2*firstSweep)
+		a.leave(owner)
 		one(t, f, true)
 	})
 }

@@ -21,8 +21,9 @@ func (k Kind) String() string { return [...]string{HashTable: "table", TwoQueues
 // Matcher is a table that grows when it is full, or queues. It is for one thread at a
 // time, so its table takes no locks.
 type Matcher struct {
-	table  *Table // nil: queues
-	queues Queues
+	table   *Table // nil: queues
+	queues  Queues
+	waiting int
 }
 
 // New makes a matcher of nodes. A table starts with room for about pending nodes.
@@ -33,31 +34,44 @@ func New(kind Kind, nodes *Nodes, pending int) Matcher {
 	return Matcher{table: newTable(nodes, pending, true)}
 }
 
+// Empty tells whether nothing waits.
+func (m *Matcher) Empty() bool { return m.waiting == 0 }
+
+// count counts who waits, of a partner that was found or not, and returns it.
+func (m *Matcher) count(partner uint32) uint32 {
+	if partner == None {
+		m.waiting++
+	} else {
+		m.waiting--
+	}
+	return partner
+}
+
 // Post hands in a receive: the earliest message that fits, or None, and it waits.
 func (m *Matcher) Post(i uint32) uint32 {
 	if m.table == nil {
-		return m.queues.Post(i)
+		return m.count(m.queues.Post(i))
 	}
 	partner := m.table.Post(i)
 	for partner == Full {
 		m.table.Grow()
 		partner = m.table.Post(i)
 	}
-	return partner
+	return m.count(partner)
 }
 
 // Arrive hands in a message: the receive posted first of those that take it, or
 // None, and it waits.
 func (m *Matcher) Arrive(i uint32) uint32 {
 	if m.table == nil {
-		return m.queues.Arrive(i)
+		return m.count(m.queues.Arrive(i))
 	}
 	partner := m.table.Arrive(i)
 	for partner == Full {
 		m.table.Grow()
 		partner = m.table.Arrive(i)
 	}
-	return partner
+	return m.count(partner)
 }
 
 // Probe returns the earliest message that a receive with this envelope would take,
@@ -70,9 +84,14 @@ func (m *Matcher) Probe(e Envelope) uint32 {
 }
 
 // Cancel takes node i out again, and tells whether it was still there.
-func (m *Matcher) Cancel(i uint32) bool {
+func (m *Matcher) Cancel(i uint32) (found bool) {
 	if m.table == nil {
-		return m.queues.Cancel(i)
+		found = m.queues.Cancel(i)
+	} else {
+		found = m.table.Cancel(i)
 	}
-	return m.table.Cancel(i)
+	if found {
+		m.waiting--
+	}
+	return found
 }
