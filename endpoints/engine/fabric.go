@@ -113,7 +113,7 @@ func New(o Options) (*Fabric, error) {
 	}
 	f := &Fabric{packets: packets, options: o, first: first, peers: make([]peer, size)}
 	f.spins = longSpin
-	if o.Model != Private || o.Ports > runtime.GOMAXPROCS(0) {
+	if o.Model != Private || size > runtime.GOMAXPROCS(0) { // a node is of one host
 		f.spins = shortSpin
 	}
 	for rank := first; rank < first+o.Ports; rank++ {

@@ -102,6 +102,9 @@ func TestFarSizes(t *testing.T) {
 					require.NoError(t, err)
 				} else {
 					go send()
+					s, err := b.Probe(Envelope{Context: 3, Peer: AnySource, Tag: AnyTag})
+					require.NoError(t, err)
+					require.Equal(t, Status{Envelope{Context: 3, Tag: 5}, size}, s)
 					_, err = b.Recv(nil, Envelope{Peer: 0, Tag: 6}) // comes after it
 					require.NoError(t, err)
 					r, err = b.Irecv(buf, e)
@@ -115,6 +118,30 @@ func TestFarSizes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Nothing is allocated per message, whatever its way. The models do not differ there.
+func TestFarAllocatesNothing(t *testing.T) {
+	for _, streams := range []bool{false, true} {
+		f := spanning(t, Options{}, streams, 1, 1)
+		a, b := f[0].Port(0), f[1].Port(1)
+		for _, size := range []int{8, 5000, 100_000} {
+			data, buf := pattern(size, 1), make([]byte, size)
+			assert.Zero(t, testing.AllocsPerRun(100, func() {
+				r, _ := b.Irecv(buf, Envelope{Peer: 0})
+				s, _ := a.Isend(data, Envelope{Peer: 1})
+				for sent, received := false, false; !sent || !received; {
+					if !sent {
+						_, sent, _ = s.Test()
+					}
+					if !received {
+						_, received, _ = r.Test()
+					}
+				}
+			}), "%d bytes", size)
+			assert.Equal(t, data, buf)
+		}
+	}
 }
 
 func TestFarTruncation(t *testing.T) {

@@ -115,8 +115,12 @@ func (x *exchange) run() error {
 			}
 			continue
 		}
+		before := len(x.outgoing) + len(x.incoming)
 		if err := x.testBoth(); err != nil {
 			return err
+		}
+		if len(x.outgoing) == postedSends && len(x.outgoing)+len(x.incoming) == before {
+			time.Sleep(20 * time.Microsecond) // the others may need this CPU
 		}
 	}
 	return nil

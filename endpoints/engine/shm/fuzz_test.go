@@ -99,6 +99,34 @@ func drain(t *testing.T, p *Port) (sends int) {
 	return sends
 }
 
+// Contract: whatever a peer writes over the words of its own segment and of its lanes in
+// ours, calls come to an end, and what arrives can be fetched as above.
+func FuzzMemory(f *testing.F) {
+	f.Add(uint16(0), uint64(math.MaxUint64), uint16(1), uint64(1)<<63)
+	f.Add(uint16(100), uint64(1), uint16(5000), uint64(math.MaxUint32))
+	f.Fuzz(func(t *testing.T, at1 uint16, value1 uint64, at2 uint16, value2 uint64) {
+		peer, victim := pair(t, Options{Cells: 8, Streams: true})
+		theirs, ours := peer.node.peers[0].segment, peer.node.peers[1].segment
+		scribble := func(at uint16, value uint64) {
+			for _, s := range []*segment{theirs, ours} {
+				lanes := s.memory[pageSize:s.slab(0)] // bells, words of packets, lanes
+				binary.LittleEndian.PutUint64(lanes[int(at)%(len(lanes)/8)*8:], value)
+			}
+		}
+		for i := range 30 {
+			switch i {
+			case 10:
+				scribble(at1, value1)
+			case 20:
+				scribble(at2, value2)
+			}
+			_, _ = peer.Send(1, 0, 0, make([]byte, 100*i), 0)
+			_, _ = victim.Send(0, 0, 0, make([]byte, 1000*i), 0)
+			drain(t, victim)
+		}
+	})
+}
+
 // Contract: a header is accepted if and only if a segment of its layout has the size
 // that the file has, and the counts that the peer announced.
 func FuzzHeader(f *testing.F) {
