@@ -67,10 +67,7 @@ func (l *pool) put(o *op) {
 	if o.bit.Valid() {
 		o.bit = fult.Bit{}
 	}
-	o.ready = false
-	if o.shared {
-		o.shared, o.share.partner = false, nil
-	}
+	o.ready, o.shared = false, false
 	l.push(o, o)
 }
 

@@ -20,7 +20,8 @@ type share struct {
 	_       [24]byte
 }
 
-// chunk is what one side copies at a time.
+// chunk is what one side copies at a time: more than a claim costs, and less than what
+// makes memmove write past the caches, where the receiver would not find the data.
 const chunk = 64 << 10
 
 // transfer copies between an op of this port and the op of a peer that it has matched,
@@ -34,16 +35,9 @@ func (p *Port) transfer(own, found *op) {
 	if r.bytes > len(r.buf) {
 		r.bytes, r.outcome = len(r.buf), truncated
 	}
-	if r.bytes < p.fabric.options.Halves {
-		found.decide(found.turn, matched)
-		copy(r.buf, s.buf)
-		s.complete(fine)
-		r.complete(r.outcome)
-		p.fabric.peers[found.port.rank].wake()
-		return
-	}
 	sh := &found.share
-	found.shared, sh.total, sh.partner = true, uint64(r.bytes), own
+	found.shared = r.bytes >= p.fabric.options.Halves
+	sh.total, sh.partner = uint64(r.bytes), own
 	sh.copied.Store(0)
 	sh.claimed.Store(chunk) // the first chunk is ours: the copy cannot end before us
 	found.decide(found.turn, matched)

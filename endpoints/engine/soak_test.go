@@ -48,7 +48,7 @@ func TestSoak(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	f := fabric(t, Options{Ports: 2, Ring: 32}) // so that sends wait for room
-	soak(t, f, seed, 100) // what grows has grown
+	soak(t, f, seed, 100)                       // what grows has grown
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	soak(t, f, seed+1, messages/2/window)
