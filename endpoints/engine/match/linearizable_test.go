@@ -4,6 +4,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -16,6 +17,8 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/spin"
 )
 
 // A call is one operation of a history: op with node i.
@@ -93,7 +96,8 @@ type history struct {
 	nodes   *Nodes
 	clock   atomic.Int64
 	number  atomic.Uint64
-	started atomic.Int32
+	running atomic.Int32
+	table   *Table
 }
 
 const threads, callsEach = 3, 7
@@ -102,15 +106,12 @@ const threads, callsEach = 3, 7
 // came of it.
 func (h *history) round(seed uint64, wild bool) []porcupine.Operation {
 	var group sync.WaitGroup
-	h.started.Store(0)
+	h.running.Store(threads)
 	done := make([][]porcupine.Operation, threads)
 	for g := range threads {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(g)))
-			h.started.Add(1)
-			for h.started.Load() < threads {
-				runtime.Gosched()
-			}
+			defer h.running.Add(-1)
 			for k := range callsEach {
 				c := h.choose(r, uint32(1+g*callsEach+k), wild)
 				op := porcupine.Operation{ClientId: g, Input: c, Call: h.clock.Add(1)}
@@ -120,6 +121,7 @@ func (h *history) round(seed uint64, wild bool) []porcupine.Operation {
 			}
 		})
 	}
+	group.Go(func() { h.disturb(rand.New(rand.NewPCG(seed, threads))) })
 	group.Wait()
 	for i := range uint32(threads * callsEach) {
 		h.m.Cancel(i + 1)
@@ -160,22 +162,55 @@ func (h *history) do(c call) uint32 {
 	return 0
 }
 
-// illegal runs rounds for some time and returns the first that no order explains.
-func illegal(t *testing.T, limit time.Duration, nodes *Nodes, m matcher) []porcupine.Operation {
-	for range threads * callsEach {
-		nodes.Add()
+// disturb takes locks of the table and keeps them for a while, so that operations stop
+// in their midst and others overtake them.
+func (h *history) disturb(r *rand.Rand) {
+	locks := []*spin.Lock{&h.table.order}
+	for k := range int32(4) {
+		locks = append(locks, &h.table.home(Envelope{Peer: k / 2, Tag: k % 2}).lock)
 	}
-	h := &history{m: m, nodes: nodes}
+	for h.running.Load() > 0 {
+		lock := locks[r.IntN(len(locks))]
+		lock.Lock()
+		for range 1 + r.IntN(4) {
+			runtime.Gosched()
+		}
+		lock.Unlock()
+		runtime.Gosched()
+	}
+}
+
+// overlapping counts the calls that began before one that had begun earlier was over.
+func overlapping(ops []porcupine.Operation) (n int) {
+	ops = slices.SortedFunc(slices.Values(ops), func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+	end := int64(0)
+	for _, op := range ops {
+		if op.Call < end {
+			n++
+		}
+		end = max(end, op.Return)
+	}
+	return n
+}
+
+// illegal runs rounds for some time and returns the first that no order explains.
+func illegal(t *testing.T, limit time.Duration, m matcher, table *Table) []porcupine.Operation {
+	for range threads * callsEach {
+		table.nodes.Add()
+	}
+	h := &history{m: m, table: table, nodes: table.nodes}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rounds := 0
+	rounds, overlaps := 0, 0
 	for start := time.Now(); time.Since(start) < limit; rounds++ {
 		ops := h.round(seed+uint64(rounds), rounds%8 < 4)
+		overlaps += overlapping(ops)
 		if !porcupine.CheckOperations(specification, ops) {
 			return ops
 		}
 	}
-	t.Logf("%d histories", rounds)
+	assert.Greater(t, overlaps, rounds, "the threads took turns")
+	t.Logf("%d histories, in which %d calls overlapped others", rounds, overlaps)
 	return nil
 }
 
@@ -184,9 +219,8 @@ func illegal(t *testing.T, limit time.Duration, nodes *Nodes, m matcher) []porcu
 // fro; it has one home bucket, or some.
 func TestTableIsLinearizable(t *testing.T) {
 	for _, size := range []int{1, 60} {
-		nodes := &Nodes{}
-		table := NewTable(nodes, size)
-		for _, op := range illegal(t, 1500*time.Millisecond, nodes, table) {
+		table := NewTable(&Nodes{}, size)
+		for _, op := range illegal(t, 1500*time.Millisecond, table, table) {
 			t.Errorf("thread %d, %3d to %3d: %+v = %v", op.ClientId, op.Call, op.Return, op.Input, op.Output)
 		}
 	}
@@ -217,8 +251,8 @@ func (d draft) Arrive(i uint32) uint32 { return d.access(i, message) }
 
 // The check sees what it is there for.
 func TestDraftsEraseIsNotLinearizable(t *testing.T) {
-	nodes := &Nodes{}
-	assert.NotNil(t, illegal(t, 10*time.Second, nodes, draft{NewTable(nodes, 60)}))
+	table := NewTable(&Nodes{}, 60)
+	assert.NotNil(t, illegal(t, 10*time.Second, draft{table}, table))
 }
 
 // A wildcard waits for an operation that found the table plain and is not over, and
