@@ -99,27 +99,22 @@ func memoryFile(name string) (*os.File, error) {
 
 // fill copies the text, has it put into huge pages, and sees whether it may be executed.
 func (t *text) fill(o *plan.Object, f *os.File) error {
-	if err := t.copy.Truncate(int64(t.size)); err != nil {
-		return fmt.Errorf("take memory: %w", err)
+	if _, err := io.CopyN(t.copy, io.NewSectionReader(f, t.offset(o), int64(t.size)), int64(t.size)); err != nil {
+		return fmt.Errorf("copy it: %w", err)
 	}
 	start, err := reserve(uintptr(t.size), hugePage)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.MunmapPtr(start, uintptr(t.size)) }() // a whole mapping of ours
-	_, err = unix.MmapPtr(int(t.copy.Fd()), 0, start, uintptr(t.size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
-	if err != nil {
-		return fmt.Errorf("map memory: %w", err)
+	if err := t.mapAt(start); err != nil {
+		return err
 	}
-	bytes := unsafe.Slice((*byte)(start), t.size)
-	if _, err := io.ReadFull(io.NewSectionReader(f, t.offset(o), int64(t.size)), bytes); err != nil {
-		return fmt.Errorf("read it: %w", err)
-	}
-	// MADV_COLLAPSE works whatever /sys/kernel/mm/transparent_hugepage says, but "never".
-	if err := unix.Madvise(bytes, unix.MADV_COLLAPSE); err != nil {
+	// This works whatever /sys/kernel/mm/transparent_hugepage says (madvise(2)).
+	if err := unix.Madvise(unsafe.Slice((*byte)(start), t.size), unix.MADV_COLLAPSE); err != nil {
 		return fmt.Errorf("collapse small pages (MADV_COLLAPSE, Linux 6.1): %w", err)
 	}
-	return t.mapAt(start)
+	return nil
 }
 
 // mapAt maps the copy at an address that is ours.
