@@ -32,8 +32,11 @@ func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error
 	}
 }
 
-// Look finds out whether the ranks are Crowded.
-func (s *Set) Look() { s.Crowded = s.crowded(runtime.NumCPU(), usable(os.Getppid())) }
+// Look finds out whether the ranks are Crowded, and what their host lacks.
+func (s *Set) Look() {
+	s.Crowded = s.crowded(runtime.NumCPU(), usable(os.Getppid()))
+	s.NoRDMA = !hasRDMA("/sys")
+}
 
 // crowded tells whether ranks must share CPUs: those of this process its own, allowed, or
 // those of the host the CPUs of the job.

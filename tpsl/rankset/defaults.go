@@ -3,11 +3,16 @@
 
 package rankset
 
+import (
+	"os"
+	"path/filepath"
+)
+
 // defaults are settings of the libraries below MPI that suit ranks of one process better than
 // those libraries' own. A user's setting wins.
 var defaults = []struct {
 	name, value string
-	crowded     bool // only where ranks are
+	only        func(*Set) bool // nil: always
 }{
 	// UCX would put a handler of its own on SIGSEGV for the whole process, from
 	// whichever instance came first; faults are reported by the runtime.
@@ -20,5 +25,17 @@ var defaults = []struct {
 	// filled are what it needs before ranks send without receiving.
 	{name: "UCX_MM_RX_BUFS_GROW", value: "65"},
 	// hwloc would read the configuration of all PCI devices, 8 ms a rank in a virtual machine.
-	{name: "HWLOC_COMPONENTS", value: "-pci,-linux:pci", crowded: true},
+	{name: "HWLOC_COMPONENTS", value: "-pci,-linux:pci", only: func(s *Set) bool { return s.Crowded }},
+	// UCX would load its modules for RDMA devices in each rank, 70 kB, to find none.
+	{name: "UCX_MODULES", value: "^ib,rdmacm", only: func(s *Set) bool { return s.NoRDMA }},
+}
+
+// hasRDMA tells whether the host may have RDMA devices; sys is where sysfs is mounted. Without sysfs nobody knows.
+func hasRDMA(sys string) bool {
+	if _, err := os.ReadDir(filepath.Join(sys, "class")); err != nil {
+		return true
+	}
+	devices, _ := os.ReadDir(filepath.Join(sys, "class/infiniband"))
+	verbs, _ := os.ReadDir(filepath.Join(sys, "class/infiniband_verbs")) // with a file for the version of the interface
+	return len(devices) > 0 || len(verbs) > 1
 }

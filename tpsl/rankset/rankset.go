@@ -23,6 +23,7 @@ type Set struct {
 	ControlFD  int       // -1: none
 	Peers      bool      // the host may have other processes of the job
 	Crowded    bool      // ranks of the host are more than the CPUs they may use; Look says so
+	NoRDMA     bool      // the host has no RDMA device; Look says so
 }
 
 // Streams names the descriptors of a rank's standard streams. Stdin is -1 for an empty one.
@@ -151,7 +152,7 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 		env = append(env, strings.Fields(s.Env[slot])...)
 	}
 	for _, d := range defaults {
-		if getenv(d.name) == "" && (s.Crowded || !d.crowded) {
+		if getenv(d.name) == "" && (d.only == nil || d.only(s)) {
 			set(d.name, d.value)
 		}
 	}
