@@ -102,20 +102,32 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
-// A port sends 8 bytes to itself: what a message costs without another thread.
+// A port sends 8 bytes to itself: what a message costs without another thread, by
+// blocking calls and by requests.
 func BenchmarkSelf(b *testing.B) {
-	for name, o := range map[string]Options{"table": {}, "queues": {Matcher: match.TwoQueues}} {
-		b.Run(name, func(b *testing.B) {
-			o.Ports = 1
-			p := fabric(b, o).Port(0)
+	b.Run("blocking", func(b *testing.B) {
+		p := fabric(b, Options{Ports: 1}).Port(0)
+		var buf [8]byte
+		for b.Loop() {
+			if p.Send(buf[:], Envelope{}) != nil {
+				b.Fatal()
+			}
+			if _, err := p.Recv(buf[:], Envelope{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, kind := range match.Kinds {
+		b.Run("requests/matcher="+kind.String(), func(b *testing.B) {
+			p := fabric(b, Options{Ports: 1, Matcher: kind}).Port(0)
 			var buf [8]byte
 			for b.Loop() {
-				if p.Send(buf[:], Envelope{}) != nil {
-					b.Fatal()
-				}
-				if _, err := p.Recv(buf[:], Envelope{}); err != nil {
+				r, _ := p.Irecv(buf[:], Envelope{})
+				s, _ := p.Isend(buf[:], Envelope{})
+				if _, err := r.Wait(); err != nil {
 					b.Fatal(err)
 				}
+				s.Wait()
 			}
 		})
 	}

@@ -82,7 +82,7 @@ func (p *Port) Send(buf []byte, e Envelope) error {
 	if err := p.check(e, false); err != nil {
 		return err
 	}
-	if p.model == Private && len(buf) <= ring.Inline && p.sendShort(buf, &e) {
+	if p.sendShort(buf, &e) {
 		return nil
 	}
 	_, err := p.start(opSend, buf, e).Wait()
@@ -95,10 +95,8 @@ func (p *Port) Recv(buf []byte, e Envelope) (Status, error) {
 	if err := p.check(e, true); err != nil {
 		return Status{}, err
 	}
-	if p.model == Private {
-		if c := p.awaitFront(&e); c != nil {
-			return p.takeFront(c, buf)
-		}
+	if c := p.awaitFront(&e); c != nil {
+		return p.takeFront(c, buf)
 	}
 	return p.start(opReceive, buf, e).Wait()
 }
@@ -124,6 +122,11 @@ func (p *Port) start(k kind, buf []byte, e Envelope) Request {
 	o := p.ops.get()
 	o.kind, o.buf = k, buf
 	o.source, o.tag, o.bytes = e.Peer, e.Tag, len(buf)
+	if k == opSend && p.sendShort(buf, &e) {
+		o.node().Context = e.Context
+		o.complete(fine)
+		return Request{o, o.turn}
+	}
 	o.node().Envelope = e
 	if t := p.thread(); t != nil {
 		o.bit = t.Bit()

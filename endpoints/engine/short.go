@@ -5,20 +5,23 @@ package engine
 
 import "github.com/tpsl/tpsl/endpoints/engine/ring"
 
-// What a blocking call on a port with one owner can do without an op. Nothing else is
-// under way then that it could overtake, so the order is that of the ring.
+// What a call on a port with one owner can do at once, without an op that waits. Nothing
+// else is under way then that it could overtake, so the order is that of the ring.
 
 // sendShort sends a message that fits into a cell, if there is room and no earlier send
 // waits.
 func (p *Port) sendShort(buf []byte, e *Envelope) bool {
+	if p.model != Private || len(buf) > ring.Inline || p.lanes != nil {
+		return false
+	}
 	to := &p.fabric.peers[e.Peer]
-	return to.port != nil && p.lanes == nil && p.putShort(to, e, buf)
+	return to.port != nil && p.putShort(to, e, buf)
 }
 
 // awaitFront waits for the next cell while nothing but the inbox needs this thread, and
 // returns it if it is an eager message that a receive with envelope e takes.
 func (p *Port) awaitFront(e *Envelope) *ring.Cell {
-	if !p.matcher.Empty() || p.lanes != nil || p.far != nil || p.worker != nil || p.fabric.options.Unique {
+	if p.model != Private || !p.matcher.Empty() || p.lanes != nil || p.far != nil || p.worker != nil || p.fabric.options.Unique {
 		return nil
 	}
 	for range p.fabric.spins {
