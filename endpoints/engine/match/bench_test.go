@@ -47,3 +47,28 @@ func benchmarkMatch(b *testing.B, nodes *Nodes, m matcher, random bool, pending 
 		}
 	}
 }
+
+// BenchmarkWildcard matches messages with a receive from any source, which is posted
+// before and after in turns, while exact receives are pending.
+func BenchmarkWildcard(b *testing.B) {
+	for _, kind := range []string{"shared", "table", "queues"} {
+		for _, pending := range []int{0, 1000} {
+			b.Run(fmt.Sprintf("matcher=%s/pending=%d", kind, pending), func(b *testing.B) {
+				nodes := &Nodes{}
+				m := matchers(max(pending, 64))[kind](nodes)
+				for k := range pending {
+					m.Post(add(nodes, Envelope{Peer: 1, Tag: int32(k)}, 0))
+				}
+				r := add(nodes, Envelope{Context: 1, Peer: AnySource, Tag: 1}, 0)
+				s := add(nodes, Envelope{Context: 1, Peer: 7, Tag: 1}, 0)
+				for range b.N {
+					posted, second := m.Post(r), m.Arrive(s)
+					arrived, fourth := m.Arrive(s), m.Post(r)
+					if posted != None || second != r || arrived != None || fourth != s {
+						b.Fatal("no match")
+					}
+				}
+			})
+		}
+	}
+}
