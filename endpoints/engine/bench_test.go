@@ -122,12 +122,13 @@ func BenchmarkSelf(b *testing.B) {
 			p := fabric(b, Options{Ports: 1, Matcher: kind}).Port(0)
 			var buf [8]byte
 			for b.Loop() {
-				r, _ := p.Irecv(buf[:], Envelope{})
-				s, _ := p.Isend(buf[:], Envelope{})
-				if _, err := r.Wait(); err != nil {
-					b.Fatal(err)
+				r, err1 := p.Irecv(buf[:], Envelope{})
+				s, err2 := p.Isend(buf[:], Envelope{})
+				_, err3 := r.Wait()
+				_, err4 := s.Wait()
+				if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
+					b.Fatal(err1, err2, err3, err4)
 				}
-				s.Wait()
 			}
 		})
 	}

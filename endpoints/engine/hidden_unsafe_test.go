@@ -25,7 +25,7 @@ func TestLockQHiddenOpIsNotOvertaken(t *testing.T) {
 	slow := p.ops.get()
 	slow.kind, slow.buf = opReceive, make([]byte, 8)
 	slow.node().Envelope = Envelope{Tag: 9}
-	slow.word.Store(slow.turn<<stateBits | pending)
+	slow.word.Store(wordOf(slow.turn, pending))
 	entry := p.ops.seat(slow.index).entry
 	entry.Item = slow
 	tail := (*atomic.Pointer[locks.Entry[op]])(unsafe.Pointer(&p.posted))

@@ -6,7 +6,6 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -283,31 +282,4 @@ func serves(p *Port) bool {
 	e := p.enter()
 	defer p.leave(e)
 	return p.served
-}
-
-// A message costs no allocation.
-func TestNoAllocations(t *testing.T) {
-	for _, model := range Models() {
-		f := fabric(t, Options{Ports: 2, Model: model})
-		a, b := f.Port(0), f.Port(1)
-		for _, size := range []int{8, 1000, 100000} {
-			data, buf := make([]byte, size), make([]byte, size)
-			allocs := testing.AllocsPerRun(200, func() {
-				r, err := b.Irecv(buf, Envelope{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s, err := a.Isend(data, Envelope{Peer: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, r := range [...]Request{r, s} {
-					if _, err := r.Wait(); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
-			assert.Zero(t, allocs, fmt.Sprintf("%v, %d bytes", model, size))
-		}
-	}
 }

@@ -65,7 +65,9 @@ type op struct {
 	_     [4]byte
 }
 
-func (o *op) is(state uint64) bool { return o.word.Load() == o.turn<<stateBits|state }
+func wordOf(turn, state uint64) uint64 { return turn<<stateBits | state }
+
+func (o *op) is(state uint64) bool { return o.word.Load() == wordOf(o.turn, state) }
 
 // node returns what matching sees of the op.
 func (o *op) node() *match.Node { return o.match }
@@ -75,7 +77,7 @@ func (o *op) node() *match.Node { return o.match }
 func (o *op) complete(how outcome) {
 	bit := o.bit
 	o.outcome = how
-	o.word.Store(o.turn<<stateBits | done)
+	o.word.Store(wordOf(o.turn, done))
 	if bit.Valid() {
 		bit.Set()
 	}
@@ -84,8 +86,8 @@ func (o *op) complete(how outcome) {
 // take wins a pending op of this turn for the caller, against a cancel and against
 // its being another operation by now.
 func (o *op) take(turn uint64) bool {
-	return o.word.CompareAndSwap(turn<<stateBits|pending, turn<<stateBits|taken)
+	return o.word.CompareAndSwap(wordOf(turn, pending), wordOf(turn, taken))
 }
 
 // decide ends what take began: the op is matched, or pending again.
-func (o *op) decide(turn, state uint64) { o.word.Store(turn<<stateBits | state) }
+func (o *op) decide(turn, state uint64) { o.word.Store(wordOf(turn, state)) }

@@ -69,7 +69,7 @@ func (p *Port) ready(c *ring.Cell) {
 func (p *Port) sweep() {
 	for at := &p.readies.first; *at != nil; {
 		a := *at
-		if a.kind != opSpent && p.opOf(&a.cell).word.Load() == turnOf(&a.cell)<<stateBits|pending {
+		if a.kind != opSpent && p.opOf(&a.cell).word.Load() == wordOf(turnOf(&a.cell), pending) {
 			at = &a.next
 			continue
 		}

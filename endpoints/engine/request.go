@@ -63,7 +63,7 @@ func (r Request) Cancel() error {
 }
 
 func (r Request) stale() bool { return r.op.turn != r.turn }
-func (r Request) done() bool  { return r.op.word.Load() == r.turn<<stateBits|done }
+func (r Request) done() bool  { return r.op.word.Load() == wordOf(r.turn, done) }
 
 // finish gives back a done op. A port's threads may do so side by side.
 func (r Request) finish() (Status, error) {

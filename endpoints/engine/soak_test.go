@@ -15,22 +15,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No operation allocates, however a message travels.
-func TestNoWayAllocates(t *testing.T) {
+// No operation allocates, in any model and however a message travels.
+func TestNoAllocations(t *testing.T) {
 	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
 		a, b := f.Port(0), f.Port(1)
 		for _, e := range []Envelope{{}, {Peer: AnySource, Tag: AnyTag}} {
 			for _, size := range sizes {
 				data, buf := make([]byte, size), make([]byte, size)
 				assert.Zero(t, testing.AllocsPerRun(20, func() {
-					r, _ := b.Irecv(buf, e)
-					s, _ := a.Isend(data, Envelope{Peer: 1})
-					r.Wait()
-					s.Wait()
-					s, _ = a.Isend(data, Envelope{Peer: 1})
-					b.Probe(e)
-					b.Recv(buf, e)
-					s.Wait()
+					r, err1 := b.Irecv(buf, e)
+					s, err2 := a.Isend(data, Envelope{Peer: 1})
+					_, err3 := r.Wait()
+					_, err4 := s.Wait()
+					s, err5 := a.Isend(data, Envelope{Peer: 1})
+					_, err6 := b.Probe(e)
+					_, err7 := b.Recv(buf, e)
+					_, err8 := s.Wait()
+					for _, err := range [...]error{err1, err2, err3, err4, err5, err6, err7, err8} {
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
 				}), "%d bytes, %v", size, e)
 			}
 		}
