@@ -11,6 +11,7 @@ import (
 	"io"
 
 	"github.com/tpsl/tpsl/internal/pids"
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 )
 
@@ -69,7 +70,7 @@ func Command(proc pagetables.Proc, args []string, stdout, stderr io.Writer) int 
 		errs = append(errs, err)
 	}
 	for _, err := range errs {
-		fmt.Fprintf(stderr, "tpsl mem: %v\n", err)
+		fmt.Fprintf(stderr, "tpsl mem: %s\n", terminal.Printable(err.Error()))
 	}
 	if len(errs) > 0 || report.falls() {
 		return exitPartial

@@ -65,3 +65,29 @@ func TestCommand(t *testing.T) {
 		assert.Equal(t, c.stderr, stderr.String(), c.args)
 	}
 }
+
+// Names that others chose do nothing to the terminal.
+func TestNamesAreShownOnly(t *testing.T) {
+	proc := machine(t)
+	for file, to := range map[string]string{"status": "prog", "maps": "/lib/libmpich.so.12", "smaps": "/lib/libmpich.so.12"} {
+		path := filepath.Join(string(proc), "9", file)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), to, to+"\x1b[2J", 1)), 0o666))
+	}
+	require.NoError(t, os.Remove(filepath.Join(string(proc), "9/environ")))
+	for _, by := range []string{"object", "segment", "page"} {
+		var stdout, stderr strings.Builder
+		Command(proc, []string{"9", "-by", by}, &stdout, &stderr)
+		said := stdout.String() + stderr.String()
+		assert.Contains(t, said, `prog\x1b[2J`, by)
+		assert.NotContains(t, said, "\x1b", by)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(string(proc), "9/environ"), []byte("PMI_RANK=2\x00"), 0o666))
+	for _, by := range []string{"object", "segment", "page"} {
+		var stdout, stderr strings.Builder
+		Command(proc, []string{"9", "-by", by}, &stdout, &stderr)
+		assert.Contains(t, stdout.String(), `prog\x1b[2J`, by)
+		assert.NotContains(t, stdout.String(), "\x1b", by)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 )
 
@@ -16,7 +17,7 @@ func printPages(w io.Writer, proc pagetables.Proc, p *pagetables.Process) error 
 	fmt.Fprintf(w, "%-29s %8s %-15s %6s %s\n", "ADDRESSES", "KB", "STATE", "MAPPED", "OWNER")
 	return proc.EachPages(p, func(run *pagetables.Pages) error {
 		_, err := fmt.Fprintf(w, "%014x-%014x %8d %-15s %6s %s %s %s\n",
-			run.Start, run.End, (run.End-run.Start)>>10, stateOf(run), times(run), run.Owner, run.Object, run.Segment)
+			run.Start, run.End, (run.End-run.Start)>>10, stateOf(run), times(run), run.Owner, terminal.Printable(run.Object), run.Segment)
 		return err
 	})
 }

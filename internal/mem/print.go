@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 )
 
@@ -39,14 +40,14 @@ func printReport(w io.Writer, proc pagetables.Proc, r request, report *Report) e
 }
 
 func printProcess(w io.Writer, proc pagetables.Proc, by string, p *pagetables.Process) error {
-	fmt.Fprintf(w, "%s, process %d: %s, page tables %d kB\n", p.Command, p.PID, count(len(p.Ranks), "rank"), p.Tables>>10)
+	fmt.Fprintf(w, "%s, process %d: %s, page tables %d kB\n", terminal.Printable(p.Command), p.PID, count(len(p.Ranks), "rank"), p.Tables>>10)
 	if by == "page" {
 		return printPages(w, proc, p)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "PRIVATE\tSHARED\tTABLES\tTOTAL\tCOPIED\tSWAPPED\tHUGE\tMAPPED\t  %s\n", strings.ToUpper(by))
 	for _, line := range merge(p, by) {
-		printLine(table, line, strings.TrimSpace(strings.Join([]string{line.Owner.String(), line.Object, line.Segment}, " ")))
+		printLine(table, line, terminal.Printable(strings.TrimSpace(strings.Join([]string{line.Owner.String(), line.Object, line.Segment}, " "))))
 	}
 	printLine(table, &pagetables.Row{Figures: p.Total}, "sum")
 	fmt.Fprintln(table)

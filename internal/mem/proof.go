@@ -8,6 +8,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 )
 
@@ -17,7 +18,7 @@ func printProof(w io.Writer, p *pagetables.Proof) error {
 	fmt.Fprintf(table, "INSTANCES\tTEXT\tAPART\tDATA\tSAME\t  OBJECT\n")
 	text, data := 0, 0
 	for _, o := range p.Objects {
-		fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t  %s\n", o.Instances, o.Text, o.TextApart, o.Data, o.DataSame, o.Object)
+		fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t  %s\n", o.Instances, o.Text, o.TextApart, o.Data, o.DataSame, terminal.Printable(o.Object))
 		text, data = text+o.Text, data+o.Data
 	}
 	if err := table.Flush(); err != nil {

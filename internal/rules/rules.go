@@ -38,8 +38,8 @@ var mayImport = map[string][]string{
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
 	"internal/doctor": {"internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
-	"internal/mem":    {"internal/pids", "pagetables"},
-	"internal/trace":  {"internal/pids", "pagetables"},
+	"internal/mem":    {"internal/pids", "internal/terminal", "pagetables"},
+	"internal/trace":  {"internal/pids", "internal/terminal", "pagetables"},
 	"tests":           {"endpoints/engine", "internal"},
 	"examples":        {"endpoints/engine", "loader"},
 }

@@ -19,3 +19,11 @@ func TestIs(t *testing.T) {
 		assert.Equal(t, want, Is(int(f.Fd())), path)
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "a b\\\"ü�": "a b\\\"ü�", "\x1b[2Ja\nb\t": `\x1b[2Ja\nb\t`, "\xff": `\xff`, "\u202e": `\u202e`, "\u0085": `\u0085`,
+	} {
+		assert.Equal(t, want, Printable(text))
+	}
+}

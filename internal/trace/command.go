@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tpsl/tpsl/internal/pids"
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 	"github.com/tpsl/tpsl/pagetables/events"
 )
@@ -79,7 +80,7 @@ func Command(ctx context.Context, proc pagetables.Proc, args []string, out Outpu
 	}
 	errs := run(ctx, proc, r, out)
 	for _, err := range errs {
-		fmt.Fprintf(out.Stderr, "tpsl trace: %v\n", err)
+		fmt.Fprintf(out.Stderr, "tpsl trace: %s\n", terminal.Printable(err.Error()))
 	}
 	if len(errs) > 0 {
 		return exitPartial

@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -73,7 +74,7 @@ func bearing(token string, next http.Handler) http.Handler {
 
 // readToken reads the file that a scraper has, too, or makes it.
 func readToken(file string) (string, error) {
-	text, err := os.ReadFile(file)
+	text, err := readSecret(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte(rand.Text() + "\n")
 		err = create(file, text)
@@ -86,6 +87,23 @@ func readToken(file string) (string, error) {
 		return "", fmt.Errorf("-token %s: %w", file, err)
 	}
 	return token, nil
+}
+
+// readSecret reads a file that not everybody can. A group may: Prometheus has a user of its own.
+func readSecret(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	about, err := f.Stat()
+	if err == nil && about.Mode().Perm()&0o007 != 0 {
+		err = fmt.Errorf("everybody may use it, as its mode is %#o: run chmod o= on it, or name a file that is not there, to be made", about.Mode().Perm())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(f)
 }
 
 // create makes a file that only its user can read. It follows no link, which another user may have put there.

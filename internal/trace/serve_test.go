@@ -69,6 +69,17 @@ func TestToken(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, made, again)
 
+	for mode, want := range map[os.FileMode]string{0o640: "", 0o644: "everybody may use it, as its mode is 0644: run chmod o= on it", 0o602: "everybody may use it"} {
+		require.NoError(t, os.Chmod(file, mode))
+		_, err = readToken(file)
+		if want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorContains(t, err, "-token "+file+": "+want)
+		}
+	}
+	require.NoError(t, os.Chmod(file, 0o600))
+
 	require.NoError(t, os.WriteFile(file, []byte(" \n"), 0o600))
 	_, err = readToken(file)
 	assert.EqualError(t, err, "-token "+file+": the file is empty")

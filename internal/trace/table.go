@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables/events"
 )
 
@@ -116,7 +117,7 @@ func printFaults(w io.Writer, rows []faults) {
 		for _, n := range []uint64{r.Sum(), r.Reads, r.Writes, r.Copies, r.Fetches} {
 			cells = append(cells, strconv.FormatUint(n, 10))
 		}
-		table.add(append(cells, path.Base(r.Object)))
+		table.add(append(cells, terminal.Printable(path.Base(r.Object))))
 	}
 	table.Flush()
 }

@@ -23,7 +23,7 @@ func testSnapshot() *events.Snapshot {
 		Threads: map[events.Thread]events.Counts{
 			{ID: 21, Owner: 1}: {events.Syscalls: 30}, {ID: 9, Owner: 1}: {events.Syscalls: 10}, {ID: 20, Owner: 2}: {events.Syscalls: 5},
 		},
-		Faults: map[int]map[string]events.FaultKinds{1: {"/lib/a.so": {Reads: 1}, "anonymous": {Writes: 5, Copies: 1}}},
+		Faults: map[int]map[string]events.FaultKinds{1: {"/lib/a\x1b.so": {Reads: 1}, "anonymous": {Writes: 5, Copies: 1}}},
 	}
 }
 
@@ -56,6 +56,6 @@ func TestRows(t *testing.T) {
 
 func TestFaultsTable(t *testing.T) {
 	assert.Equal(t, []string{
-		"RANK PID FAULTS READS WRITES COPIES FETCHES OBJECT", "11 20 6 0 5 1 0 anonymous", "11 20 1 1 0 0 0 a.so",
+		"RANK PID FAULTS READS WRITES COPIES FETCHES OBJECT", "11 20 6 0 5 1 0 anonymous", "11 20 1 1 0 0 0 a\\x1b.so",
 	}, lines(func(w *strings.Builder) { printFaults(w, faultsOf(testOwners, testSnapshot())) }))
 }
