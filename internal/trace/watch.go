@@ -44,11 +44,15 @@ type watch struct {
 	named  map[events.File]bool
 }
 
+// threads are those found: of ranks, and of those that a process has beside.
+type threads struct{ own, others []events.Thread }
+
 // update looks at the processes and returns how many have ranks. What cannot be read is an error each.
 func (w *watch) update(pids []int) (alive int, errs []error) {
+	var found threads
 	processes, errs := w.proc.Ranks(pids)
 	for _, process := range processes {
-		err := w.follow(process)
+		err := w.look(process, &found)
 		if gone(err) {
 			continue
 		}
@@ -57,14 +61,17 @@ func (w *watch) update(pids []int) (alive int, errs []error) {
 		}
 		alive++
 	}
+	if err := w.source.Follow(found.own, found.others); err != nil {
+		errs = append(errs, err)
+	}
 	return alive, errs
 }
 
 // gone tells that a process or a thread has just ended.
 func gone(err error) bool { return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
-// follow tells the source of a process.
-func (w *watch) follow(process *pagetables.Process) error {
+// look finds a process's threads, and tells the source its files.
+func (w *watch) look(process *pagetables.Process, found *threads) error {
 	theirs, err1 := os.Readlink(w.path(process.PID, "ns/pid"))
 	ours, err2 := os.Readlink(filepath.Join(string(w.proc), "self/ns/pid"))
 	if err := errors.Join(err1, err2); err != nil {
@@ -73,7 +80,7 @@ func (w *watch) follow(process *pagetables.Process) error {
 	if theirs != ours {
 		return fmt.Errorf("process %d is in another PID namespace, where its threads have other numbers: run tpsl trace there, as with nsenter -t %[1]d -m -p", process.PID)
 	}
-	if err := w.threads(process); err != nil {
+	if err := w.threads(process, found); err != nil {
 		return err
 	}
 	return w.files(process.PID)
@@ -85,7 +92,7 @@ func (w *watch) path(pid int, name string) string {
 
 // threads gives each thread to its rank. A rank that has a process of its own has all its threads; of those that
 // share one, each has the thread that the process says, and those that this starts.
-func (w *watch) threads(process *pagetables.Process) error {
+func (w *watch) threads(process *pagetables.Process, found *threads) error {
 	sharing := map[int][]pagetables.Rank{}
 	for _, rank := range process.Ranks {
 		if rank.Thread == 0 {
@@ -110,18 +117,14 @@ func (w *watch) threads(process *pagetables.Process) error {
 		if err != nil {
 			return err
 		}
-		var own, others []events.Thread
 		for _, entry := range entries {
 			id, _ := strconv.Atoi(entry.Name())
 			i := slices.IndexFunc(ranks, func(r pagetables.Rank) bool { return apart || pid != process.PID || r.Thread == id })
 			if i >= 0 {
-				own = append(own, events.Thread{ID: id, Owner: w.number(owner{pid, ranks[i].Rank})})
+				found.own = append(found.own, events.Thread{ID: id, Owner: w.number(owner{pid, ranks[i].Rank})})
 			} else {
-				others = append(others, events.Thread{ID: id, Owner: w.number(owner{pid, helpers})})
+				found.others = append(found.others, events.Thread{ID: id, Owner: w.number(owner{pid, helpers})})
 			}
-		}
-		if err := errors.Join(w.source.Follow(own...), w.source.Adopt(others...)); err != nil {
-			return err
 		}
 	}
 	return nil

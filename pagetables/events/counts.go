@@ -99,10 +99,9 @@ func (s *Snapshot) atLeast(before *Snapshot) {
 
 // A Source counts: a Kernel or a Proc.
 type Source interface {
-	// Follow begins to count threads, or to count them for another owner. Those that have ended are passed over.
-	Follow(threads ...Thread) error
-	// Adopt is Follow for threads that nobody follows; others keep their owner.
-	Adopt(threads ...Thread) error
+	// Follow begins to count threads, or to count them for another owner; and of others those that
+	// nobody follows. Those that have ended are passed over.
+	Follow(threads, others []Thread) error
 	// Name tells what a file is called, so that faults in it are told apart from those in others.
 	Name(file File, path string) error
 	// Read returns what has been counted.

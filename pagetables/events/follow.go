@@ -13,18 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Follow implements Source.
-func (k *Kernel) Follow(threads ...Thread) error { return k.each(threads, k.follow) }
-
-// Adopt implements Source.
-func (k *Kernel) Adopt(threads ...Thread) error { return k.each(threads, k.adopt) }
-
-// each calls do with what the kernel knows of each thread.
-func (k *Kernel) each(threads []Thread, do func(task task, owner int32) error) error {
+// Follow implements Source. It has the kernel list all threads, once.
+func (k *Kernel) Follow(threads, others []Thread) error {
 	tasks, err := k.tasks()
 	if err != nil {
 		return err
 	}
+	if err := each(tasks, threads, k.follow); err != nil {
+		return err
+	}
+	return each(tasks, others, k.adopt)
+}
+
+// each calls do with what the kernel knows of each thread.
+func each(tasks map[int32]task, threads []Thread, do func(task task, owner int32) error) error {
 	for _, thread := range threads {
 		task, alive := tasks[int32(thread.ID)]
 		if !alive {

@@ -57,27 +57,22 @@ func (p *Proc) Name(File, string) error { return nil }
 func (p *Proc) Close() error { return nil }
 
 // Follow implements Source.
-func (p *Proc) Follow(threads ...Thread) error {
+func (p *Proc) Follow(threads, others []Thread) error {
 	for _, thread := range threads {
 		known := p.threads[thread.ID]
-		if known != nil && known.owner == thread.Owner {
+		if known == nil || known.owner == thread.Owner {
 			continue
 		}
-		if known != nil {
-			if err := p.update(thread.ID, known); err != nil && !gone(err) {
-				return err
-			}
-			p.forget(thread.ID, known)
-		}
-		if err := p.Adopt(thread); err != nil {
+		if err := p.update(thread.ID, known); err != nil && !gone(err) {
 			return err
 		}
+		p.forget(thread.ID, known)
 	}
-	return nil
+	return errors.Join(p.adopt(threads), p.adopt(others))
 }
 
-// Adopt implements Source.
-func (p *Proc) Adopt(threads ...Thread) error {
+// adopt begins to count threads that nobody follows.
+func (p *Proc) adopt(threads []Thread) error {
 	for _, thread := range threads {
 		if p.threads[thread.ID] != nil {
 			continue

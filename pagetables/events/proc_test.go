@@ -40,10 +40,10 @@ func TestProc(t *testing.T) {
 	p, err := FromProc(root)
 	require.NoError(t, err)
 	threads := []Thread{{11, 0}, {12, 0}, {13, 1}}
-	require.NoError(t, p.Follow(threads...))
+	require.NoError(t, p.Follow(threads, nil))
 	record(t, root, 11, 103, 12, 25, time.Second+time.Nanosecond)
 	record(t, root, 12, 51, 1, 3, time.Hour)
-	require.NoError(t, p.Follow(threads...), "again")
+	require.NoError(t, p.Follow(threads, nil), "again")
 
 	s, err := p.Read()
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestProcMalformed(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "11/task/11/stat"), []byte("11 (a"), 0o644))
 	p, err := FromProc(root)
 	require.NoError(t, err)
-	assert.ErrorContains(t, p.Follow(Thread{11, 0}), "thread 11: ")
+	assert.ErrorContains(t, p.Follow([]Thread{Thread{11, 0}}, nil), "thread 11: ")
 }
 
 // Of threads that cannot be read the first is named, each time.
@@ -89,7 +89,7 @@ func TestProcNamesTheFirst(t *testing.T) {
 	require.NoError(t, err)
 	for id := 11; id < 20; id++ {
 		record(t, root, id, 100, 10, 20, 0)
-		require.NoError(t, p.Follow(Thread{id, 0}))
+		require.NoError(t, p.Follow([]Thread{Thread{id, 0}}, nil))
 		require.NoError(t, os.WriteFile(filepath.Join(root, fmt.Sprint(id), "task", fmt.Sprint(id), "stat"), []byte("("), 0o644))
 	}
 	_, err = p.Read()
@@ -100,7 +100,7 @@ func TestProcLive(t *testing.T) {
 	l := startLoad(t)
 	p, err := FromProc("/proc")
 	require.NoError(t, err)
-	require.NoError(t, p.Follow(Thread{l.pid, 3}))
+	require.NoError(t, p.Follow([]Thread{Thread{l.pid, 3}}, nil))
 	pages, _, _, _ := l.run(t)
 	s, err := p.Read()
 	require.NoError(t, err)
