@@ -122,6 +122,15 @@ func TestSidesServeGoals(t *testing.T) {
 	}
 }
 
+// A goal that was not measured is one that was missed, unless -run left it out.
+func TestGoals(t *testing.T) {
+	for header, want := range map[string]bool{"everything, 2 cores": true, "everything, 2 cores, only Match": false} {
+		found, err := results.Read(strings.NewReader("# measured: " + header + "\nBenchmarkMatch/matcher=table/pending=10 1 5 ns/msg\n"))
+		require.NoError(t, err)
+		assert.Equal(t, want, slices.ContainsFunc(goals(found), func(g report.Goal) bool { return g.Name == latency+"/size=8" }), header)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for args, want := range map[string]string{
 		"-no":            "flag provided but not defined: -no; -h lists the options",

@@ -17,6 +17,9 @@ func TestLabel(t *testing.T) {
 	assert.Equal(t, "latency flat 20 (A=1 -n 2)", s.Label())
 	assert.Equal(t, []string{"A=1"}, s.Env)
 	assert.Equal(t, "pmi 3", Side{Argv: []string{"build/bench/pmi-gcc", "3"}}.Label())
+	assert.Equal(t, "latency tpsl (build/bench/two-hosts -n 2)",
+		Side{Argv: []string{"env", "build/bench/two-hosts", "-n", "2", "build/bench/latency-tpslcc", "tpsl"}}.Label(), "not its launcher")
+	assert.Equal(t, "N", Side{Name: "N", Argv: s.Argv}.Label())
 	assert.Equal(t, "J", Side{Job: "J", Argv: s.Argv}.Label())
 	assert.Equal(t, "true", Side{Argv: []string{"true"}}.Label())
 
