@@ -7,6 +7,7 @@ import "time"
 
 const (
 	spinTime  = 20 * time.Microsecond // about what a sleep and a wake-up cost
+	looks     = 20                    // between two looks at the clock, which take longer
 	pollSleep = time.Millisecond      // the longest sleep of a worker that polls
 )
 
@@ -14,8 +15,10 @@ const (
 // is armed before the last look, so that a signal after the look finds it armed.
 func (w *Worker) rest() {
 	for start := time.Now(); time.Since(start) < spinTime; {
-		if w.awake() {
-			return
+		for range looks {
+			if w.awake() {
+				return
+			}
 		}
 	}
 	w.bell.asleep.Store(1)
