@@ -30,11 +30,11 @@ func init() {
 		compare("tree search of T3, 8 user-level threads/goroutines", "UTS/tree=T3", manyUser, manyGo),
 	})
 	app("bfs", "BFS", "Graph500's search, in three forms and by model", searches, 4, []report.Goal{
-		against("breadth-first search, 2 ports, receiver threads/reference", "BFS/form=receivers/scale=14", mates("global"), "BFS/form=reference/scale=14", two),
-		against("breadth-first search, 2 ports, hybrid/reference", "BFS/form=hybrid/scale=14", mates("global"), "BFS/form=reference/scale=14", two),
-		compare("breadth-first search, hybrid, LockQ/CSync", "BFS/form=hybrid/scale=14", mates("lockq"), mates("csync")),
-		compare("breadth-first search, hybrid, LockQ/offload", "BFS/form=hybrid/scale=14", mates("lockq"), mates("offload")),
-		compare("breadth-first search, 8 user-level threads/goroutines", "BFS/form=reference/scale=14", manyUser, manyGo),
+		against("breadth-first search, 2 ports, receiver threads/reference", "BFS/form=receivers/scale=16", mates("global"), "BFS/form=reference/scale=16", two),
+		against("breadth-first search, 2 ports, hybrid/reference", "BFS/form=hybrid/scale=16", mates("global"), "BFS/form=reference/scale=16", two),
+		compare("breadth-first search, hybrid, LockQ/CSync", "BFS/form=hybrid/scale=16", mates("lockq"), mates("csync")),
+		compare("breadth-first search, hybrid, LockQ/offload", "BFS/form=hybrid/scale=16", mates("lockq"), mates("offload")),
+		compare("breadth-first search, 8 user-level threads/goroutines", "BFS/form=reference/scale=16", manyUser, manyGo),
 	})
 	offload := compare("sweep, 4 ports, offload/LockQ", "Sweep", crew{4, 1, "offload", "table", "goroutines"}, crew{4, 1, "lockq", "table", "goroutines"})
 	offload.AtLeast = 1.3
@@ -135,8 +135,8 @@ func utses(p plan) [][]string {
 }
 
 func searches(p plan) [][]string {
-	return slices.Concat(p.onPorts("-scale", "14"), onShared("-scale", "14", "-threads", "2", "-form", "receivers"),
-		onShared("-scale", "14", "-threads", "2", "-form", "hybrid"))
+	return slices.Concat(p.onPorts("-scale", "16", "-roots", "4"), onShared("-scale", "16", "-roots", "4", "-threads", "2", "-form", "receivers"),
+		onShared("-scale", "16", "-roots", "4", "-threads", "2", "-form", "hybrid"))
 }
 
 func sweeps(p plan) [][]string {
