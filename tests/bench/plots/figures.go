@@ -65,6 +65,10 @@ var general = []figure{
 
 	// Of the message engine.
 	{file: "match", title: "A message to one of many pending receives", kind: "Match", x: "pending", least: 2, log: true},
+	{file: "table", title: "Matching alone", kind: "Table", x: "pending", least: 2, log: true},
+	{file: "packets", title: "A packet taken and given back", kind: "Packets", x: "threads", least: 2, log: true},
+	{file: "threads", title: "User-level threads that talk", kind: "Threads", x: "threads", panel: "shape", least: 2, log: true},
+	{file: "thread-memory", title: "Memory of a user-level thread", kind: "ThreadMemory", x: "threads", panel: "shape", least: 2},
 	{file: "uts", title: "Unbalanced tree search", kind: "UTS", x: "threads", fixed: plain, least: 2},
 	{file: "bfs", title: "Breadth-first search", kind: "BFS", x: "threads", fixed: plain, least: 2},
 	{file: "sweep", title: "Sweep", kind: "Sweep", x: "threads", fixed: plain, least: 2},
@@ -142,6 +146,11 @@ var words = map[string]string{
 	"us/msg":            "microseconds",
 	"us/call":           "microseconds",
 	"ns/msg":            "nanoseconds per message",
+	"ns/match":          "nanoseconds per match",
+	"ns/packet":         "nanoseconds per packet",
+	"B":                 "bytes",
+	"by=switch":         "signal and switch",
+	"by=messages":       "message",
 	"ns/step":           "nanoseconds per cell, angle and group",
 	"MTEPS":             "million edges traversed per second",
 	"Mnodes/s":          "million nodes per second",

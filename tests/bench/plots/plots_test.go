@@ -191,6 +191,10 @@ BenchmarkShare/op=isend/model=global/threads=1/size=64 1 4 Mmsg/s
 BenchmarkShare/op=isend/model=global/threads=4/size=64 1 3 Mmsg/s
 BenchmarkShare/op=isend/model=global/threads=4/size=4096 1 1 Mmsg/s
 BenchmarkShare/op=isend/model=lockq/threads=4/size=64 1 3 Mmsg/s
+BenchmarkThreads/by=switch/cores=1/shape=ring/threads=1000 1 60 ns/msg
+BenchmarkThreads/by=switch/cores=1/shape=ring/threads=1000000 1 160 ns/msg
+BenchmarkThreads/by=messages/cores=1/shape=ring/threads=1000 1 160 ns/msg
+BenchmarkThreads/by=messages/cores=1/shape=ring/threads=1000000 1 360 ns/msg
 BenchmarkUTS/tree=T3/threads=1/mates=1/model=private/matcher=table/as=goroutines 1 4 Mnodes/s
 BenchmarkUTS/tree=T3/threads=2/mates=1/model=private/matcher=table/as=goroutines 1 7 Mnodes/s
 BenchmarkUTS/tree=T3/threads=2/mates=2/model=global/matcher=table/as=goroutines 1 7 Mnodes/s
@@ -203,10 +207,11 @@ BenchmarkUTS/tree=T3/threads=2/mates=2/model=global/matcher=table/as=goroutines 
 	for _, f := range drawn {
 		files = append(files, f.File)
 	}
-	assert.Equal(t, []string{"latency", "match", "uts", "share-isend", "share-isend-size"}, files)
+	assert.Equal(t, []string{"latency", "match", "threads", "uts", "share-isend", "share-isend-size"}, files)
 	for file, words := range map[string][]string{
 		"latency":     {">flat MPI<", ">message engine<", ">message engine, global<"},
 		"share-isend": {">global<", ">lockq<", ">threads<"},
+		"threads":     {">signal and switch<", ">message<", ">ring<"},
 		"match":       {">hash table<", ">two queues<", ">pending receives<"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(folder, file+".svg"))
