@@ -163,3 +163,43 @@ func BenchmarkLarge(b *testing.B) {
 		})
 	}
 }
+
+// One thread's messages to itself on a port that more threads might use: what each
+// model costs where nobody contends. The models take turns, in short batches; the
+// figure is the fastest batch, for others of this machine interrupt longer ones.
+func BenchmarkModels(b *testing.B) {
+	const batch = 200
+	var turns [len(modelNames)]func()
+	var best [len(modelNames)]time.Duration
+	for _, m := range Models() {
+		p, buf, e := fabric(b, Options{Ports: 1, Model: m}).Port(0), make([]byte, 8), Envelope{}
+		best[m] = math.MaxInt64
+		turns[m] = func() {
+			r, err := p.Irecv(buf, e)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s, err := p.Isend(buf, e)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, r := range [...]Request{r, s} {
+				if _, err := r.Wait(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	for range max(b.N/batch, 1) {
+		for m, turn := range turns {
+			start := time.Now()
+			for range batch {
+				turn()
+			}
+			best[m] = min(best[m], time.Since(start))
+		}
+	}
+	for m, took := range best {
+		b.ReportMetric(float64(took.Nanoseconds())/batch, "ns/"+modelNames[m])
+	}
+}

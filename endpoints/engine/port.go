@@ -50,8 +50,10 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 		p.sends = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
 	}
 	p.arrival = p.ops.get()
-	p.posted.Init(new(locks.Entry[op]))
-	p.hmcs = locks.NewHMCS(domains)
+	if p.ops.shared {
+		p.posted.Init(new(locks.Entry[op]))
+		p.hmcs = locks.NewHMCS(domains())
+	}
 	if n := f.options.Node; n != nil {
 		p.far = &far{port: n.Port(rank)}
 	}

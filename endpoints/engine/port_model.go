@@ -63,7 +63,10 @@ func (p *Port) poll(o *op) bool {
 	if !s.backoff.Due() {
 		return false
 	}
-	domain := p.domain()
+	domain := 0
+	if p.model == HMCS {
+		domain = p.domain()
+	}
 	if !p.try(s, domain) {
 		if !s.backoff.Failed() {
 			return false

@@ -28,6 +28,9 @@ type leaf struct {
 // NewHMCS makes a lock for threads of so many domains.
 func NewHMCS(domains int) *HMCS { return &HMCS{leaves: make([]leaf, domains)} }
 
+// Domains returns for how many the lock was made.
+func (l *HMCS) Domains() int { return len(l.leaves) }
+
 // Acquire takes the lock for a thread of a domain.
 func (l *HMCS) Acquire(n *Node, domain int) {
 	f := &l.leaves[domain]

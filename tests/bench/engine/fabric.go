@@ -14,12 +14,7 @@ import (
 
 // fabric makes one of so many ports as the side's keys say: model, matcher, halves.
 func fabric(side results.Name, ports int) (*engine.Fabric, error) {
-	o := engine.Options{Ports: ports}
-	for _, model := range engine.Models() {
-		if model.String() == side.Get("model") {
-			o.Model = model
-		}
-	}
+	o := engine.Options{Ports: ports, Model: modelOf(side)}
 	for _, matcher := range match.Kinds {
 		if matcher.String() == side.Get("matcher") {
 			o.Matcher = matcher
@@ -29,6 +24,16 @@ func fabric(side results.Name, ports int) (*engine.Fabric, error) {
 		o.Halves = -1
 	}
 	return engine.New(o)
+}
+
+// modelOf returns the model that a side's key says.
+func modelOf(side results.Name) (chosen engine.Model) {
+	for _, model := range engine.Models() {
+		if model.String() == side.Get("model") {
+			chosen = model
+		}
+	}
+	return chosen
 }
 
 // withModels names a side for each model; the default one, of a port that is not shared, has no key.
