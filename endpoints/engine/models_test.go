@@ -143,7 +143,7 @@ func TestStalledOwnerAndTest(t *testing.T) {
 			r, err := p.Irecv(make([]byte, 8), Envelope{})
 			require.NoError(t, err)
 			owner := p.enter()
-			for range 300 { // fewer than the bound
+			for range 200 { // fewer than the bound
 				_, done, err := r.Test()
 				require.NoError(t, err)
 				require.False(t, done)

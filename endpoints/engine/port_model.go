@@ -110,6 +110,9 @@ func (p *Port) pass(o *op, w *waiter) {
 		p.leave(e)
 	}
 	p.rest(w, o)
+	if p.model != Private && w.sleeps(p.fabric) {
+		p.ops.seat(o.index).backoff.Hurry()
+	}
 }
 
 // enter owns the inner half, with all that was posted before executed. It returns

@@ -22,6 +22,9 @@ type waiter struct{ polls int }
 
 func (w *waiter) reset() { w.polls = 0 }
 
+// sleeps tells whether the wait is so long that the thread sleeps between its polls.
+func (w *waiter) sleeps(f *Fabric) bool { return w.polls >= f.spins+yields }
+
 // pause passes a little time.
 func (w *waiter) pause(f *Fabric) {
 	w.polls++

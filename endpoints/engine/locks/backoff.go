@@ -4,13 +4,13 @@
 package locks
 
 const (
-	longest   = 64 // calls let pass between two attempts, at most
+	longest   = 16 // calls let pass between two attempts, at most
 	tolerated = 16 // failed attempts
 )
 
 // Backoff spares a lock the attempts of threads that ask again and again whether
-// something is done. It counts calls, not time: a thread that asks seldom loses
-// little, and one that asks often costs little. It is kept between calls.
+// something is done. It counts calls, not time, which would have to be read; a
+// thread that sleeps between its calls does better without. It is kept between calls.
 type Backoff struct{ skip, last, failed uint8 }
 
 // Due says whether this call tries the lock.
@@ -31,6 +31,9 @@ func (b *Backoff) Failed() (enough bool) {
 	b.failed++
 	return b.failed > tolerated
 }
+
+// Hurry makes the next call due: the caller has slept since the last.
+func (b *Backoff) Hurry() { b.skip = 0 }
 
 // Reset begins anew, after the lock was had.
 func (b *Backoff) Reset() { *b = Backoff{} }

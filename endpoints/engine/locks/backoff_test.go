@@ -20,11 +20,15 @@ func TestBackoff(t *testing.T) {
 			enough = b.Failed()
 		}
 	}
-	assert.Equal(t, []int{0, 2, 6, 14, 30, 62, 126, 191, 256}, tried[:9])
+	assert.Equal(t, []int{0, 2, 6, 14, 30, 47, 64, 81, 98}, tried[:9])
 	assert.Len(t, tried, tolerated+1)
 	calls := tried[len(tried)-1] + 1
 	assert.GreaterOrEqual(t, calls, 10*len(tried), "at least ten calls for an attempt")
 	assert.Less(t, calls, 1000, "the bound within which a repeated call waits for the lock")
+	assert.False(t, b.Due())
+	b.Hurry()
+	assert.True(t, b.Due(), "after a sleep")
+	b.Failed()
 	b.Reset()
 	assert.True(t, b.Due(), "from the beginning")
 }

@@ -107,9 +107,9 @@ func (m *meter) share(threads, size int) error {
 	return nil
 }
 
-// crowd runs all of them at once, as goroutines that belong to no OS thread: where they are more than
+// alongside runs all of them at once, as goroutines that belong to no OS thread: where they are more than
 // cores, a switch between OS threads would be most of what is measured.
-func crowd(threads ...func() error) (took time.Duration, err error) {
+func alongside(threads ...func() error) (took time.Duration, err error) {
 	errs := make([]error, len(threads))
 	var all sync.WaitGroup
 	begin := time.Now()

@@ -24,7 +24,7 @@ func exchange(f *engine.Fabric, lanes, senders, receivers, size, rounds int) (ti
 		r := newBursts(f.Port(1), 0, i, receivers, lanes, size)
 		threads = append(threads, func() error { return r.receive(rounds) })
 	}
-	return crowd(threads...)
+	return alongside(threads...)
 }
 
 // bursts are what one thread sends or receives: those of some lanes.
@@ -129,7 +129,7 @@ func serve(f *engine.Fabric, clients, size, rounds int) (time.Duration, error) {
 			return nil
 		})
 	}
-	return crowd(threads...)
+	return alongside(threads...)
 }
 
 // toSelf has threads of port 0 send messages to it, each thread under a tag of its own: no other
@@ -147,7 +147,7 @@ func toSelf(f *engine.Fabric, clients, size, rounds int) (time.Duration, error) 
 			return nil
 		})
 	}
-	return crowd(threads...)
+	return alongside(threads...)
 }
 
 // there sends a message with a mark and receives the one that comes for it.

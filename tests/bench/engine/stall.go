@@ -60,7 +60,7 @@ func measureStall(m *meter) error {
 	clear(s.in)
 	for range stalls {
 		s.phase.Store(before)
-		if _, err := crowd(s.receive, s.send, s.peer); err != nil {
+		if _, err := alongside(s.receive, s.send, s.peer); err != nil {
 			return err
 		}
 	}
