@@ -62,5 +62,6 @@ func TestYields(t *testing.T) {
 func TestSettingsOfCrowdedRanks(t *testing.T) {
 	s := &Set{Ranks: []int{0}, Crowded: true}
 	assert.Contains(t, s.Environment(0, environ()), "HWLOC_COMPONENTS=-pci,-linux:pci")
+	assert.Contains(t, s.Environment(0, environ()), "HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so,hwloc_pci.so")
 	assert.Equal(t, (&Set{Ranks: []int{0}}).Environment(0, environ()), s.Environment(0, environ("HWLOC_COMPONENTS", "pci")))
 }

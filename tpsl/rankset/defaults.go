@@ -12,22 +12,30 @@ import (
 // those libraries' own. A user's setting wins.
 var defaults = []struct {
 	name, value string
-	only        func(*Set) bool // nil: always
+	only        func(s *Set, getenv func(string) string) bool // nil: always
 }{
 	// UCX would put a handler of its own on SIGSEGV for the whole process, from
 	// whichever instance came first; faults are reported by the runtime.
 	{name: "UCX_HANDLE_ERRORS", value: "none"},
 	// hwloc would load plugins for X11 and OpenCL displays, and an XML library where
 	// its own reader does: dozens of libraries per rank.
-	{name: "HWLOC_PLUGINS_BLACKLIST", value: "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"},
+	{name: "HWLOC_PLUGINS_BLACKLIST", value: plugins, only: func(s *Set, getenv func(string) string) bool { return !skipsPCI(s, getenv) }},
+	{name: "HWLOC_PLUGINS_BLACKLIST", value: plugins + ",hwloc_pci.so", only: skipsPCI},
 	// UCX would take 4 MiB of shared memory for 512 messages to come, in each of two
 	// transports. One for each of the 64 places of its queue and one that is being
 	// filled are what it needs before ranks send without receiving.
 	{name: "UCX_MM_RX_BUFS_GROW", value: "65"},
 	// hwloc would read the configuration of all PCI devices, 8 ms a rank in a virtual machine.
-	{name: "HWLOC_COMPONENTS", value: "-pci,-linux:pci", only: func(s *Set) bool { return s.Crowded }},
+	{name: "HWLOC_COMPONENTS", value: "-pci,-linux:pci", only: skipsPCI},
 	// UCX would load its modules for RDMA devices in each rank, 70 kB, to find none.
-	{name: "UCX_MODULES", value: "^ib,rdmacm", only: func(s *Set) bool { return s.NoRDMA }},
+	{name: "UCX_MODULES", value: "^ib,rdmacm", only: func(s *Set, _ func(string) string) bool { return s.NoRDMA }},
+}
+
+const plugins = "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"
+
+// skipsPCI tells whether hwloc does without PCI devices.
+func skipsPCI(s *Set, getenv func(string) string) bool {
+	return s.Crowded && getenv("HWLOC_COMPONENTS") == ""
 }
 
 // hasRDMA tells whether the host may have RDMA devices; sys is where sysfs is mounted. Without sysfs nobody knows.

@@ -152,7 +152,7 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 		env = append(env, strings.Fields(s.Env[slot])...)
 	}
 	for _, d := range defaults {
-		if getenv(d.name) == "" && (d.only == nil || d.only(s)) {
+		if getenv(d.name) == "" && (d.only == nil || d.only(s, getenv)) {
 			set(d.name, d.value)
 		}
 	}
