@@ -4,8 +4,6 @@
 package e2e
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -118,25 +116,5 @@ func isTouchedBy(t *testing.T, p *pagetables.Process, pages map[uint64]int, copi
 	assert.Empty(t, elsewhere, "pages by rank, of %d, that were copied on another CPU", len(pages))
 	if byThread {
 		assert.Empty(t, byOthers, "pages by rank that another thread copied")
-	}
-}
-
-// Modules of UCX for RDMA devices are loaded where the host has one, or the user names them.
-func TestModulesOfDevicesThatAreThere(t *testing.T) {
-	testsupport.NothingLeft(t)
-	_, err := os.Stat("/sys/class/infiniband")
-	for _, c := range []struct {
-		mode, program, setting string
-		want                   bool
-	}{
-		{"shared", fixture(t, "rest"), "", err == nil},
-		{"private", restingProcess(t), "", err == nil},
-		{"shared", fixture(t, "rest"), "all", true},
-	} {
-		p := restingWith(t, []string{"UCX_MODULES=" + c.setting}, c.mode, c.program)
-		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID))
-		require.NoError(t, err)
-		assert.Contains(t, string(maps), "/libuct_cma.so")
-		assert.Equal(t, c.want, strings.Contains(string(maps), "/libuct_ib.so"), "%s, UCX_MODULES=%s", c.mode, c.setting)
 	}
 }
