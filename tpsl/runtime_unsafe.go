@@ -231,13 +231,16 @@ func tpslClaimed(C.int) {
 }
 
 // tpslInitialized tells that a rank has initialised MPI, or once more by a session. When all
-// ranks have, their libraries have opened what they open, and what that took is given back.
+// ranks have, which it returns once, their libraries have opened what they open, and what that
+// took is given back.
 //
 //export tpslInitialized
-func tpslInitialized(slot C.int) {
-	if !state.initialized[slot].Swap(true) && state.missing.Add(-1) == 0 {
-		collector.Settle(0)
+func tpslInitialized(slot C.int) C.bool {
+	if state.initialized[slot].Swap(true) || state.missing.Add(-1) != 0 {
+		return false
 	}
+	collector.Settle(0)
+	return true
 }
 
 // tpslVerify ends the job when a pointer of one instance leads into another, if
