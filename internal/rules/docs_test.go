@@ -22,8 +22,8 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
 )
 
-// Every test that docs/launcher.md names is there.
-func TestLauncherDocsNameTests(t *testing.T) {
+// Every test that the documents on the launcher and on endpoints name is there.
+func TestDocsNameTests(t *testing.T) {
 	testsupport.Require(t, "git")
 	root := testsupport.Root(t)
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard", "*_test.go").Output()
@@ -35,11 +35,18 @@ func TestLauncherDocsNameTests(t *testing.T) {
 			exist[match[1]] = true
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "launcher.md"))
+	docs := []string{filepath.Join(root, "docs", "launcher.md"), filepath.Join(root, "docs", "endpoints.md")}
+	essays, err := filepath.Glob(filepath.Join(root, "docs", "endpoints", "*.md"))
 	require.NoError(t, err)
-	named := testName.FindAllString(string(text), -1)
-	assert.NotEmpty(t, named)
-	for _, name := range named {
-		assert.True(t, exist[name], "%s does not exist", name)
+	require.NotEmpty(t, essays)
+	named := 0
+	for _, doc := range append(docs, essays...) {
+		text, err := os.ReadFile(doc)
+		require.NoError(t, err)
+		for _, name := range testName.FindAllString(string(text), -1) {
+			named++
+			assert.True(t, exist[name], "%s: %s does not exist", doc, name)
+		}
 	}
+	assert.NotZero(t, named)
 }
