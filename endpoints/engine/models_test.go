@@ -99,6 +99,39 @@ func receiveNumbers(t *testing.T, p *Port, e Envelope, length, count, window int
 	}
 }
 
+// Threads that cancel and probe on a port disturb neither one another nor those that
+// receive on it.
+func TestThreadsCancelAndProbe(t *testing.T) {
+	const threads, count = 4, 100
+	for _, model := range shared() {
+		t.Run(model.String(), func(t *testing.T) {
+			f := fabric(t, Options{Ports: 2, Model: model})
+			var all sync.WaitGroup
+			for tag := range int32(threads) {
+				all.Go(func() { sendNumbers(t, f.Port(0), Envelope{Peer: 1, Tag: tag}, 8, count, 1) })
+				all.Go(func() {
+					p, e := f.Port(1), Envelope{Peer: 0, Tag: tag}
+					for i := range count {
+						r, err := p.Irecv(nil, Envelope{Context: 1, Peer: 0, Tag: tag})
+						assert.NoError(t, err)
+						s, err := p.Probe(e)
+						assert.NoError(t, err)
+						assert.Equal(t, Status{e, 8}, s)
+						assert.NoError(t, r.Cancel())
+						_, err = r.Wait()
+						assert.ErrorIs(t, err, ErrCancelled)
+						var buf [8]byte
+						_, err = p.Recv(buf[:], e)
+						assert.NoError(t, err)
+						assert.Equal(t, pattern(8, byte(i)), buf[:])
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
 // While the owner of the inner half stands still, Isend returns in models LockQ and
 // Offload, and waits in the others. All is executed in the end, in order.
 func TestStalledOwner(t *testing.T) {
