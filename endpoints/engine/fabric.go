@@ -39,7 +39,7 @@ type Options struct {
 	Matcher match.Kind // the hash table, or the two queues
 	Ring    int        // cells of each port's inbox, a power of two; 256
 	Eager   int        // a message up to this size is buffered; 8 KiB; -1: none but what fits into a cell
-	Halves  int        // a message from this size on is copied by both sides at once; 256 KiB; -1: none
+	Halves  int        // a message from this size on is copied by both sides at once; 2 MiB; -1: none
 	Unique  bool       // the caller's promise, below
 	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port
 
@@ -62,7 +62,7 @@ func (o *Options) defaults() {
 	}
 	set(&o.Ring, 256)
 	set(&o.Eager, 8<<10)
-	set(&o.Halves, 256<<10)
+	set(&o.Halves, 2*chunk)
 	if o.Halves < 0 {
 		o.Halves = math.MaxInt
 	}

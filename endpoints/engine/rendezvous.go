@@ -20,13 +20,21 @@ type share struct {
 	_       [24]byte
 }
 
-// chunk is what one side copies at a time: more than a claim costs, and less than what
-// makes memmove write past the caches, where the receiver would not find the data.
-const chunk = 64 << 10
+// chunk is what one side copies at a time: as much as makes Go's memmove write past the
+// caches. Lines that another core has written are slow to fetch if that core is far away:
+// 4 MiB in chunks of 64 KiB went at 36 GB/s between near cores, and at 3.4 between far
+// ones, where these go at 25.
+const chunk = 1 << 20
 
 // transfer copies between an op of this port and the op of a peer that it has matched,
 // and completes both.
 func (p *Port) transfer(own, found *op) {
+	p.agree(own, found)
+	found.copyFrom(0)
+}
+
+// agree notes in both ops what is to be copied; the first chunk is the caller's.
+func (p *Port) agree(own, found *op) {
 	s, r := own, found
 	if s.kind != opSend {
 		s, r = r, s
@@ -39,9 +47,8 @@ func (p *Port) transfer(own, found *op) {
 	found.shared = r.bytes >= p.fabric.options.Halves
 	sh.total, sh.partner = uint64(r.bytes), own
 	sh.copied.Store(0)
-	sh.claimed.Store(chunk) // the first chunk is ours: the copy cannot end before us
+	sh.claimed.Store(chunk) // so that the copy cannot end before the caller
 	found.decide(found.turn, matched)
-	found.copyFrom(0)
 }
 
 // help copies chunks for an op whose thread has nothing else to do.

@@ -151,7 +151,7 @@ func TestSharedMapping(t *testing.T) {
 	for i := range views {
 		memory, err := unix.Mmap(fd, 0, Size(64), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		require.NoError(t, err)
-		defer unix.Munmap(memory)
+		defer func() { assert.NoError(t, unix.Munmap(memory)) }()
 		views[i], err = At(memory, 64)
 		require.NoError(t, err)
 	}
