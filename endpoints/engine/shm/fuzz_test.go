@@ -6,6 +6,7 @@ package shm
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,68 +15,115 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
-// Contract: whatever cells a peer puts into a lane, the port comes to an end with
-// them, what it says has arrived can be fetched into a buffer of that size, and nothing
-// but the fetched bytes changes there. A cell that makes no sense cuts the peer off.
-func FuzzCells(f *testing.F) {
-	cell := func(kind uint32, source int32, length uint32, words ...uint64) []byte {
-		b := binary.LittleEndian.AppendUint32(nil, kind)
-		b = binary.LittleEndian.AppendUint32(b, uint32(source))
-		b = binary.LittleEndian.AppendUint32(b, length)
-		for i := range ring.Inline / 8 {
-			w := uint64(0)
-			if i < len(words) {
-				w = words[i]
-			}
-			b = binary.LittleEndian.AppendUint64(b, w)
+// forged is a cell as a peer could write it.
+func forged(kind uint32, source int32, length uint32, words ...uint64) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, kind)
+	b = binary.LittleEndian.AppendUint32(b, uint32(source))
+	b = binary.LittleEndian.AppendUint32(b, length)
+	for i := range ring.Inline / 8 {
+		w := uint64(0)
+		if i < len(words) {
+			w = words[i]
 		}
-		return b
+		b = binary.LittleEndian.AppendUint64(b, w)
 	}
-	const turn1 = 1 << 32
-	f.Add(cell(cellInline, 0, 40))
-	f.Add(cell(cellInline, 0, 41))
-	f.Add(cell(cellInline, 1, 4))
-	f.Add(cell(cellPacket, 0, 16<<10, 63))
-	f.Add(cell(cellPacket, 0, 16<<10+1, 63))
-	f.Add(cell(cellPacket, 0, 1, 64))
-	f.Add(cell(cellPacket, 0, 1, 1<<32))
-	f.Add(cell(cellOffer, 0, 0, turn1, 0x1000, 100))
-	f.Add(cell(cellOffer, 0, 0, turn1, 0, math.MaxInt))
-	f.Add(cell(cellOffer, 0, 0, turn1, 0, math.MaxUint64))
-	f.Add(cell(cellAsk, 0, 0, turn1, 7, 50_000))
-	f.Add(append(cell(cellAsk, 0, 0, turn1, 7, 50_000), cell(cellAsk, 0, 0, turn1, 7, 50_000)...))
-	f.Add(cell(cellAsk, 0, 0, turn1, 7, 50_001))
-	f.Add(cell(cellAsk, 0, 0, turn1+1, 7, 1))
-	f.Add(cell(cellAsk, -1, 0, turn1, 7, 1))
-	f.Add(cell(cellDone, 0, 0, turn1))
-	f.Add(append(cell(cellDone, 0, 0, turn1), cell(cellDone, 0, 0, turn1)...))
-	f.Add(cell(cellDone, 0, 0, 5<<32))
-	f.Add(append(cell(cellOffer, 0, 0, 1, 0x1000, 100), cell(cellPart, 0, 100, turn1, 3)...))
-	f.Add(append(cell(cellOffer, 0, 0, 1, 0x1000, 100), cell(cellPart, 0, 101, turn1, 3)...))
-	f.Add(append(cell(cellOffer, 0, 0, 1, 0x1000, 100), cell(cellPart, 0, 1, turn1, 64)...))
-	f.Add(cell(cellPart, 0, 0, turn1, 3))
-	f.Add(cell(99, 0, 0))
+	return b
+}
 
-	f.Fuzz(func(t *testing.T, script []byte) {
-		peer, victim := pair(t, Options{Streams: true})
-		outcome, err := victim.Send(0, 0, 0, make([]byte, 50_000), 1)
-		require.NoError(t, err)
-		require.Equal(t, Pending, outcome)
-		sends := 0
-		const step = 12 + ring.Inline
-		for ; len(script) >= step; script = script[step:] {
-			c, turn := peer.node.peers[1].lanes[0].Claim()
-			if c == nil {
-				break
-			}
-			c.Kind = binary.LittleEndian.Uint32(script[0:])
-			c.Source = int32(binary.LittleEndian.Uint32(script[4:]))
-			c.Length = binary.LittleEndian.Uint32(script[8:])
-			copy(c.Inline[:], script[12:])
-			c.Publish(turn)
-			sends += drain(t, victim)
+const forgedSize = 12 + ring.Inline
+
+// write puts forged cells into a lane, and calls then after each.
+func write(p *Port, script []byte, then func()) {
+	for ; len(script) >= forgedSize; script = script[forgedSize:] {
+		c, turn := p.node.peers[1].lanes[0].Claim()
+		if c == nil {
+			return
 		}
-		assert.LessOrEqual(t, sends, 1, "one send ends once")
+		c.Kind = binary.LittleEndian.Uint32(script[0:])
+		c.Source = int32(binary.LittleEndian.Uint32(script[4:]))
+		c.Length = binary.LittleEndian.Uint32(script[8:])
+		copy(c.Inline[:], script[12:])
+		c.Publish(turn)
+		then()
+	}
+}
+
+// offering has rank 1 of a pair offer 50,000 bytes, with the key firstKey.
+func offering(t *testing.T) (peer, victim *Port) {
+	peer, victim = pair(t, Options{Streams: true})
+	outcome, err := victim.Send(0, 0, 0, make([]byte, 50_000), 1)
+	require.NoError(t, err)
+	require.Equal(t, Pending, outcome)
+	return peer, victim
+}
+
+const firstKey = 1 << 32 // of the first turn of the first slot, of sends and of receives
+
+// cells are what a peer writes; the last one makes sense, or cuts it off.
+var cells = func() map[string]script {
+	offer := func(bytes uint64) []byte { return forged(cellOffer, 0, 0, 1, 0x1000, bytes) }
+	ask := forged(cellAsk, 0, 0, firstKey, 7, 50_000)
+	done := forged(cellDone, 0, 0, firstKey)
+	return map[string]script{
+		"inline":                     {forged(cellInline, 0, 40), false},
+		"inline, too long":           {forged(cellInline, 0, 41), true},
+		"of another's rank":          {forged(cellInline, 1, 4), true},
+		"of no rank":                 {forged(cellInline, -1, 4), true},
+		"packet":                     {forged(cellPacket, 0, 16<<10, 63), false},
+		"packet, too long":           {forged(cellPacket, 0, 16<<10+1, 63), true},
+		"no such packet":             {forged(cellPacket, 0, 1, 64), true},
+		"no such packet by far":      {forged(cellPacket, 0, 1, 1<<32), true},
+		"offer":                      {offer(100), false},
+		"offer, long":                {offer(math.MaxInt), false},
+		"offer, too long":            {offer(math.MaxInt + 1), true},
+		"offer of nothing":           {offer(0), true},
+		"ask":                        {ask, false},
+		"ask twice":                  {slices.Concat(ask, ask), true},
+		"ask for too much":           {forged(cellAsk, 0, 0, firstKey, 7, 50_001), true},
+		"ask for nothing":            {forged(cellAsk, 0, 0, firstKey, 7, 0), true},
+		"ask for no send":            {forged(cellAsk, 0, 0, firstKey+1, 7, 1), true},
+		"done":                       {done, false},
+		"done twice":                 {slices.Concat(done, done), true},
+		"done, of another turn":      {forged(cellDone, 0, 0, 5*firstKey), true},
+		"done, though asked":         {slices.Concat(ask, done), true},
+		"part":                       {slices.Concat(offer(100), forged(cellPart, 0, 100, firstKey, 3)), false},
+		"part, too long":             {slices.Concat(offer(100), forged(cellPart, 0, 101, firstKey, 3)), true},
+		"part, of no packet":         {slices.Concat(offer(100), forged(cellPart, 0, 1, firstKey, 64)), true},
+		"part of nothing":            {slices.Concat(offer(100), forged(cellPart, 0, 0, firstKey, 3)), true},
+		"part, longer than a packet": {slices.Concat(offer(100_000), forged(cellPart, 0, 16<<10+1, firstKey, 3)), true},
+		"part nobody waits for":      {forged(cellPart, 0, 1, firstKey, 3), true},
+		"no kind":                    {forged(99, 0, 0), true},
+		"the engine's own kind":      {forged(0, 0, 0), true},
+	}
+}()
+
+type script struct {
+	cells  []byte
+	cutOff bool
+}
+
+func TestCellsMustMakeSense(t *testing.T) {
+	for name, s := range cells {
+		t.Run(name, func(t *testing.T) {
+			peer, victim := offering(t)
+			write(peer, s.cells, func() { drain(t, victim) })
+			assert.Equal(t, s.cutOff, victim.Gone(0))
+		})
+	}
+}
+
+// Contract: whatever cells a peer puts into a lane, the port comes to an end with
+// them, what it says has arrived can be fetched into a buffer of that size, nothing but
+// the fetched bytes changes there, and a send ends once.
+func FuzzCells(f *testing.F) {
+	for _, s := range cells {
+		f.Add(s.cells)
+	}
+	f.Fuzz(func(t *testing.T, written []byte) {
+		peer, victim := offering(t)
+		sends := 0
+		write(peer, written, func() { sends += drain(t, victim) })
+		assert.LessOrEqual(t, sends, 1)
 	})
 }
 
@@ -134,6 +182,8 @@ func FuzzHeader(f *testing.F) {
 	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()))
 	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(1<<62), uint64(1<<40), int64(good.size()))
 	f.Add(uint64(magic), uint64(2), uint64(good.size()), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()))
+	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()-pageSize))
+	f.Add(uint64(magic), uint64(version), uint64(good.size()-pageSize), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()-pageSize))
 	f.Add(uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), int64(0))
 	f.Fuzz(func(t *testing.T, m, v, size, ports, processes, cells, packet uint64, file int64) {
 		id := identity{magic: m, version: v, size: size, ports: ports, processes: processes, cells: cells, packet: packet}

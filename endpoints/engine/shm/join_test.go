@@ -123,6 +123,39 @@ func TestAbsent(t *testing.T) {
 	})
 }
 
+// A process that has left when the others are told of it has joined.
+func TestLeftAfterHello(t *testing.T) {
+	s, memory, err := makeSegment(Options{Ports: 1, Total: 2}.layout(2))
+	require.NoError(t, err)
+	defer memory.Close()
+	defer func() { require.NoError(t, s.unmap()) }()
+	own, err := unix.PidfdOpen(os.Getpid(), 0)
+	require.NoError(t, err)
+	pidfd := os.NewFile(uintptr(own), "own")
+	defer pidfd.Close()
+	left := make(chan struct{})
+	joined, met := meetWith(t, within,
+		func(ctx context.Context, f *os.File) error {
+			<-left
+			return asks(Options{First: 0, Ports: 1, Total: 2})(ctx, f)
+		},
+		func(_ context.Context, f *os.File) error {
+			defer close(left)
+			c, err := openSocket(f)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			defer f.Close()
+			if _, _, err := c.receive(noteWelcome); err != nil {
+				return err
+			}
+			return c.send(note{Kind: noteHello, First: 1, Ports: 1, Total: 2}, "", memory, pidfd)
+		})
+	assert.NoError(t, met)
+	assert.NoError(t, joined[0])
+}
+
 // A process that hands over something else than a sealed memfd of its own, or another
 // process than itself, joins nothing.
 func TestImpostors(t *testing.T) {

@@ -158,7 +158,12 @@ func TestKilled(t *testing.T) {
 			kill()
 			offer := await(t, a)
 			require.Equal(t, Arrived, offer.Kind)
+			for a.node.peers[1].fate.Load() == fine { // until the watch has seen it,
+				time.Sleep(time.Millisecond)
+			}
+			a.node.peers[1].fate.Store(fine) // which may come later than who reads
 			done, err := a.Fetch(&offer.Cell, make([]byte, 1<<20), 5)
+			a.node.condemn(1, ended)
 			if done {
 				isGone(t, err)
 				assert.Empty(t, mourn(t, a, c))

@@ -69,24 +69,23 @@ func pair(t testing.TB, o Options) (a, b *Port) {
 	return nodes[0].Port(0), nodes[1].Port(1)
 }
 
-// await polls until there is something, and sleeps meanwhile.
+// await polls until there is something, and sleeps meanwhile, as long as it takes.
 func await(t testing.TB, p *Port) *Event {
 	t.Helper()
-	m := new(Event)
-	for end := time.Now().Add(within); ; {
-		if p.Poll(m) {
-			return m
+	e := new(Event)
+	for end := time.Now().Add(within); time.Now().Before(end); {
+		if p.Poll(e) {
+			return e
 		}
 		since := p.Doze()
-		if p.Poll(m) {
+		if p.Poll(e) {
 			p.Rouse()
-			return m
+			return e
 		}
-		p.Sleep(since, time.Second)
-		if time.Now().After(end) {
-			t.Fatalf("rank %d: nothing came", p.rank)
-		}
+		p.Sleep(since, within)
 	}
+	t.Fatalf("rank %d: nothing came, or nobody woke it", p.rank)
+	return nil
 }
 
 // mustSend sends when there is room.
