@@ -13,10 +13,9 @@ import (
 // Contexts of messages. Finds of odd levels have another than those of even ones: a rank that knows that a
 // level is over may be one ahead of one that does not.
 const (
-	finds   = iota + 1 // and finds+1
-	_                  //
-	acks               // of finds, tagged with the sender's mate
-	barrier            // see hybrid
+	finds   = 1 // and 2
+	acks    = 3 // of finds; the tag is the sender's mate
+	barrier = 4 // see hybrid
 )
 
 // Tags of finds, above those that name the sender's mate.

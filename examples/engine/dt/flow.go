@@ -72,29 +72,32 @@ type sends struct {
 	bytes    int64
 }
 
-// send starts to send data along the arcs. A thread may send to itself.
+// send starts to send data along the arcs, after its length. A thread may send to itself.
 func (s *sends) send(m *crew.Member, out []arc, data []float64) error {
 	length := []int64{int64(len(data))}
 	s.lengths = append(s.lengths, length)
 	for _, a := range out {
-		for context, message := range [][]byte{lengths: crew.Bytes(length), values: crew.Bytes(data)} {
-			if context == 0 {
-				continue // the crew's own
-			}
-			e := engine.Envelope{Context: uint32(context), Peer: int32(a.peer % m.Size), Tag: int32(a.number)}
-			r, err := m.Port.Isend(message, e)
-			if err != nil {
-				return fmt.Errorf("rank %d: send: %w", m.Rank, err)
-			}
-			s.requests = append(s.requests, r)
-			s.bytes += int64(len(message))
+		if err := s.start(m, lengths, a, crew.Bytes(length)); err != nil {
+			return err
+		}
+		if err := s.start(m, values, a, crew.Bytes(data)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// receive receives what an arc brings. Its two ends may be of one thread, as a comparator's data are
-// changed by whoever takes them the message is a copy even then.
+func (s *sends) start(m *crew.Member, context uint32, a arc, message []byte) error {
+	r, err := m.Port.Isend(message, engine.Envelope{Context: context, Peer: int32(a.peer % m.Size), Tag: int32(a.number)})
+	if err != nil {
+		return fmt.Errorf("rank %d: send: %w", m.Rank, err)
+	}
+	s.requests, s.bytes = append(s.requests, r), s.bytes+int64(len(message))
+	return nil
+}
+
+// receive receives what an arc brings. It is a message, and so a copy, even between nodes of one thread: whoever takes
+// data changes them.
 func receive(m *crew.Member, a arc) ([]float64, error) {
 	from := a.peer % m.Size
 	length, _, err := crew.Receive(m, lengths, from, a.number, make([]int64, 1))

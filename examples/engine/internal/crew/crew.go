@@ -54,7 +54,10 @@ func Run(o Options, f func(m *Member) error) error {
 	for rank := range o.Ranks {
 		t := &team{size: int32(mates), broken: &broken}
 		for mate := range mates {
-			members = append(members, &Member{Port: fabric.Port(rank), Rank: rank, Size: o.Ranks, Mate: mate, team: t, Yield: runtime.Gosched, Rest: nap, GiveWay: func() {}})
+			members = append(members, &Member{
+				Port: fabric.Port(rank), Rank: rank, Size: o.Ranks, Mate: mate, team: t,
+				Yield: runtime.Gosched, Rest: nap, GiveWay: func() {},
+			})
 		}
 	}
 	start(o.As, members, func(i int) {
