@@ -53,7 +53,7 @@ func Start() (*Kernel, error) {
 func start(spec *ebpf.CollectionSpec) (*Kernel, error) {
 	k := &Kernel{files: []string{"anonymous", "other files", "unknown"}, moved: newSnapshot(), last: newSnapshot()}
 	if err := k.attach(spec); err != nil {
-		return nil, explain(errors.Join(err, k.Close()))
+		return nil, explain(errors.Join(err, k.Close()), lockdown)
 	}
 	return k, nil
 }

@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,4 +166,34 @@ func TestTraceMisuse(t *testing.T) {
 		assert.Contains(t, stderr.String(), "tpsl trace: "+c.want)
 		assert.Equal(t, 1, bytes.Count(stderr.Bytes(), []byte("\n")), "one line")
 	}
+}
+
+// What cannot be counted, or is not there, is a line that says why; what /proc tells is told.
+func TestTraceRefuses(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "unshare")
+	if os.Geteuid() != 0 {
+		testsupport.Unable(t, "namespaces take root")
+	}
+	job := resting(t, restingProcess(t), 2)
+	tpsl := built(t, "bin/tpsl")
+	inside := start(t, nil, append(strings.Fields("unshare --pid --fork --kill-child --mount-proc "+built(t, "bin/mpiexec")+" -n 1"), restingProcess(t))...)
+	hidden := "unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec " + tpsl + " trace -for 100ms %d'"
+	for _, c := range []struct {
+		name, command string
+		pid, code     int
+		want          string
+	}{
+		{"no BTF", hidden, job.Process.Pid, 0, "tpsl trace: this kernel cannot count for us: .*; /proc lacks SYSCALLS, FUTEX-WAITS, IN-FUTEX, MIGRATIONS"},
+		{"from another namespace", "unshare --pid --fork --mount-proc " + tpsl + " trace %d", job.Process.Pid, 1, "tpsl trace: process \\d+: there is no such process here: .*"},
+		{"of another namespace", tpsl + " trace -for 100ms %d", inside.Process.Pid, 1, "tpsl trace: process \\d+ is in another PID namespace, .*: run tpsl trace there, as with nsenter -t \\d+ -m -p"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := run(t, nil, "sh", "-c", fmt.Sprintf(c.command, c.pid))
+			assert.Equal(t, c.code, o.code)
+			assert.Regexp(t, "^"+c.want+"\n$", o.stderr)
+		})
+	}
+	require.NoError(t, exec.Command("pkill", "-TERM", "-P", fmt.Sprint(inside.Process.Pid)).Run())
+	_ = inside.Wait()
 }
