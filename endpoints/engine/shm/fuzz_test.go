@@ -48,10 +48,11 @@ func write(p *Port, script []byte, then func()) {
 	}
 }
 
-// offering has rank 1 of a pair offer 50,000 bytes, with the key firstKey.
+// offering has rank 1 of a pair offer 300,000 bytes, with the key firstKey: more than
+// there are packets for parts.
 func offering(t *testing.T) (peer, victim *Port) {
 	peer, victim = pair(t, Options{Streams: true})
-	outcome, err := victim.Send(0, 0, 0, make([]byte, 50_000), 1)
+	outcome, err := victim.Send(0, 0, 0, make([]byte, 300_000), 1)
 	require.NoError(t, err)
 	require.Equal(t, Pending, outcome)
 	return peer, victim
@@ -62,7 +63,7 @@ const firstKey = 1 << 32 // of the first turn of the first slot, of sends and of
 // cells are what a peer writes; the last one makes sense, or cuts it off.
 var cells = func() map[string]script {
 	offer := func(bytes uint64) []byte { return forged(cellOffer, 0, 0, 1, 0x1000, bytes) }
-	ask := forged(cellAsk, 0, 0, firstKey, 7, 50_000)
+	ask := forged(cellAsk, 0, 0, firstKey, 7, 300_000)
 	done := forged(cellDone, 0, 0, firstKey)
 	return map[string]script{
 		"inline":                     {forged(cellInline, 0, 40), false},
@@ -79,7 +80,7 @@ var cells = func() map[string]script {
 		"offer of nothing":           {offer(0), true},
 		"ask":                        {ask, false},
 		"ask twice":                  {slices.Concat(ask, ask), true},
-		"ask for too much":           {forged(cellAsk, 0, 0, firstKey, 7, 50_001), true},
+		"ask for too much":           {forged(cellAsk, 0, 0, firstKey, 7, 300_001), true},
 		"ask for nothing":            {forged(cellAsk, 0, 0, firstKey, 7, 0), true},
 		"ask for no send":            {forged(cellAsk, 0, 0, firstKey+1, 7, 1), true},
 		"done":                       {done, false},

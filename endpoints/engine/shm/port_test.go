@@ -155,10 +155,6 @@ func TestAnswersWait(t *testing.T) {
 		done, err := b.Fetch(&m.Cell, dst, 4)
 		require.NoError(t, err)
 		require.Len(t, b.outbox, 1)
-		for i := range 4 {
-			m := await(t, a)
-			require.EqualValues(t, i, m.Cell.Tag)
-		}
 		received := make(chan *Event, 1)
 		go func() {
 			if !done {
@@ -174,6 +170,11 @@ func TestAnswersWait(t *testing.T) {
 			}
 			close(received)
 		}()
+		time.Sleep(20 * time.Millisecond) // b sleeps by now
+		for i := range 4 {
+			m := await(t, a)
+			require.EqualValues(t, i, m.Cell.Tag)
+		}
 		assert.Equal(t, Sent, await(t, a).Kind)
 		if !done {
 			assert.Equal(t, Received, (<-received).Kind)

@@ -175,9 +175,6 @@ func Together(t testing.TB, o Options, words ...string) ([]*Node, []*Child) {
 	return nodes, children
 }
 
-// released returns when the test has called Release.
-func released() { _, _ = io.Copy(io.Discard, os.Stdin) }
-
 // stopped stops this process as SIGSTOP does: all its threads, wherever they are. It
 // says so first.
 func stopped(out func(string, ...any)) {

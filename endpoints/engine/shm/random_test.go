@@ -159,7 +159,7 @@ func TestKilledAnywhere(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
-	for round := range 12 {
+	for round := range 6 {
 		words := fmt.Sprintf("talk %d", random.Uint64()>>1)
 		_, children := Together(t, Options{Streams: round%2 == 1, Cells: 16}, words, words, words, words)
 		for _, c := range children {
