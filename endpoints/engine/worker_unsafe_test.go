@@ -12,6 +12,6 @@ import (
 
 // sleepForEver has a worker that polls sleep until it is woken.
 func sleepForEver(w *fult.Worker) {
-	nap := reflect.ValueOf(w).Elem().FieldByName("nap")
-	*(*time.Duration)(nap.Addr().UnsafePointer()) = 0
+	longest := reflect.ValueOf(w).Elem().FieldByName("longest")
+	*(*time.Duration)(longest.Addr().UnsafePointer()) = 0
 }

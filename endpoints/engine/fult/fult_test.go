@@ -4,7 +4,6 @@
 package fult
 
 import (
-	"errors"
 	"io"
 	"runtime"
 	"testing"
@@ -99,7 +98,7 @@ func TestPanicEndsTheRunAndUnwindsTheOthers(t *testing.T) {
 	require.EqualError(t, err, "fult: thread 700 panicked: unexpected EOF")
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	var p *PanicError
-	require.True(t, errors.As(err, &p))
+	require.ErrorAs(t, err, &p)
 	assert.Contains(t, string(p.Stack), "TestPanicEndsTheRunAndUnwindsTheOthers")
 	assert.Equal(t, 1000, unwound)
 	assert.LessOrEqual(t, runtime.NumGoroutine(), before)

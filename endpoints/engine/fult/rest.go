@@ -6,9 +6,10 @@ package fult
 import "time"
 
 const (
-	spinTime  = 20 * time.Microsecond // about what a sleep and a wake-up cost
-	looks     = 20                    // between two looks at the clock, which take longer
-	pollSleep = time.Millisecond      // the longest sleep of a worker that polls
+	spinTime = 20 * time.Microsecond // about what a sleep and a wake-up cost
+	looks    = 20                    // between two looks at the clock, which take longer
+	firstNap = 50 * time.Microsecond // of a worker that polls; each that nothing ends early is twice as long
+	lastNap  = time.Millisecond
 )
 
 // rest waits until a thread may be ready: it spins a while, then sleeps. The bell
@@ -23,11 +24,12 @@ func (w *Worker) rest() {
 	}
 	w.bell.asleep.Store(1)
 	if !w.awake() {
-		limit := w.nap
+		limit := min(w.nap, w.longest)
 		if w.Poll == nil {
 			limit = 0 // for ever: a signal rings
 		}
 		futexWait(&w.bell.asleep, 1, limit)
+		w.nap = min(2*w.nap, lastNap)
 	}
 	w.bell.asleep.Store(0)
 }

@@ -95,6 +95,6 @@ func TestBellEndsASleep(t *testing.T) {
 		}
 		return came.Load()
 	}
-	w.nap = 0 // for ever
+	w.longest = 0 // for ever
 	require.NoError(t, w.Run())
 }

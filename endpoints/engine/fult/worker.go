@@ -40,7 +40,8 @@ type Worker struct {
 	limit   int
 	live    int
 	cpu     int
-	nap     time.Duration // how long it sleeps at most if it polls
+	nap     time.Duration // how long it sleeps next if it polls
+	longest time.Duration // how long at most
 }
 
 // chunk holds lineThreads threads, in the order of their bits.
@@ -58,7 +59,7 @@ const (
 func NewWorker(threads int) *Worker {
 	threads = max(threads, 1)
 	return &Worker{
-		ready: newReady(threads), bell: new(Bell), limit: threads, cpu: unpinned, nap: pollSleep,
+		ready: newReady(threads), bell: new(Bell), limit: threads, cpu: unpinned, nap: firstNap, longest: lastNap,
 		chunks: make([]*chunk, (threads+lineThreads-1)/lineThreads),
 	}
 }
@@ -144,7 +145,9 @@ func (w *Worker) Run() error {
 	for w.live > 0 && !w.stop.Load() {
 		w.turns = turn
 		ran := w.give()
-		if came := w.Poll != nil && w.Poll(); !ran && !came {
+		if came := w.Poll != nil && w.Poll(); ran || came {
+			w.nap = firstNap
+		} else {
 			w.rest()
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
@@ -33,6 +35,7 @@ func init() {
 		add("Threads/by=messages/cores=1/shape="+shape, "message, "+shape)
 	}
 	add("Threads/by=messages/cores=2/shape=pairs", "message from core to core, pairs")
+	add("Threads/by=messages/cores=2/between=processes/shape=pairs", "message from process to process, pairs")
 	goals = append(goals, report.Goal{What: "memory of a thread of 10^6", Name: "ThreadMemory/by=switch/cores=1/shape=ring/threads=1000000"},
 		report.Goal{What: "memory of a thread of 10^6, with a message", Name: "ThreadMemory/by=messages/cores=1/shape=ring/threads=1000000"})
 	register(bench{
@@ -41,7 +44,7 @@ func init() {
 		limit: time.Minute,
 		sides: func(p plan) []string {
 			if len(p.cores) < 2 {
-				return sides[:len(sides)-1]
+				return slices.DeleteFunc(slices.Clone(sides), func(side string) bool { return strings.Contains(side, "/cores=2") })
 			}
 			return sides
 		},
@@ -53,26 +56,23 @@ func init() {
 // measureThreads keeps the garbage collector out: 10^6 stacks are a second's work for it.
 func measureThreads(m *meter) error {
 	debug.SetGCPercent(-1)
+	if part := os.Getenv(partVariable); part != "" {
+		return m.secondPart(part)
+	}
 	counts := []int{1000, 10_000, 100_000, 1_000_000}
 	if m.quick {
 		counts = []int{1000, 1_000_000}
 	}
 	for _, n := range counts {
-		var c *crowd
-		rounds, took, err := m.repeat(func(rounds int) (time.Duration, error) {
-			c = &crowd{n: n, rounds: rounds, shape: m.side.Get("shape")}
-			debug.FreeOSMemory()
-			before := resident()
-			err := c.run(m)
-			c.memory -= before
-			return c.took, err
-		})
-		if err != nil {
+		debug.FreeOSMemory()
+		before := resident()
+		c := &crowd{n: n, rounds: max(5, 400_000/n), shape: m.side.Get("shape")}
+		if err := c.run(m); err != nil {
 			return err
 		}
 		threads := fmt.Sprintf("threads=%d", n)
-		m.print(n*rounds, nanosecondsOf(took, n*rounds), "ns/msg", threads)
-		m.printAs("ThreadMemory", 1, float64(c.memory)/float64(n), "B", threads)
+		m.print(n*c.rounds, nanosecondsOf(c.round(), n), "ns/msg", threads)
+		m.printAs("ThreadMemory", 1, float64(c.memory-before)/float64(n), "B", threads)
 	}
 	return nil
 }
@@ -82,11 +82,10 @@ func measureThreads(m *meter) error {
 type crowd struct {
 	n, rounds int
 	shape     string
-	workers   []*fult.Worker
+	workers   []*fult.Worker // by port; nil: another process's
 
-	left   int // messages until the clock starts, then until it stops; of the first worker
-	begin  time.Time
-	took   time.Duration
+	count  int         // messages of the first worker in this round
+	ends   []time.Time // of rounds, on average: nobody waits for them
 	memory int64
 	err    error
 }
@@ -97,23 +96,38 @@ func (c *crowd) run(m *meter) error {
 	if m.side.Get("cores") == "2" {
 		cores = 2
 	}
-	runtime.GOMAXPROCS(cores + 1)
-	for core := range cores {
-		w := fult.NewWorker(c.n)
-		w.Pin(m.cores[core])
-		c.workers = append(c.workers, w)
+	c.workers = make([]*fult.Worker, cores)
+	if m.side.Get("between") == "processes" {
+		return c.withSecondPart(m)
 	}
-	c.left = -c.n / cores
+	var own []*fult.Worker
+	for i := range c.workers {
+		own = append(own, c.worker(m, i))
+	}
 	var err error
 	if m.side.Get("by") == "switch" {
 		err = c.bySignals()
 	} else {
-		err = c.byMessages()
+		err = c.byMessages(engine.Options{Ports: cores})
 	}
 	if err != nil {
 		return err
 	}
-	if err := runWorkers(c.workers); err != nil {
+	return c.talkAll(own)
+}
+
+// worker makes the worker of a port.
+func (c *crowd) worker(m *meter, port int) *fult.Worker {
+	w := fult.NewWorker(c.n)
+	w.Pin(m.cores[port])
+	c.workers[port] = w
+	return w
+}
+
+// talkAll runs the workers of this process.
+func (c *crowd) talkAll(own []*fult.Worker) error {
+	runtime.GOMAXPROCS(len(own) + 1)
+	if err := runWorkers(own); err != nil {
 		return err
 	}
 	return c.err
@@ -121,13 +135,23 @@ func (c *crowd) run(m *meter) error {
 
 // sent counts a message of the first worker.
 func (c *crowd) sent() {
-	if c.left++; c.left == 0 {
-		c.begin = time.Now()
+	if c.count++; c.count < c.n/len(c.workers) || len(c.ends) > c.rounds {
+		return
 	}
-	if c.left == c.n/len(c.workers)*c.rounds {
-		c.took = time.Since(c.begin)
+	c.count = 0
+	if c.ends = append(c.ends, time.Now()); len(c.ends) > c.rounds {
 		c.memory = resident()
 	}
+}
+
+// round returns the median time of the rounds that count: in one of them others may have had the processor.
+func (c *crowd) round() time.Duration {
+	var took []time.Duration
+	for i := range c.rounds {
+		took = append(took, c.ends[i+1].Sub(c.ends[i]))
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
 }
 
 // partner returns to whom thread i sends, and whether it begins.
@@ -138,8 +162,8 @@ func (c *crowd) partner(i int) (to int, begins bool) {
 	return (i + c.n/2) % c.n, i < c.n/2
 }
 
-// worker returns whose thread i is: partners are of different workers if there are two.
-func (c *crowd) worker(i int) int { return i * len(c.workers) / c.n }
+// port returns by which port thread i talks: partners do by different ones if there are two.
+func (c *crowd) port(i int) int { return i * len(c.workers) / c.n }
 
 // bySignals has a flag and a signal be the message.
 func (c *crowd) bySignals() error {
@@ -168,17 +192,23 @@ func (c *crowd) bySignals() error {
 }
 
 // byMessages has a port for each worker, and the receiver's number for a tag.
-func (c *crowd) byMessages() error {
-	f, err := engine.New(engine.Options{Ports: len(c.workers)})
+func (c *crowd) byMessages(o engine.Options) error {
+	f, err := engine.New(o)
 	if err != nil {
 		return err
 	}
-	for i, w := range c.workers {
-		f.Port(i).Attach(w)
+	for port, w := range c.workers {
+		if w != nil {
+			f.Port(port).Attach(w)
+		}
 	}
 	room := make([]byte, 8*c.n)
 	for i := range c.n {
-		if _, err := c.workers[c.worker(i)].Create(func(*fult.Thread) {
+		w := c.workers[c.port(i)]
+		if w == nil {
+			continue
+		}
+		if _, err := w.Create(func(*fult.Thread) {
 			if err := c.talk(f, i, room[8*i:8*i+8]); err != nil && c.err == nil {
 				c.err = fmt.Errorf("thread %d: %w", i, err)
 				_ = f.Close() // the others' wait ends
@@ -192,14 +222,14 @@ func (c *crowd) byMessages() error {
 
 // talk is what thread i does.
 func (c *crowd) talk(f *engine.Fabric, i int, buf []byte) error {
-	p, first := f.Port(c.worker(i)), c.worker(i) == 0
+	p, first := f.Port(c.port(i)), c.port(i) == 0
 	to, begins := c.partner(i)
 	from := (i + c.n/2) % c.n
 	if c.shape == "ring" {
 		from = (i + c.n - 1) % c.n
 	}
-	out := engine.Envelope{Peer: int32(c.worker(to)), Tag: int32(to)}
-	in := engine.Envelope{Peer: int32(c.worker(from)), Tag: int32(i)}
+	out := engine.Envelope{Peer: int32(c.port(to)), Tag: int32(to)}
+	in := engine.Envelope{Peer: int32(c.port(from)), Tag: int32(i)}
 	for round := range c.rounds + 2 {
 		if !begins || round > 0 {
 			if err := c.receive(p, buf, in, from, round); err != nil {
