@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A signal ends a sleep and is not lost if it comes before; without one the limit does.
@@ -38,4 +39,26 @@ func TestSleeper(t *testing.T) {
 		}
 		seen.Store(i)
 	}
+}
+
+// A signal that comes as the limit ends leaves nothing behind on which a later one
+// would have to wait.
+func TestSleeperAtItsLimit(t *testing.T) {
+	var s Sleeper
+	s.Wait(1)
+	b := s.Bit()
+	var stop atomic.Bool
+	ended := make(chan bool)
+	go func() {
+		for !stop.Load() {
+			b.Set()
+		}
+		close(ended)
+	}()
+	for range 20000 {
+		s.Wait(1)
+		require.Empty(t, s.bell.park)
+	}
+	stop.Store(true)
+	<-ended
 }
