@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/endpoints/engine/packet"
 )
 
 // fabric makes a fabric that is closed with the test.
@@ -114,6 +115,33 @@ func TestTruncation(t *testing.T) {
 	})
 }
 
+// However eager messages are received, their packets come back.
+func TestPacketsComeBack(t *testing.T) {
+	const packets = 4
+	each(t, Options{Ports: 2, Eager: 1000, Packets: packets}, func(t *testing.T, f *Fabric) {
+		a, b := f.Port(0), f.Port(1)
+		for i := range 200 {
+			size := 41 + i*4
+			s, err := a.Isend(pattern(size, byte(i)), Envelope{Peer: 1})
+			require.NoError(t, err)
+			if i%2 == 0 {
+				poll(b) // unexpected
+			}
+			status, err := b.Recv(make([]byte, size-i%3), Envelope{}) // or truncated
+			assert.Equal(t, i%3 != 0, sameError(err, ErrTruncated))
+			assert.Equal(t, size-i%3, status.Bytes)
+			_, err = s.Wait()
+			require.NoError(t, err)
+		}
+		taken := map[uint32]bool{}
+		for i := f.packets.GetShared(); i != packet.None; i = f.packets.GetShared() {
+			assert.False(t, taken[i])
+			taken[i] = true
+		}
+		assert.Len(t, taken, packets)
+	})
+}
+
 func TestStale(t *testing.T) {
 	each(t, Options{Ports: 1}, func(t *testing.T, f *Fabric) {
 		p := f.Port(0)
@@ -132,77 +160,6 @@ func TestStale(t *testing.T) {
 		_, done, err = other.Test()
 		assert.False(t, done, "a stale cancel does not hit another operation")
 		assert.NoError(t, err)
-	})
-}
-
-func TestCancel(t *testing.T) {
-	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
-		a, b := f.Port(0), f.Port(1)
-		r, err := b.Irecv(make([]byte, 8), Envelope{})
-		require.NoError(t, err)
-		require.NoError(t, r.Cancel())
-		_, err = r.Wait()
-		assert.ErrorIs(t, err, ErrCancelled)
-
-		done, err := b.Irecv(nil, Envelope{})
-		require.NoError(t, err)
-		require.NoError(t, a.Send(nil, Envelope{Peer: 1}))
-		poll(b)
-		require.NoError(t, done.Cancel())
-		_, err = done.Wait()
-		assert.NoError(t, err, "the message was there first")
-
-		data := pattern(100000, 1)
-		for _, seen := range []bool{false, true} { // in the ring, or unexpected
-			s, err := a.Isend(data, Envelope{Peer: 1})
-			require.NoError(t, err)
-			if seen {
-				poll(b)
-			}
-			require.NoError(t, s.Cancel())
-			_, err = s.Wait()
-			assert.ErrorIs(t, err, ErrCancelled)
-		}
-		require.NoError(t, a.Send([]byte("x"), Envelope{Peer: 1}))
-		buf := make([]byte, 8)
-		status, err := b.Recv(buf, Envelope{})
-		require.NoError(t, err)
-		assert.Equal(t, "x", string(buf[:status.Bytes]), "not one that was cancelled")
-	})
-}
-
-// Sends that wait for room in the destination's inbox are cancelled at both ends of
-// their lane; the rest comes in order.
-func TestCancelInALane(t *testing.T) {
-	each(t, Options{Ports: 2, Ring: 2}, func(t *testing.T, f *Fabric) {
-		a, b := f.Port(0), f.Port(1)
-		send := func(i byte) Request {
-			r, err := a.Isend([]byte{i}, Envelope{Peer: 1})
-			require.NoError(t, err)
-			return r
-		}
-		var requests []Request
-		for i := range byte(6) {
-			requests = append(requests, send(i))
-		}
-		for _, i := range []int{2, 4, 5, 3} { // 0 and 1 are in the ring
-			require.NoError(t, requests[i].Cancel())
-			_, err := requests[i].Wait()
-			require.ErrorIs(t, err, ErrCancelled)
-		}
-		send(6)
-		send(7)
-		for _, want := range []byte{0, 1, 6, 7} {
-			var buf [1]byte
-			r, err := b.Irecv(buf[:], Envelope{})
-			require.NoError(t, err)
-			for done := false; !done; {
-				poll(a)
-				_, done, err = r.Test()
-				require.NoError(t, err)
-			}
-			assert.Equal(t, want, buf[0])
-		}
 	})
 }
 

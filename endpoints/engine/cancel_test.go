@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCancel(t *testing.T) {
+	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
+		a, b := f.Port(0), f.Port(1)
+		r, err := b.Irecv(make([]byte, 8), Envelope{})
+		require.NoError(t, err)
+		require.NoError(t, r.Cancel())
+		_, err = r.Wait()
+		assert.ErrorIs(t, err, ErrCancelled)
+
+		done, err := b.Irecv(nil, Envelope{})
+		require.NoError(t, err)
+		require.NoError(t, a.Send(nil, Envelope{Peer: 1}))
+		poll(b)
+		require.NoError(t, done.Cancel())
+		_, err = done.Wait()
+		assert.NoError(t, err, "the message was there first")
+
+		data := pattern(100000, 1)
+		for _, seen := range []bool{false, true} { // in the ring, or unexpected
+			s, err := a.Isend(data, Envelope{Peer: 1})
+			require.NoError(t, err)
+			if seen {
+				poll(b)
+			}
+			require.NoError(t, s.Cancel())
+			_, err = s.Wait()
+			assert.ErrorIs(t, err, ErrCancelled)
+		}
+		require.NoError(t, a.Send([]byte("x"), Envelope{Peer: 1}))
+		buf := make([]byte, 8)
+		status, err := b.Recv(buf, Envelope{})
+		require.NoError(t, err)
+		assert.Equal(t, "x", string(buf[:status.Bytes]), "not one that was cancelled")
+	})
+}
+
+// Sends that wait for room in the destination's inbox are cancelled at both ends of
+// their lane; the rest comes in order.
+func TestCancelInALane(t *testing.T) {
+	each(t, Options{Ports: 2, Ring: 2}, func(t *testing.T, f *Fabric) {
+		a, b := f.Port(0), f.Port(1)
+		send := func(i byte) Request {
+			r, err := a.Isend([]byte{i}, Envelope{Peer: 1})
+			require.NoError(t, err)
+			return r
+		}
+		var requests []Request
+		for i := range byte(6) {
+			requests = append(requests, send(i))
+		}
+		for _, i := range []int{2, 4, 5, 3} { // 0 and 1 are in the ring
+			require.NoError(t, requests[i].Cancel())
+			_, err := requests[i].Wait()
+			require.ErrorIs(t, err, ErrCancelled)
+		}
+		send(6)
+		send(7)
+		for _, want := range []byte{0, 1, 6, 7} {
+			var buf [1]byte
+			r, err := b.Irecv(buf[:], Envelope{})
+			require.NoError(t, err)
+			for done := false; !done; {
+				poll(a)
+				_, done, err = r.Test()
+				require.NoError(t, err)
+			}
+			assert.Equal(t, want, buf[0])
+		}
+	})
+}
