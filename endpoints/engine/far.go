@@ -10,7 +10,7 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
-// The seam between ports and their peers in other processes: package shm has lanes
+// The seam between ports and their peers in other processes: package shm has tracks
 // in place of inboxes, and does what a sender and a receiver of two processes have to
 // agree on. What it says has arrived is a cell like any other here, of a kind of
 // shm's.
@@ -136,7 +136,7 @@ const roomPause = 100 * time.Microsecond
 
 // rest passes the time of a thread whose poll moved nothing and that waits for o. The
 // only user of a port that spans processes sleeps in the kernel when it has polled for
-// a while: whoever puts a cell into its inbox or a lane, or completes its ops, wakes it.
+// a while: whoever puts a cell into its inbox or a track, or completes its ops, wakes it.
 func (p *Port) rest(w *waiter, o *op) {
 	if p.far == nil || p.model != Private || p.worker != nil || w.polls < p.fabric.spins+yields {
 		p.idle(w)

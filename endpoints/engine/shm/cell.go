@@ -9,7 +9,7 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
-// The kinds of cells in a lane; the engine's own rings have smaller ones. What their
+// The kinds of cells in a track; the engine's own rings have smaller ones. What their
 // payload holds, in words of eight bytes:
 const (
 	FirstCell  = 16 + iota
@@ -33,7 +33,7 @@ type control struct {
 // post sends a cell and tells whether there was room.
 func (p *Port) post(m *control) bool {
 	peer := &p.node.peers[m.process]
-	c, turn := peer.lanes[m.port].Claim()
+	c, turn := peer.tracks[m.port].Claim()
 	if c == nil {
 		return false
 	}
@@ -46,7 +46,7 @@ func (p *Port) post(m *control) bool {
 	return true
 }
 
-// answer posts a cell now or, if the lane is full, later.
+// answer posts a cell now or, if the track is full, later.
 func (p *Port) answer(m control) {
 	if p.gone[m.process] || p.post(&m) {
 		return
@@ -54,7 +54,7 @@ func (p *Port) answer(m control) {
 	p.outbox = append(p.outbox, m)
 }
 
-// flush posts what waits for room in lanes, and sends parts.
+// flush posts what waits for room in tracks, and sends parts.
 func (p *Port) flush() {
 	kept := p.outbox[:0]
 	for i := range p.outbox {

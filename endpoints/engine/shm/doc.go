@@ -5,8 +5,8 @@
 //
 // A node is the processes that have joined; each has the ranks from its first one
 // on, one port each. A process makes one segment, a memfd that its peers map too,
-// with lanes, where it receives, and packets, from which it sends. A lane is a
-// ring from one process to one port. A message travels in a cell of a lane, in a
+// with tracks, where it receives, and packets, from which it sends. A track is a
+// ring from one process to one port. A message travels in a cell of a track, in a
 // packet that a cell names, or, above the size of a packet, after the receiver has
 // asked for it: read straight out of the sender's memory where the kernel allows
 // that, else as a stream of packets.

@@ -32,10 +32,10 @@ func forged(kind uint32, source int32, length uint32, words ...uint64) []byte {
 
 const forgedSize = 12 + ring.Inline
 
-// write puts forged cells into a lane, and calls then after each.
+// write puts forged cells into a track, and calls then after each.
 func write(p *Port, script []byte, then func()) {
 	for ; len(script) >= forgedSize; script = script[forgedSize:] {
-		c, turn := p.node.peers[1].lanes[0].Claim()
+		c, turn := p.node.peers[1].tracks[0].Claim()
 		if c == nil {
 			return
 		}
@@ -113,7 +113,7 @@ func TestCellsMustMakeSense(t *testing.T) {
 	}
 }
 
-// Contract: whatever cells a peer puts into a lane, the port comes to an end with
+// Contract: whatever cells a peer puts into a track, the port comes to an end with
 // them, what it says has arrived can be fetched into a buffer of that size, nothing but
 // the fetched bytes changes there, and a send ends once.
 func FuzzCells(f *testing.F) {
@@ -148,7 +148,7 @@ func drain(t *testing.T, p *Port) (sends int) {
 	return sends
 }
 
-// Contract: whatever a peer writes over the words of its own segment and of its lanes in
+// Contract: whatever a peer writes over the words of its own segment and of its tracks in
 // ours, calls come to an end, and what arrives can be fetched as above.
 func FuzzMemory(f *testing.F) {
 	f.Add(uint16(0), uint64(math.MaxUint64), uint16(1), uint64(1)<<63)
@@ -158,8 +158,8 @@ func FuzzMemory(f *testing.F) {
 		theirs, ours := peer.node.peers[0].segment, peer.node.peers[1].segment
 		scribble := func(at uint16, value uint64) {
 			for _, s := range []*segment{theirs, ours} {
-				lanes := s.memory[pageSize:s.slab(0)] // bells, words of packets, lanes
-				binary.LittleEndian.PutUint64(lanes[int(at)%(len(lanes)/8)*8:], value)
+				tracks := s.memory[pageSize:s.slab(0)] // bells, words of packets, tracks
+				binary.LittleEndian.PutUint64(tracks[int(at)%(len(tracks)/8)*8:], value)
 			}
 		}
 		for i := range 30 {

@@ -20,7 +20,7 @@ type Options struct {
 	First  int // its first rank
 	Ports  int // how many ranks it has
 	Total  int // how many all processes have together
-	Cells  int // per lane: 128
+	Cells  int // per track: 128
 	Packet int // bytes of a packet, above which messages wait for their receiver: 16 KiB
 	// Streams has large messages sent packet by packet even where the kernel would
 	// let the receiver read the sender's memory.
@@ -169,7 +169,7 @@ func (n *Node) settle(process int, m note) error {
 	p.first = int(m.First)
 	for port := range int(m.Ports) {
 		n.places[p.first+port] = place{process: int32(process), port: int32(port)}
-		p.lanes = append(p.lanes, p.segment.lane(port, n.self))
+		p.tracks = append(p.tracks, p.segment.track(port, n.self))
 		p.bells = append(p.bells, p.segment.bell(port))
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestRanksMustTile(t *testing.T) {
 		"totals":      {Options{First: 0, Ports: 1, Total: 2}, Options{First: 1, Ports: 2, Total: 3}, "process 1 says that there are 3 ranks, process 0 says 2"},
 		"no ports":    {Options{First: 0, Ports: 1, Total: 1}, Options{First: 1, Ports: 0, Total: 1}, "0 ports: take 1 to"},
 		"beyond":      {Options{First: 0, Ports: 1, Total: 2}, Options{First: 1, Ports: 2, Total: 2}, "2 ranks from 1 on, of 2"},
-		"cells":       {Options{First: 0, Ports: 1, Total: 2}, Options{First: 1, Ports: 1, Total: 2, Cells: 100}, "lanes of 100 cells: take a power of two"},
+		"cells":       {Options{First: 0, Ports: 1, Total: 2}, Options{First: 1, Ports: 1, Total: 2, Cells: 100}, "tracks of 100 cells: take a power of two"},
 		"packet":      {Options{First: 0, Ports: 1, Total: 2}, Options{First: 1, Ports: 1, Total: 2, Packet: 10}, "packets of 10 bytes: take a multiple of 64"},
 		"total":       {Options{First: 0, Ports: 1, Total: -1}, Options{First: 0, Ports: 1, Total: -1}, "the limit is"},
 		"first":       {Options{First: -1, Ports: 1, Total: 2}, Options{First: 0, Ports: 1, Total: 2}, "ranks from"},

@@ -26,13 +26,13 @@ func init() {
 	at("joined", func(*Port) {})
 	at("claimed", func(p *Port) { // a ticket taken, the cell never published
 		_, _ = p.Send(0, 7, 1, []byte("before"), 0)
-		p.node.peers[0].lanes[0].Claim()
+		p.node.peers[0].tracks[0].Claim()
 		_, _ = p.Send(0, 7, 2, []byte("after"), 0)
 	})
 	at("filled", func(p *Port) { // the same with a packet
 		number, memory := p.packets.takeMessage(0)
 		copy(memory, "half a message")
-		c, _ := p.node.peers[0].lanes[0].Claim()
+		c, _ := p.node.peers[0].tracks[0].Claim()
 		c.Kind, c.Length, c.Inline[0] = cellPacket, 100, byte(number)
 	})
 	at("offered", func(p *Port) { _, _ = p.Send(0, 7, 1, filled(1<<20, 1), 0) })
@@ -248,8 +248,8 @@ func TestCutOff(t *testing.T) {
 	nodes := joined(t, Options{Ports: 1, Total: 3}, Options{First: 1, Ports: 1, Total: 3}, Options{First: 2, Ports: 1, Total: 3})
 	a, b, c := nodes[0].Port(0), nodes[1].Port(1), nodes[2].Port(2)
 	mustSend(t, b, 0, 5, []byte("good"), 0)
-	lane := nodes[1].peers[0].lanes[0]
-	cell, turn := lane.Claim()
+	track := nodes[1].peers[0].tracks[0]
+	cell, turn := track.Claim()
 	cell.Kind, cell.Source, cell.Length = cellInline, 1, ring.Inline+1
 	cell.Publish(turn)
 	mustSend(t, b, 0, 6, []byte("too late"), 0)

@@ -39,11 +39,11 @@ func (l layout) check() error {
 	case l.processes < 1 || l.processes > MaxProcesses:
 		return fmt.Errorf("%d processes: take 1 to %d", l.processes, MaxProcesses)
 	case l.cells < 2 || l.cells > maxCells || l.cells&(l.cells-1) != 0:
-		return fmt.Errorf("lanes of %d cells: take a power of two from 2 to %d", l.cells, maxCells)
+		return fmt.Errorf("tracks of %d cells: take a power of two from 2 to %d", l.cells, maxCells)
 	case l.packet < minPacket || l.packet > maxPacket || l.packet%line != 0:
 		return fmt.Errorf("packets of %d bytes: take a multiple of %d from %d to %d", l.packet, line, minPacket, maxPacket)
 	case l.size() > maxSize:
-		return fmt.Errorf("a segment of %d bytes: take fewer or smaller packets, or shorter lanes", l.size())
+		return fmt.Errorf("a segment of %d bytes: take fewer or smaller packets, or shorter tracks", l.size())
 	}
 	return nil
 }
@@ -53,15 +53,15 @@ func (l layout) bell(port int) int { return pageSize + port*portLines*line }
 
 func (l layout) returned(port int) int { return l.bell(port) + line }
 
-// lane is the offset of the ring from a process to a port.
-func (l layout) lane(port, process int) int {
+// track is the offset of the ring from a process to a port.
+func (l layout) track(port, process int) int {
 	return l.bell(l.ports) + (port*l.processes+process)*ring.Size(l.cells)
 }
 
 // slab is the offset of a port's packets. They begin on a page.
 func (l layout) slab(port int) int {
-	lanes := l.lane(l.ports, 0)
-	return (lanes+pageSize-1)/pageSize*pageSize + port*packetsPer*l.packet
+	tracks := l.track(l.ports, 0)
+	return (tracks+pageSize-1)/pageSize*pageSize + port*packetsPer*l.packet
 }
 
 func (l layout) size() int { return (l.slab(l.ports) + pageSize - 1) / pageSize * pageSize }

@@ -39,7 +39,7 @@ func TestPartsOfASegment(t *testing.T) {
 	}
 	for port := range l.ports {
 		for process := range l.processes {
-			next(l.lane(port, process), (4+2)*64)
+			next(l.track(port, process), (4+2)*64)
 		}
 	}
 	for port := range l.ports {

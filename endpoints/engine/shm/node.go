@@ -57,7 +57,7 @@ type peer struct {
 	pid     int
 	pidfd   *os.File // nil for this process
 	segment *segment
-	lanes   []*ring.Ring // from this process to each of its ports
+	tracks  []*ring.Ring // from this process to each of its ports
 	bells   []*bell      // of its ports
 	direct  atomic.Bool  // its memory may be read by process_vm_readv
 	fate    atomic.Int32 // fine, ended, left or broken

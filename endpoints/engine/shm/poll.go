@@ -31,7 +31,7 @@ type Event struct {
 }
 
 // Poll finds what has happened, one thing at a time, and moves on what is under way.
-// It never waits, and returns false only when all lanes are empty.
+// It never waits, and returns false only when all tracks are empty.
 func (p *Port) Poll(e *Event) bool {
 	if len(p.outbox)+len(p.streams) > 0 {
 		p.flush()
@@ -40,18 +40,18 @@ func (p *Port) Poll(e *Event) bool {
 		p.noticed = now
 		p.notice()
 	}
-	for empty := 0; empty < len(p.lanes); empty++ {
+	for empty := 0; empty < len(p.tracks); empty++ {
 		if p.finished.pop(e) {
 			return true
 		}
 		j := p.turn
-		if p.turn++; p.turn == len(p.lanes) {
+		if p.turn++; p.turn == len(p.tracks) {
 			p.turn = 0
 		}
 		if p.gone[j] {
 			continue
 		}
-		if c := p.lanes[j].Front(); c != nil {
+		if c := p.tracks[j].Front(); c != nil {
 			if p.receive(j, c, e) {
 				return true
 			}
@@ -63,15 +63,15 @@ func (p *Port) Poll(e *Event) bool {
 	return p.finished.pop(e)
 }
 
-// receive takes a cell off a lane and acts on it. It tells whether it is a message
+// receive takes a cell off a track and acts on it. It tells whether it is a message
 // that has arrived.
 func (p *Port) receive(j int, front *ring.Cell, e *Event) bool {
 	c := &e.Cell
 	snapshot(c, front)
-	p.lanes[j].Pop()
+	p.tracks[j].Pop()
 	peer := &p.node.peers[j]
 	at := place{process: int32(j), port: c.Source - int32(peer.first)}
-	if uint32(at.port) < uint32(len(peer.lanes)) {
+	if uint32(at.port) < uint32(len(peer.tracks)) {
 		if isMessage(c, peer) {
 			e.Kind = Arrived
 			return true
@@ -111,7 +111,7 @@ func (p *Port) react(from place, c *ring.Cell) bool {
 	return false
 }
 
-// notice counts the peers whose lanes are to be read to their ends.
+// notice counts the peers whose tracks are to be read to their ends.
 func (p *Port) notice() {
 	p.dying = 0
 	for j := range p.gone {
@@ -122,7 +122,7 @@ func (p *Port) notice() {
 }
 
 // bury ends all that is under way with a process that is gone, or was cut off, and
-// whose lane is not read any more.
+// whose track is not read any more.
 func (p *Port) bury(j int) {
 	p.gone[j] = true
 	process := int32(j)
@@ -144,7 +144,7 @@ func (p *Port) bury(j int) {
 			p.endReceive(key, r, true)
 		}
 	})
-	p.finished.push(ending{kind: Gone, first: p.node.peers[j].first, ranks: len(p.node.peers[j].lanes)})
+	p.finished.push(ending{kind: Gone, first: p.node.peers[j].first, ranks: len(p.node.peers[j].tracks)})
 	p.notice()
 }
 

@@ -17,18 +17,18 @@ type Port struct {
 	rank int32
 
 	// Receiving.
-	lanes    []*ring.Ring // by process
-	turn     int          // the lane to look at first
+	tracks   []*ring.Ring // by process
+	turn     int          // the track to look at first
 	receives slots[receive]
 	noticed  uint32 // header.changes, as of the last look
-	gone     []bool // by process: told, and its lane is read no more
-	dying    int    // how many are to be told as gone, once their lanes are empty
+	gone     []bool // by process: told, and its track is read no more
+	dying    int    // how many are to be told as gone, once their tracks are empty
 
 	// Sending.
 	packets  packets
 	sends    slots[send]
 	streams  []uint32  // sends whose receivers ask for packets
-	outbox   []control // cells for lanes that are full
+	outbox   []control // cells for tracks that are full
 	finished queue     // for Poll
 
 	bell    *bell
@@ -44,7 +44,7 @@ func newPort(n *Node, k int) *Port {
 		packets: newPackets(own, k),
 	}
 	for j := range n.peers {
-		p.lanes = append(p.lanes, own.lane(k, j))
+		p.tracks = append(p.tracks, own.track(k, j))
 	}
 	p.gone[n.self] = true
 	return p
@@ -70,8 +70,8 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 	if len(buf) > ring.Inline {
 		return p.sendLarge(at, context, tag, buf, handle), nil
 	}
-	lane := p.node.peers[at.process].lanes[at.port]
-	c, turn := lane.Claim()
+	track := p.node.peers[at.process].tracks[at.port]
+	c, turn := track.Claim()
 	if c == nil {
 		return Full, nil
 	}
@@ -126,10 +126,10 @@ func (p *Port) Rouse() { p.bell.rouse() }
 // Sleep sleeps until there is something for Poll, or somebody called Wake, since
 // Doze; or for the limit, if it is not 0. It may return early.
 func (p *Port) Sleep(since uint32, limit time.Duration) {
-	if len(p.outbox)+len(p.streams) > 0 && (limit == 0 || limit > fullLanePause) {
-		limit = fullLanePause // nobody rings when a lane has room again
+	if len(p.outbox)+len(p.streams) > 0 && (limit == 0 || limit > fullTrackPause) {
+		limit = fullTrackPause // nobody rings when a track has room again
 	}
 	p.bell.sleep(since, limit)
 }
 
-const fullLanePause = 100 * time.Microsecond
+const fullTrackPause = 100 * time.Microsecond

@@ -95,7 +95,7 @@ func TestTruncation(t *testing.T) {
 func TestFetchedLater(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
-		const count = 100 // more than there are packets, less than a lane has cells
+		const count = 100 // more than there are packets, less than a track has cells
 		var kept []*Event
 		for i := range count {
 			outcome := mustSend(t, a, 1, int32(i), filled(500+i, i), 0)
@@ -118,7 +118,7 @@ func TestFetchedLater(t *testing.T) {
 	})
 }
 
-// A lane that nobody reads is full after so many cells; what was refused may be sent later.
+// A track that nobody reads is full after so many cells; what was refused may be sent later.
 func TestFull(t *testing.T) {
 	a, b := pair(t, Options{Cells: 8})
 	for i := range 8 {
@@ -140,7 +140,7 @@ func TestFull(t *testing.T) {
 	assert.Equal(t, Done, mustSend(t, a, 1, 9, nil, 0))
 }
 
-// An answer that finds its lane full waits for room and is not lost.
+// An answer that finds its track full waits for room and is not lost.
 func TestAnswersWait(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		o.Cells = 4

@@ -159,9 +159,9 @@ func mapSegment(f *os.File, l layout) (*segment, error) {
 
 func (s *segment) unmap() error { return unix.Munmap(s.memory) }
 
-// lane returns a handle on the ring from a process to a port of the segment's owner.
-func (s *segment) lane(port, process int) *ring.Ring {
-	at := s.layout.lane(port, process)
+// track returns a handle on the ring from a process to a port of the segment's owner.
+func (s *segment) track(port, process int) *ring.Ring {
+	at := s.layout.track(port, process)
 	r, err := ring.At(s.memory[at:at+ring.Size(s.cells)], s.cells)
 	if err != nil {
 		panic(err) // the layout has been checked
