@@ -41,7 +41,7 @@ func init() {
 	register(bench{
 		name:  "Threads",
 		about: "time of a message, and the memory of a thread, by how many user-level threads there are",
-		limit: time.Minute,
+		limit: 3 * time.Minute,
 		sides: func(p plan) []string {
 			if len(p.cores) < 2 {
 				return slices.DeleteFunc(slices.Clone(sides), func(side string) bool { return strings.Contains(side, "/cores=2") })
