@@ -20,6 +20,7 @@ type Port struct {
 	rank    int32
 	model   Model
 	inbox   *ring.Ring
+	sentTo  *ring.Ring   // where the last short message went, until this port waits
 	worker  *fult.Worker // whose threads wait by switching; nil: OS threads wait
 	far     *far         // the way to other processes; nil: there are none
 	matcher match.Matcher

@@ -15,6 +15,7 @@ func (p *Port) sendShort(buf []byte, e *Envelope) bool {
 		return false
 	}
 	to := &p.fabric.peers[e.Peer]
+	p.sentTo = to.inbox
 	return to.port != nil && p.putShort(to, e, buf)
 }
 
@@ -27,6 +28,10 @@ func (p *Port) awaitFront(e *Envelope) *ring.Cell {
 	for range p.fabric.spins {
 		c := p.inbox.Front()
 		if c == nil {
+			if p.sentTo != nil { // an answer will call for another message
+				p.sentTo.Warm()
+				p.sentTo = nil
+			}
 			continue
 		}
 		if c.Kind <= cellPacket && e.Takes(Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}) {

@@ -158,6 +158,24 @@ func TestSharedMapping(t *testing.T) {
 	flood(t, views[0], views[1], 3, 20000)
 }
 
+// Warm changes nothing, whatever the next cell holds.
+func TestWarmChangesNothing(t *testing.T) {
+	r, err := New(2)
+	require.NoError(t, err)
+	for n := range uint64(10) {
+		for put(r, 0, n) {
+			r.Warm()
+		}
+		r.Warm() // the next cell holds a message
+		for range 2 {
+			_, got, ok := take(r)
+			require.True(t, ok)
+			require.Equal(t, n, got)
+			r.Warm()
+		}
+	}
+}
+
 func TestNoAllocation(t *testing.T) {
 	r, err := New(16)
 	require.NoError(t, err)
