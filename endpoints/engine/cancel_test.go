@@ -50,6 +50,9 @@ func TestCancel(t *testing.T) {
 // their lane; the rest comes in order.
 func TestCancelInALane(t *testing.T) {
 	each(t, Options{Ports: 2, Ring: 2}, func(t *testing.T, f *Fabric) {
+		if f.options.Model == Offload {
+			return // the port's own thread empties the inbox when it will: see TestThreadsCancelAndProbe
+		}
 		a, b := f.Port(0), f.Port(1)
 		send := func(i byte) Request {
 			r, err := a.Isend([]byte{i}, Envelope{Peer: 1})
