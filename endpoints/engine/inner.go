@@ -38,6 +38,9 @@ func (p *Port) execute(o *op) {
 // progress handles what has come and sends what waits for room, and tells whether
 // there was anything. It is of the inner half.
 func (p *Port) progress() (moved bool) {
+	if p.far != nil && p.fabric.closed.Load() {
+		return false // its node may be closed, too
+	}
 	for range cellsAtOnce {
 		c := p.inbox.Front()
 		if c == nil {
@@ -155,9 +158,6 @@ func (p *Port) receive(o *op) {
 		i := p.matcher.Post(o.index)
 		if i == match.None {
 			p.announce(o)
-			if p.far != nil {
-				p.forsake(o)
-			}
 			return
 		}
 		a := p.ops.at(i)

@@ -23,7 +23,7 @@ const (
 
 // The states of an op, the low bits of its word.
 const (
-	pending = iota // posted
+	pending = iota // posted, or free
 	taken          // for a moment, while somebody finds out whether it is matched
 	matched        // its message is on the way: too late to cancel
 	done           // its outcome stands; the caller has yet to ask

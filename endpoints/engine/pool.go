@@ -60,9 +60,11 @@ func (l *pool) get() *op {
 	}
 }
 
-// put gives an op back and makes handles on it stale.
+// put gives an op back and makes handles on it stale: its word says already what it
+// says when the op is posted next.
 func (l *pool) put(o *op) {
 	o.turn++
+	o.word.Store(wordOf(o.turn, pending))
 	o.buf = nil
 	if o.bit.Valid() {
 		o.bit = fult.Bit{}

@@ -136,7 +136,6 @@ func (p *Port) start(k kind, buf []byte, e Envelope) Request {
 	} else if p.model == HMCS {
 		o.bit = p.ops.seat(o.index).sleeper.Bit()
 	}
-	o.word.Store(wordOf(o.turn, pending))
 	r := Request{o, o.turn}
 	p.post(o)
 	return r

@@ -105,7 +105,7 @@ func (p *Port) pass(o *op, w *waiter) {
 	o.help()
 	if p.fabric.closed.Load() {
 		e := p.enter()
-		p.withdraw(o, closed)
+		p.withdraw(Request{o, o.turn}, closed)
 		p.abandon(o)
 		p.leave(e)
 	}

@@ -83,11 +83,15 @@ func (p *Port) sweep() {
 	p.readies.limit = 2 * p.readies.count
 }
 
-// announce tells the source of a receive that it is ready.
+// announce tells the source of a receive that it is ready, if that wants to know, or ends
+// the receive if that is gone. From then on the op may be over, and another operation.
 func (p *Port) announce(r *op) {
-	if len(r.buf) > p.fabric.options.Eager && p.unique(r) {
+	switch {
+	case len(r.buf) > p.fabric.options.Eager && p.unique(r):
 		r.ready = true
 		p.send(r)
+	case p.far != nil:
+		p.forsake(r)
 	}
 }
 

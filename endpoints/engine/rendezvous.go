@@ -48,6 +48,7 @@ func (p *Port) agree(own, found *op) {
 	sh.total, sh.partner = uint64(r.bytes), own
 	sh.copied.Store(0)
 	sh.claimed.Store(chunk) // so that the copy cannot end before the caller
+	own.decide(own.turn, matched)
 	found.decide(found.turn, matched)
 }
 

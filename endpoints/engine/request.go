@@ -22,8 +22,12 @@ func (r Request) Test() (Status, bool, error) {
 		return Status{}, true, ErrStale
 	}
 	if !r.done() {
-		r.op.port.poll(r.op)
+		p := r.op.port
+		p.poll(r.op)
 		r.op.help()
+		if p.fabric.closed.Load() {
+			p.wait(r.op) // not for long
+		}
 		if !r.done() {
 			return Status{}, false, nil
 		}
@@ -57,12 +61,12 @@ func (r Request) Cancel() error {
 	}
 	p := r.op.port
 	e := p.enter()
-	p.withdraw(r.op, cancelled)
+	p.withdraw(r, cancelled)
 	p.leave(e)
 	return nil
 }
 
-func (r Request) stale() bool { return r.op.turn != r.turn }
+func (r Request) stale() bool { return r.op.word.Load()>>stateBits != r.turn }
 func (r Request) done() bool  { return r.op.word.Load() == wordOf(r.turn, done) }
 
 // finish gives back a done op. A port's threads may do so side by side.
@@ -81,22 +85,19 @@ func (r Request) finish() (Status, error) {
 }
 
 // withdraw ends an op that nothing has matched. It is of the inner half.
-func (p *Port) withdraw(o *op, how outcome) {
-	if o.kind == opReceive {
-		if (o.ready && o.mine()) || (!o.ready && p.matcher.Cancel(o.index)) {
-			o.complete(how)
-		}
-		return
-	}
-	if p.unqueue(o) || p.fabric.options.Unique && p.sends.Cancel(o.index) {
-		o.complete(how)
-		return
-	}
-	for !o.take(o.turn) {
-		if !o.is(taken) {
-			return // matched or done
+func (p *Port) withdraw(r Request, how outcome) {
+	o := r.op
+	for !o.take(r.turn) {
+		if o.word.Load() != wordOf(r.turn, taken) {
+			return // matched or done; or over by now, and another operation
 		}
 		runtime.Gosched()
+	}
+	switch {
+	case o.kind == opReceive:
+		p.matcher.Cancel(o.index)
+	case !p.unqueue(o) && p.fabric.options.Unique:
+		p.sends.Cancel(o.index)
 	}
 	o.complete(how)
 }
@@ -137,14 +138,9 @@ func WaitAny(requests []Request) (int, Status, error) {
 		if last < 0 {
 			return -1, Status{}, nil
 		}
-		switch p := requests[last].op.port; {
-		case p.fabric.closed.Load():
-			s, err := requests[last].Wait()
-			requests[last] = Request{}
-			return last, s, err
-		case signalled:
+		if p := requests[last].op.port; signalled {
 			p.thread().Wait()
-		default:
+		} else {
 			p.idle(&w)
 		}
 	}
