@@ -63,7 +63,9 @@ func (p *Port) progressFar() (moved bool) {
 		moved = true
 		switch e.Kind {
 		case shm.Arrived:
-			p.arrive(&e.Cell)
+			if e.Cell.Tag >= 0 { // a port sends no other: a broken peer's would be taken for a wildcard
+				p.arrive(&e.Cell)
+			}
 		case shm.Sent, shm.Received:
 			p.endFar(e)
 		case shm.Gone:

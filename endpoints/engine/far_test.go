@@ -282,3 +282,15 @@ func TestFarClose(t *testing.T) {
 		assert.ErrorIs(t, err, ErrClosed)
 	}
 }
+
+// A tag that no port sends, from a peer that is broken, is no message.
+func TestFarTagIsNoWildcard(t *testing.T) {
+	eachFar(t, func(t *testing.T, a, b *Port) {
+		_, err := a.far.port.Send(1, 0, AnyTag, nil, 0)
+		require.NoError(t, err)
+		require.NoError(t, a.Send(nil, Envelope{Peer: 1, Tag: 3}))
+		s, err := b.Recv(nil, Envelope{Peer: AnySource, Tag: AnyTag})
+		require.NoError(t, err)
+		assert.EqualValues(t, 3, s.Tag)
+	})
+}

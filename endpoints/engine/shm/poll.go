@@ -51,12 +51,13 @@ func (p *Port) Poll(e *Event) bool {
 		if p.gone[j] {
 			continue
 		}
+		over := p.dying > 0 && p.node.peers[j].fate.Load() != fine // before the look: nothing comes after it
 		if c := p.tracks[j].Front(); c != nil {
 			if p.receive(j, c, e) {
 				return true
 			}
 			empty = -1
-		} else if p.dying > 0 && p.node.peers[j].fate.Load() != fine {
+		} else if over {
 			p.bury(j)
 		}
 	}
