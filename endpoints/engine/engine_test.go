@@ -54,6 +54,12 @@ func TestOptions(t *testing.T) {
 	assert.ErrorContains(t, err, "needs at least one")
 	_, err = New(Options{Ports: 1, Model: 100})
 	assert.ErrorContains(t, err, "no model 100")
+	_, err = New(Options{Ports: 1, Matcher: 100})
+	assert.ErrorContains(t, err, "no matcher 100")
+	_, err = New(Options{Ports: 1, Eager: maxEager + 1})
+	assert.ErrorContains(t, err, "at most")
+	_, err = New(Options{Ports: 1, Packets: -1})
+	assert.ErrorContains(t, err, "positive numbers")
 	_, err = New(Options{Ports: 1, Ring: 3})
 	assert.ErrorContains(t, err, "power of two")
 }

@@ -53,6 +53,9 @@ type Options struct {
 // and that a message above Eager is received into a buffer above Eager. Then a large
 // message takes one control cell, from the receiver, and is copied by its sender.
 
+// maxEager is the longest message that a cell can say the length of.
+const maxEager = math.MaxUint32
+
 // defaults fills in what was left zero.
 func (o *Options) defaults() {
 	set := func(option *int, value int) {
@@ -67,6 +70,20 @@ func (o *Options) defaults() {
 		o.Halves = math.MaxInt
 	}
 	set(&o.Packets, min(64+4*o.Ports, 1<<16))
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Ports < 1 || o.Ports > 1<<31-1:
+		return fmt.Errorf("fabric of %d ports: it needs at least one", o.Ports)
+	case int(o.Model) >= len(modelNames):
+		return fmt.Errorf("fabric: there is no model %d", uint8(o.Model))
+	case int(o.Matcher) >= len(match.Kinds):
+		return fmt.Errorf("fabric: there is no matcher %d", uint8(o.Matcher))
+	case o.Eager > maxEager:
+		return fmt.Errorf("fabric: Eager of %d bytes: at most %d", o.Eager, maxEager)
+	}
+	return nil
 }
 
 // A Fabric is a set of ports that reach one another.
@@ -100,13 +117,10 @@ func New(o Options) (*Fabric, error) {
 		first, o.Ports = o.Node.Ranks()
 		size = o.Node.Size()
 	}
-	if o.Ports < 1 || o.Ports > 1<<31-1 {
-		return nil, fmt.Errorf("fabric of %d ports: it needs at least one", o.Ports)
-	}
-	if int(o.Model) >= len(modelNames) {
-		return nil, fmt.Errorf("fabric: there is no model %d", uint8(o.Model))
-	}
 	o.defaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	packets, err := packet.New(packet.Options{Workers: o.Ports, Packets: o.Packets, Size: max(o.Eager, 1)})
 	if err != nil {
 		return nil, fmt.Errorf("fabric: %w", err)

@@ -38,12 +38,16 @@ type Pool struct {
 	_      [line]byte
 }
 
+// maxSlab bounds the bytes of all packets.
+const maxSlab = 64 << 30
+
 // New makes a pool whose packets are all shared.
 func New(o Options) (*Pool, error) {
-	size := (o.Size + line - 1) &^ (line - 1)
-	if o.Workers < 0 || o.Packets < 1 || o.Packets > math.MaxInt32 || o.Size < 1 {
-		return nil, fmt.Errorf("packet pool of %d packets of %d bytes for %d workers: give positive numbers", o.Packets, o.Size, o.Workers)
+	if o.Workers < 0 || o.Packets < 1 || o.Packets > math.MaxInt32 || o.Size < 1 || o.Size > maxSlab/o.Packets {
+		return nil, fmt.Errorf("packet pool of %d packets of %d bytes for %d workers: give positive numbers, and at most %d bytes in all",
+			o.Packets, o.Size, o.Workers, maxSlab)
 	}
+	size := (o.Size + line - 1) &^ (line - 1)
 	private := 0
 	if o.Workers > 0 {
 		private = 1 << bits.Len(uint(min(o.Workers, maxPrivate)-1))

@@ -29,7 +29,7 @@ func take(t testing.TB, p *Pool, n int) (packets []uint32) {
 }
 
 func TestRefusesWhatCannotBe(t *testing.T) {
-	for _, o := range []Options{{}, {Workers: -1, Packets: 1, Size: 1}, {Packets: 1}, {Packets: 1 << 31, Size: 1}} {
+	for _, o := range []Options{{}, {Workers: -1, Packets: 1, Size: 1}, {Packets: 1}, {Packets: 1 << 31, Size: 1}, {Packets: 1 << 20, Size: 1 << 60}} {
 		_, err := New(o)
 		assert.ErrorContains(t, err, "positive")
 	}
