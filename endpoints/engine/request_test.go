@@ -57,7 +57,6 @@ func TestCloseEndsTests(t *testing.T) {
 	})
 }
 
-
 // What was not waited for when fabric and node were closed has ended with them.
 func TestFarWaitAfterClose(t *testing.T) {
 	eachFar(t, func(t *testing.T, a, b *Port) {
