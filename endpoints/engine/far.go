@@ -111,9 +111,14 @@ func (p *Port) abandon(o *op) {
 	}
 }
 
+// isGone tells whether a source is gone, and nothing of it is to come. It is of the inner half.
+func (p *Port) isGone(source int32) bool {
+	return p.far != nil && source != AnySource && p.far.port.Gone(int(source))
+}
+
 // forsake ends a posted receive whose source is gone.
 func (p *Port) forsake(o *op) {
-	if from := o.node().Peer; from != AnySource && p.far.port.Gone(int(from)) && p.matcher.Cancel(o.index) {
+	if p.isGone(o.node().Peer) && p.matcher.Cancel(o.index) {
 		o.bytes = 0
 		o.complete(peerGone)
 	}

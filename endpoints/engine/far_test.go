@@ -230,59 +230,6 @@ func passAround(p *Port, size int) error {
 	return nil
 }
 
-// When a part of the fabric has gone, what it had sent still comes, and all else ends
-// with an error that names its rank. Others go on.
-func TestFarGone(t *testing.T) {
-	testsupport.NothingLeft(t)
-	for _, model := range Models() {
-		t.Run(model.String(), func(t *testing.T) {
-			f := spanning(t, Options{Model: model}, false, 1, 1, 1)
-			a, b, c := f[0].Port(0), f[1].Port(1), f[2].Port(2)
-			require.NoError(t, b.Send([]byte("last words"), Envelope{Peer: 0}))
-			received, err := a.Irecv(make([]byte, 9), Envelope{Peer: 1, Tag: 1})
-			require.NoError(t, err)
-			any, err := a.Irecv(make([]byte, 9), Envelope{Peer: AnySource, Tag: 2})
-			require.NoError(t, err)
-			sent, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
-			require.NoError(t, err)
-			time.AfterFunc(50*time.Millisecond, func() { f[1].Close(); f[1].options.Node.Close() })
-
-			for _, r := range []Request{received, sent} {
-				_, err := r.Wait()
-				assert.ErrorIs(t, err, ErrPeerGone)
-				assert.EqualError(t, err, "rank 1 is gone: its process has closed its node")
-			}
-			buf := make([]byte, 20)
-			s, err := a.Recv(buf, Envelope{Peer: 1})
-			require.NoError(t, err)
-			assert.Equal(t, "last words", string(buf[:s.Bytes]))
-			_, err = a.Recv(buf, Envelope{Peer: 1})
-			assert.ErrorIs(t, err, ErrPeerGone)
-			assert.ErrorIs(t, a.Send(nil, Envelope{Peer: 1}), ErrPeerGone)
-
-			require.NoError(t, c.Send([]byte("hello"), Envelope{Peer: 0, Tag: 2}))
-			_, err = any.Wait()
-			require.NoError(t, err)
-		})
-	}
-}
-
-// A fabric that closes ends what waits for other processes too.
-func TestFarClose(t *testing.T) {
-	for _, streams := range []bool{false, true} {
-		f := spanning(t, Options{}, streams, 1, 1)
-		a, b := f[0].Port(0), f[1].Port(1)
-		large, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
-		require.NoError(t, err)
-		time.AfterFunc(50*time.Millisecond, func() { f[0].Close() })
-		_, err = large.Wait()
-		assert.ErrorIs(t, err, ErrClosed)
-		time.AfterFunc(50*time.Millisecond, func() { f[1].Close() })
-		_, err = b.Recv(nil, Envelope{Peer: 0, Tag: 1}) // sleeps in the kernel
-		assert.ErrorIs(t, err, ErrClosed)
-	}
-}
-
 // A tag that no port sends, from a peer that is broken, is no message.
 func TestFarTagIsNoWildcard(t *testing.T) {
 	eachFar(t, func(t *testing.T, a, b *Port) {

@@ -8,17 +8,21 @@ import "github.com/tpsl/tpsl/endpoints/engine/match"
 // Iprobe tells whether a message is here that a receive with this envelope would take,
 // and which. It stays.
 func (p *Port) Iprobe(e Envelope) (Status, bool, error) {
-	if err := p.check(e, true); err != nil {
-		return Status{}, false, err
+	err := p.check(e, true)
+	if err == nil && p.fabric.options.Unique {
+		err = errUnique // a large message does not come before its receive
 	}
-	if p.fabric.options.Unique {
-		return Status{}, false, errUnique // a large message does not come before its receive
+	if err != nil {
+		return Status{}, false, err
 	}
 	o := p.enter()
 	p.progress()
 	s, found := p.look(e)
+	if !found && p.isGone(e.Peer) {
+		err = p.fabric.options.Node.Gone(int(e.Peer))
+	}
 	p.leave(o)
-	return s, found, nil
+	return s, found, err
 }
 
 // Probe waits until there is such a message.

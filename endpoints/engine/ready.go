@@ -86,11 +86,10 @@ func (p *Port) sweep() {
 // announce tells the source of a receive that it is ready, if that wants to know, or ends
 // the receive if that is gone. From then on the op may be over, and another operation.
 func (p *Port) announce(r *op) {
-	switch {
-	case len(r.buf) > p.fabric.options.Eager && p.unique(r):
+	if len(r.buf) > p.fabric.options.Eager && p.unique(r) {
 		r.ready = true
 		p.send(r)
-	case p.far != nil:
+	} else {
 		p.forsake(r)
 	}
 }

@@ -56,19 +56,3 @@ func TestCloseEndsTests(t *testing.T) {
 		assert.ErrorIs(t, err, ErrClosed)
 	})
 }
-
-// What was not waited for when fabric and node were closed has ended with them.
-func TestFarWaitAfterClose(t *testing.T) {
-	eachFar(t, func(t *testing.T, a, b *Port) {
-		r, err := a.Irecv(nil, Envelope{Peer: 1})
-		require.NoError(t, err)
-		s, err := a.Isend(make([]byte, 100000), Envelope{Peer: 1})
-		require.NoError(t, err)
-		require.NoError(t, a.fabric.Close())
-		require.NoError(t, a.fabric.options.Node.Close())
-		_, err = r.Wait()
-		assert.ErrorIs(t, err, ErrClosed)
-		_, err = s.Wait()
-		assert.ErrorIs(t, err, ErrClosed)
-	})
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,7 +32,6 @@ func (o options) measureSide(stdout io.Writer) error {
 	if !ok || b.measure == nil {
 		return fmt.Errorf("-measure %s: no such side", o.measure)
 	}
-	signal.Reset(unix.SIGINT, unix.SIGTERM) // nobody looks at the context while it measures: they end it
 	if err := b.measure(&meter{o.plan, side, stdout}); err != nil {
 		return fmt.Errorf("%s: %w", o.measure, err)
 	}
