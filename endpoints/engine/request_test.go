@@ -6,6 +6,7 @@ package engine
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,5 +55,36 @@ func TestCloseEndsTests(t *testing.T) {
 		_, done, err := r.Test()
 		assert.True(t, done)
 		assert.ErrorIs(t, err, ErrClosed)
+	})
+}
+
+// However a thread waits as the fabric is closed, and beside whichever others, it hears.
+func TestCloseEndsAllWaits(t *testing.T) {
+	each(t, Options{Ports: 3}, func(t *testing.T, f *Fabric) {
+		e := Envelope{Peer: 2}
+		waits := []func(p *Port) error{
+			func(p *Port) error { _, err := p.Recv(nil, e); return err },
+			func(p *Port) error { _, err := p.Probe(e); return err },
+			func(p *Port) error {
+				r, _ := p.Irecv(nil, e)
+				_, _, err := WaitAny([]Request{{}, r})
+				return err
+			},
+		}
+		threads := 1 // on a port of its own, in model Private
+		if f.options.Model != Private {
+			threads = 3
+		}
+		ends := make(chan error)
+		for i, wait := range waits {
+			for k := range threads {
+				go func() { ends <- wait(f.Port((i + k) % 3)) }()
+			}
+		}
+		time.Sleep(5 * time.Millisecond) // some sleep by now
+		require.NoError(t, f.Close())
+		for range threads * len(waits) {
+			assert.ErrorIs(t, <-ends, ErrClosed)
+		}
 	})
 }
