@@ -41,7 +41,7 @@ type Options struct {
 	Eager   int        // a message up to this size is buffered; 8 KiB; -1: none but what fits into a cell
 	Halves  int        // a message from this size on is copied by both sides at once; 2 MiB; -1: none
 	Unique  bool       // the caller's promise, below
-	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port
+	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port, at most 512
 
 	// Node has the processes of this host that the fabric spans. It says how many
 	// ports are here, and under which numbers. nil: this process alone.
@@ -69,7 +69,7 @@ func (o *Options) defaults() {
 	if o.Halves < 0 {
 		o.Halves = math.MaxInt
 	}
-	set(&o.Packets, min(64+4*o.Ports, 1<<16))
+	set(&o.Packets, min(64+4*o.Ports, 512))
 }
 
 func (o *Options) check() error {
@@ -92,6 +92,8 @@ type Fabric struct {
 	peers   []peer // by rank
 	first   int    // the first rank of this process; it has options.Ports
 	packets *packet.Pool
+	ops     slab[op]
+	seats   slab[seat]
 	spins   int // polls of a waiting thread before it yields
 	closed  atomic.Bool
 	threads sync.WaitGroup // model Offload

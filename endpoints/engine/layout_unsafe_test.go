@@ -18,6 +18,6 @@ func TestOpLayout(t *testing.T) {
 	assert.EqualValues(t, 192, unsafe.Offsetof(o.share), "fourth line")
 	assert.EqualValues(t, 256, unsafe.Sizeof(seat{}))
 	assert.EqualValues(t, 128, unsafe.Offsetof(seat{}.sleeper), "third line")
-	p := pool{port: new(Port)}
+	p := pool{port: &Port{fabric: new(Fabric)}}
 	assert.Zero(t, uintptr(unsafe.Pointer(p.get()))%64)
 }

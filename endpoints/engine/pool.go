@@ -12,10 +12,9 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 )
 
-// firstChunk is how many ops the first chunk of a pool holds: more than 32 KiB, which
-// Go's allocator starts on a page, so that ops lie on cache lines. Each further chunk
-// doubles the pool.
-const firstChunk = 256
+// firstChunk is how many ops the first chunk of a pool holds. Each further chunk doubles
+// the pool.
+const firstChunk = 16
 
 // A pool holds a port's ops. They never move and are never given back to the system,
 // so that an index, from 1 on, names one for ever. In model Private it is a list; in
@@ -117,7 +116,7 @@ func (l *pool) extend() {
 		return
 	}
 	chunk, _ := place(l.size + 1)
-	ops := make([]op, max(l.size, firstChunk))
+	ops := l.port.fabric.ops.take(int(max(l.size, firstChunk)))
 	for i := range ops {
 		o := &ops[i]
 		o.port, o.index = l.port, l.nodes.Add()
@@ -129,7 +128,7 @@ func (l *pool) extend() {
 	}
 	l.size += uint32(len(ops))
 	if l.shared {
-		l.seats[chunk].Store(newSeats(ops))
+		l.seats[chunk].Store(newSeats(ops, &l.port.fabric.seats))
 	}
 	l.chunks[chunk].Store(&ops)
 	l.push(&ops[0], &ops[len(ops)-1])

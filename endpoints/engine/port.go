@@ -62,7 +62,7 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 }
 
 // firstPending is how many operations the matching table has room for at first.
-const firstPending = 64
+const firstPending = 16
 
 // Rank returns the port's number.
 func (p *Port) Rank() int { return int(p.rank) }

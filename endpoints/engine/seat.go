@@ -25,8 +25,8 @@ type seat struct {
 }
 
 // newSeats makes the seats of a chunk of ops.
-func newSeats(ops []op) *[]seat {
-	seats := make([]seat, len(ops))
+func newSeats(ops []op, from *slab[seat]) *[]seat {
+	seats := from.take(len(ops))
 	entries := make([]locks.Entry[op], len(ops))
 	for i := range seats {
 		seats[i].entry, seats[i].op = &entries[i], &ops[i]
