@@ -78,11 +78,15 @@ static void run_entries(struct tpsl_instance *in, const struct tpsl_object *only
     }
 }
 
+void __cxa_finalize(void *dso); /* of libc, which has none of these entries, but handlers of pthread_atfork */
+
 void tpsl_cxa_finalize(void *dso)
 {
     struct tpsl_object *o = dso ? tpsl_object_at(dso) : NULL;
-    if (o)
-        run_entries(o->instance, o);
+    if (!o)
+        return;
+    run_entries(o->instance, o);
+    __cxa_finalize(dso);
 }
 
 /* Ends an instance as exit() ends a process, with the calling thread acting for it:

@@ -68,8 +68,18 @@ void tpsl_static_tls_lend(void *block, size_t size)
     block_size = size;
 }
 
+/* A child of fork has one thread. Others held the locks, or were on the list, when it was made. */
+static void be_alone(void)
+{
+    atomic_store(&threads_lock, 0);
+    atomic_store(&mine.lock, 0);
+    mine.next = mine.previous = NULL;
+    threads = mine.listed ? &mine : NULL;
+}
+
 __attribute__((constructor(101))) static void lend_own(void)
 {
+    pthread_atfork(NULL, NULL, be_alone);
     if (!block_size)
         tpsl_static_tls_lend(own_block, sizeof own_block);
 }

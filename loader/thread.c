@@ -21,30 +21,30 @@ struct birth {
     void *argument;
     struct tpsl_instance *instance;
     void *state;
-    struct birth *next; /* of those to be used again */
+    struct birth *next; /* of those that were put back */
 };
 
-static struct birth *spares;
-static atomic_int spares_lock;
+static struct birth *_Atomic spent;
 
+/* Without a lock, which a child of fork might find held. */
 static void put_back(struct birth *b)
 {
-    sigset_t before;
-    tpsl_lock(&spares_lock, &before);
-    b->next = spares;
-    spares = b;
-    tpsl_unlock(&spares_lock, &before);
+    b->next = atomic_load(&spent);
+    while (!atomic_compare_exchange_weak(&spent, &b->next, b))
+        ;
 }
 
+/* One of those put back. The others are freed: a thread that starts threads uses malloc anyway. */
 static struct birth *get(void)
 {
-    sigset_t before;
-    tpsl_lock(&spares_lock, &before);
-    struct birth *b = spares;
-    if (b)
-        spares = b->next;
-    tpsl_unlock(&spares_lock, &before);
-    return b ? b : malloc(sizeof *b);
+    struct birth *b = atomic_exchange(&spent, NULL);
+    if (!b)
+        return malloc(sizeof *b);
+    for (struct birth *other = b->next, *next; other; other = next) {
+        next = other->next;
+        free(other);
+    }
+    return b;
 }
 
 static void *enter(void *arg)
@@ -66,7 +66,7 @@ static int create_inheriting(tpsl_thread_create *create, struct tpsl_instance *i
     *b = (struct birth){routine, argument, in, hooks ? hooks->capture() : NULL, NULL};
     int rc = create ? create(thread, attr, enter, b) : ENOSYS;
     if (rc)
-        put_back(b);
+        free(b);
     return rc;
 }
 

@@ -15,3 +15,20 @@ func TestThreadsTakeNoArena(t *testing.T) {
 	defer i.Close()
 	assert.Zero(t, call(t, i, "arenas_of_threads"))
 }
+
+// A child of fork may start a thread, whatever threads were being started. In private mode these are those of other ranks.
+func TestChildStartsThread(t *testing.T) {
+	i := open(t, library(t, "born.c"))
+	defer i.Close()
+	assert.Equal(t, 1000, call(t, i, "children_end", 1000))
+}
+
+// An instance that is closed is not told of forks, as UCX's libraries ask to be.
+func TestClosedInstanceIsNotToldOfForks(t *testing.T) {
+	path := library(t, "born.c")
+	i, other := open(t, path), open(t, path)
+	defer other.Close()
+	assert.Zero(t, call(t, i, "ask_for_forks"))
+	i.Close()
+	assert.Equal(t, 1, call(t, other, "children_end", 1))
+}
