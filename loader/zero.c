@@ -5,13 +5,14 @@
  * they begin, which malloc has just got from the kernel: clearing makes 64 pages of what
  * was none. So a large piece is read first, and what is zero stays as it is; a page that
  * was never written to is then no page of its own. What a program clears, it may mean to
- * touch (NUMA), so this is for libraries only.
+ * touch (NUMA), so this is for libraries only; and not for what is so large that it may be
+ * a program's data in a library's hands (HDF5, ScaLAPACK), or stand in huge pages.
  */
 #include "loader.h"
 
 #include <string.h>
 
-enum { LARGE = 64 << 10, PIECE = 4096 };
+enum { LARGE = 64 << 10, HUGE = 1 << 20, PIECE = 4096 };
 
 static bool is_zero(const char *p, size_t n)
 {
@@ -20,7 +21,7 @@ static bool is_zero(const char *p, size_t n)
 
 void *tpsl_memset(void *to, int byte, size_t n)
 {
-    if (n < LARGE || (unsigned char)byte != 0)
+    if (n < LARGE || n >= HUGE || (unsigned char)byte != 0)
         return memset(to, byte, n);
     char *p = to, *end = p + n;
     for (size_t piece; p < end; p += piece) {

@@ -26,13 +26,13 @@ func anonymous(t *testing.T, address uintptr) (kilobytes int) {
 	return kilobytes
 }
 
-// What a library clears that is clear takes no memory.
+// What a library clears that is clear takes no memory. Large pieces are data, whose place is where they are cleared.
 func TestClearedMemory(t *testing.T) {
 	i := open(t, library(t, "zero.c", "-fno-builtin-memset"))
 	for _, c := range []struct {
 		pages, written uintptr
 		want           int
-	}{{64, 0, 0}, {64, 3, 3 * 4}, {4, 0, 4 * 4}} {
+	}{{64, 0, 0}, {64, 3, 3 * 4}, {4, 0, 4 * 4}, {255, 0, 0}, {256, 0, 256 * 4}} {
 		at, err := i.Call("clear_new", c.pages, c.written)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, anonymous(t, at), "%+v", c)
