@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -41,4 +42,10 @@ func TestLockQHiddenOpIsNotOvertaken(t *testing.T) {
 	require.NoError(t, WaitAll([]Request{first, second}, nil))
 	p.ops.put(owner)
 	expect(t, f.Port(1), Envelope{Peer: 0}, 0, 1)
+}
+
+// sleeps tells whether the thread of a seat is in Sleeper.Wait, or a signal's way from it.
+func sleeps(s *seat) bool {
+	asleep := reflect.ValueOf(&s.sleeper).Elem().FieldByName("bell").FieldByName("asleep")
+	return (*atomic.Uint32)(unsafe.Pointer(asleep.UnsafeAddr())).Load() != 0
 }

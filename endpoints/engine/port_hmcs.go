@@ -19,7 +19,7 @@ const (
 )
 
 // clientSleep bounds a sleep, for nobody signals that a fabric is closed.
-const clientSleep = time.Millisecond
+var clientSleep = time.Millisecond // a test has it longer
 
 // waitServed returns when o is done.
 func (p *Port) waitServed(o *op) {
