@@ -42,7 +42,7 @@ type outcome uint8
 const (
 	fine outcome = iota
 	truncated
-	cancelled
+	cancelled // without a message, as those that follow
 	peerGone
 	closed
 )

@@ -80,7 +80,7 @@ func (p *Port) fetch(c *ring.Cell, o *op) {
 	o.decide(o.turn, matched)
 	done, err := p.far.port.Fetch(c, o.buf, o.handle())
 	if err != nil {
-		o.bytes, o.outcome = 0, peerGone
+		o.outcome = peerGone
 	}
 	if done {
 		o.complete(o.outcome)
@@ -119,7 +119,6 @@ func (p *Port) isGone(source int32) bool {
 // forsake ends a posted receive whose source is gone.
 func (p *Port) forsake(o *op) {
 	if p.isGone(o.node().Peer) && p.matcher.Cancel(o.index) {
-		o.bytes = 0
 		o.complete(peerGone)
 	}
 }

@@ -77,6 +77,9 @@ func (r Request) finish() (Status, error) {
 	}
 	s := Status{Envelope{Context: o.node().Context, Peer: o.source, Tag: o.tag}, o.bytes}
 	err := o.outcome.err()
+	if o.outcome > truncated {
+		s.Bytes = 0
+	}
 	if o.outcome == peerGone {
 		err = o.port.fabric.options.Node.Gone(int(o.source))
 	}

@@ -46,6 +46,24 @@ func TestStaleBesideOthers(t *testing.T) {
 	}
 }
 
+// An operation that ended without its message has sent or received no bytes.
+func TestNoBytesWithoutMessage(t *testing.T) {
+	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
+		r, err := f.Port(0).Irecv(make([]byte, 8), Envelope{Peer: 1})
+		require.NoError(t, err)
+		s, err := f.Port(0).Isend(make([]byte, 100000), Envelope{Peer: 1})
+		require.NoError(t, err)
+		require.NoError(t, r.Cancel())
+		status, err := r.Wait()
+		assert.ErrorIs(t, err, ErrCancelled)
+		assert.Zero(t, status.Bytes)
+		require.NoError(t, f.Close())
+		status, err = s.Wait()
+		assert.ErrorIs(t, err, ErrClosed)
+		assert.Zero(t, status.Bytes)
+	})
+}
+
 // Test ends, as Wait does, when the fabric is closed.
 func TestCloseEndsTests(t *testing.T) {
 	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
