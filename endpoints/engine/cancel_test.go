@@ -4,6 +4,10 @@
 package engine
 
 import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -131,4 +135,83 @@ func TestCancelWhileTheOtherCopies(t *testing.T) {
 	_, err = r.Wait()
 	require.NoError(t, err)
 	assert.Equal(t, data, buf)
+}
+
+// Sends that are cancelled at any moment, also as the receiver matches or copies, end
+// on both sides in the same way: with the message, whole, or without it.
+func TestCancelAtAnyMoment(t *testing.T) {
+	const rounds = 25
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for _, unique := range []bool{false, true} {
+		each(t, Options{Ports: 2, Unique: unique, Halves: 1, Ring: 8, Packets: 2, Eager: 1000}, func(t *testing.T, f *Fabric) {
+			threads := 3
+			if f.options.Model == Private {
+				threads = 1
+			}
+			var all sync.WaitGroup
+			for tag := range int32(threads) {
+				random := rand.New(rand.NewPCG(seed, uint64(tag)))
+				sizes, sent := make(chan int), make(chan error)
+				all.Go(func() {
+					defer close(sizes)
+					for round := range rounds {
+						size := []int{8, 900, 20_000, 2*chunk + 5}[random.IntN(4)]
+						sizes <- size
+						sent <- sendAndCancel(f.Port(0), pattern(size, byte(round)), Envelope{Peer: 1, Tag: tag}, random.IntN(200))
+					}
+				})
+				all.Go(func() {
+					round := 0
+					for size := range sizes {
+						receiveIfSent(t, f.Port(1), pattern(size, byte(round)), Envelope{Tag: tag}, sent)
+						round++
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// sendAndCancel cancels after so many polls, or, from 100 on, not at all.
+func sendAndCancel(p *Port, data []byte, e Envelope, polls int) error {
+	r, err := p.Isend(data, e)
+	if err != nil {
+		return err
+	}
+	if polls < 100 {
+		for range polls {
+			poll(p)
+		}
+		if err := r.Cancel(); err != nil {
+			return err
+		}
+	}
+	_, err = r.Wait()
+	return err
+}
+
+// receiveIfSent makes progress until the sender says how its send has ended.
+func receiveIfSent(t *testing.T, p *Port, want []byte, e Envelope, sent <-chan error) {
+	buf := make([]byte, len(want))
+	r, err := p.Irecv(buf, e)
+	assert.NoError(t, err)
+	for {
+		select {
+		case err := <-sent:
+			if err != nil {
+				assert.ErrorIs(t, err, ErrCancelled)
+				assert.NoError(t, r.Cancel())
+			}
+			_, got := r.Wait()
+			assert.Equal(t, err, got)
+			assert.True(t, err != nil || bytes.Equal(want, buf))
+			return
+		default:
+			poll(p)
+			r.op.help()
+			runtime.Gosched()
+		}
+	}
 }
