@@ -46,7 +46,7 @@ func TestNoAllocations(t *testing.T) {
 // received in another order. None is lost, doubled, changed or overtaken, and none costs
 // an allocation. TPSL_TEST_LARGE=1 makes them 10^8.
 func TestSoak(t *testing.T) {
-	messages := 200_000
+	messages := 40_000
 	if os.Getenv("TPSL_TEST_LARGE") == "1" {
 		messages = 100_000_000
 	}

@@ -44,7 +44,7 @@ func crowd(threads int, body func(thread int)) {
 
 // Each lock lets one thread in at a time, with more threads than CPUs.
 func TestExclusion(t *testing.T) {
-	const threads, turns = 8, 500
+	const threads, turns = 8, 200
 	var mcs MCS
 	near, far := NewHMCS(1), NewHMCS(2)
 	var flag Flag

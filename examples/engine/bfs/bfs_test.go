@@ -27,7 +27,7 @@ func TestReference(t *testing.T) {
 	crewtest.Each(t, func(t *testing.T, options []string) {
 		search1(t, append(options, "-scale", "10", "-roots", "4")...)
 	})
-	search1(t, "-scale", "16", "-roots", "2")
+	search1(t, "-scale", "14", "-roots", "2")
 }
 
 func TestShared(t *testing.T) {
@@ -35,7 +35,7 @@ func TestShared(t *testing.T) {
 	for _, form := range []string{receivers, hybrid} {
 		t.Run(form, func(t *testing.T) {
 			crewtest.EachShared(t, func(t *testing.T, options []string) {
-				search1(t, append(options, "-form", form, "-scale", "10", "-roots", "4")...)
+				search1(t, append(options, "-form", form, "-scale", "10", "-roots", "2")...)
 			})
 		})
 	}
