@@ -99,7 +99,7 @@ func TestSides(t *testing.T) {
 // What sides print is what goals are about.
 func TestSidesServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
-	p := plan{cores: machine.Cores(), threads: []int{1}, quick: true}
+	p := plan{cores: machine.Cores(), threads: []int{1}, quick: true, figure: time.Millisecond}
 	var found results.Set
 	for _, kind := range []string{"Latency", "Rate", "Match"} {
 		for _, name := range benches[kind].sides(p) {
@@ -160,7 +160,7 @@ func TestOptions(t *testing.T) {
 
 // A batch that takes longer than the others decides nothing.
 func TestRepeat(t *testing.T) {
-	m := &meter{plan: plan{}}
+	m := &meter{plan: plan{figure: usualFigure}}
 	runs := 0
 	rounds, took, err := m.repeat(func(rounds int) (time.Duration, error) {
 		if runs++; runs%3 == 0 {

@@ -49,7 +49,7 @@ func (p plan) pair() string {
 	return fmt.Sprintf("BENCH_CPUS=%d,%d", p.cores[0], p.cores[1%len(p.cores)])
 }
 
-func (p plan) milliseconds() string { return fmt.Sprint(p.figure().Milliseconds()) }
+func (p plan) milliseconds() string { return fmt.Sprint(p.figure.Milliseconds()) }
 
 func limits(p plan) []turns.Contest {
 	return []turns.Contest{{Limit: 20 * time.Second, Sides: []turns.Side{{

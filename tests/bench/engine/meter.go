@@ -45,7 +45,7 @@ const batches = 5
 // repeat runs f for more and more rounds, until a batch takes its share of the time of a figure, then so many
 // times again. It returns the rounds of a batch and the median of the times. f says how long its rounds took.
 func (m *meter) repeat(f func(rounds int) (took time.Duration, err error)) (rounds int, took time.Duration, err error) {
-	for rounds = 1; took < m.figure()/batches; rounds *= 2 {
+	for rounds = 1; took < m.figure/batches; rounds *= 2 {
 		if took, err = f(rounds); err != nil {
 			return 0, 0, err
 		}

@@ -80,6 +80,10 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	default:
 		o.turns = usualTurns
 	}
+	o.figure = usualFigure
+	if o.quick {
+		o.figure = quickFigure
+	}
 	o.threads, err = numbers(threads)
 	return o, err
 }

@@ -32,18 +32,17 @@ type bench struct {
 
 // A plan is how much is measured, and where.
 type plan struct {
-	cores   []int // a CPU of each
-	threads []int // how many share a port, a port each, and so on
-	quick   bool  // fewer sizes, shorter; all that goals are about
+	cores   []int         // a CPU of each
+	threads []int         // how many share a port, a port each, and so on
+	quick   bool          // fewer sizes, shorter; all that goals are about
+	figure  time.Duration // for which one figure is measured
 }
 
-// figure is the time that one figure is measured for.
-func (p plan) figure() time.Duration {
-	if p.quick {
-		return 20 * time.Millisecond
-	}
-	return 40 * time.Millisecond
-}
+// The time of a figure, and under -quick.
+const (
+	usualFigure = 40 * time.Millisecond
+	quickFigure = 20 * time.Millisecond
+)
 
 var benches = map[string]bench{}
 
