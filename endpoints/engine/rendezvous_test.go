@@ -45,7 +45,7 @@ func TestLargeMessages(t *testing.T) {
 		for rank := range 2 {
 			all.Go(func() {
 				p, e, buf := f.Port(rank), Envelope{Peer: int32(1 - rank)}, make([]byte, several)
-				for round := range 10 {
+				for round := range 5 {
 					e.Tag = int32(round)
 					data := pattern(several-round, byte(round+rank))
 					r, err := p.Irecv(buf, e)
