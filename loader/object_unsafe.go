@@ -71,9 +71,18 @@ func mapObject(o *plan.Object) (*mapped, error) {
 			return nil, err
 		}
 	}
-	if m.c = C.tpsl_object_new(C.size_t(o.Span.Size)); m.c == nil {
+	if err := m.twin(); err != nil {
 		m.discard()
-		return nil, errors.New("no memory for it")
+		return nil, err
+	}
+	return m, nil
+}
+
+// twin makes what the C side has of the object.
+func (m *mapped) twin() error {
+	o := m.plan
+	if m.c = C.tpsl_object_new(C.size_t(o.Span.Size)); m.c == nil {
+		return errors.New("no memory for it")
 	}
 	if o.TLS.Memsz > 0 {
 		m.c.tls = C.struct_tpsl_tls_segment{
@@ -81,11 +90,10 @@ func mapObject(o *plan.Object) (*mapped, error) {
 			align: C.size_t(o.TLS.Align), in_static_block: C.size_t(o.StaticTLS),
 		}
 		if m.c.tls_module = C.tpsl_tls_module_new(&m.c.tls); m.c.tls_module == 0 {
-			m.discard()
-			return nil, errors.New("no memory for its thread-local storage")
+			return errors.New("no memory for its thread-local storage")
 		}
 	}
-	return m, nil
+	return nil
 }
 
 func identify(f *os.File) (image.FileID, error) {
