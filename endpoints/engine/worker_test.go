@@ -46,7 +46,7 @@ func runAll(t *testing.T, workers []*fult.Worker) {
 // Threads of two workers, and of one, talk in pairs by their port, each pair by its tag:
 // sizes of all protocols, with Recv, with WaitAny.
 func TestThreadsOfWorkersTalk(t *testing.T) {
-	const pairs, rounds = 300, 20
+	const pairs, rounds = 300, 10
 	sizes := []int{8, 100, 4096, 20_000, 300_000}
 	for name, ports := range map[string]int{"one worker": 1, "two workers": 2} {
 		t.Run(name, func(t *testing.T) {
