@@ -84,7 +84,7 @@ func TestFarProbeGone(t *testing.T) {
 
 // What was not waited for when fabric and node were closed has ended with them.
 func TestFarWaitAfterClose(t *testing.T) {
-	eachFar(t, func(t *testing.T, a, b *Port) {
+	eachFar(t, func(t *testing.T, a, _ *Port) {
 		r, err := a.Irecv(nil, Envelope{Peer: 1})
 		require.NoError(t, err)
 		s, err := a.Isend(make([]byte, 100000), Envelope{Peer: 1})
