@@ -15,8 +15,14 @@ func (f *Flag) Try() bool { return f.held.Load() == 0 && f.held.CompareAndSwap(0
 
 // Acquire takes the lock.
 func (f *Flag) Acquire() {
-	var s Spin
-	for !f.Try() {
+	if !f.held.CompareAndSwap(0, 1) {
+		f.wait()
+	}
+}
+
+// wait is apart so that the compiler inlines Acquire.
+func (f *Flag) wait() {
+	for s := (Spin{}); !f.Try(); {
 		s.Pause()
 	}
 }

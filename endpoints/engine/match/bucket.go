@@ -6,7 +6,7 @@ package match
 import (
 	"sync/atomic"
 
-	"github.com/tpsl/tpsl/endpoints/engine/spin"
+	"github.com/tpsl/tpsl/endpoints/engine/locks"
 )
 
 // kinds of a node, the lowest bit of an entry's value.
@@ -27,7 +27,7 @@ func (e *entry) kind() uint32  { return e.value & 1 }
 // A bucket is one cache line: the control word of 16 bytes, then three entries.
 // The lock of the home bucket guards those that overflow from it too.
 type bucket struct {
-	lock  spin.Lock
+	lock  locks.Flag
 	next  uint32        // bucket that this one overflows to; 0 is none
 	link  atomic.Uint32 // next bucket of the spare ones, while it is spare
 	_     uint32

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/endpoints/engine/spin"
+	"github.com/tpsl/tpsl/endpoints/engine/locks"
 )
 
 // A call is one operation of a history: op with node i.
@@ -165,17 +165,17 @@ func (h *history) do(c call) uint32 {
 // disturb takes locks of the table and keeps them for a while, so that operations stop
 // in their midst and others overtake them.
 func (h *history) disturb(r *rand.Rand) {
-	locks := []*spin.Lock{&h.table.order}
+	all := []*locks.Flag{&h.table.order}
 	for k := range int32(4) {
-		locks = append(locks, &h.table.home(Envelope{Peer: k / 2, Tag: k % 2}).lock)
+		all = append(all, &h.table.home(Envelope{Peer: k / 2, Tag: k % 2}).lock)
 	}
 	for h.running.Load() > 0 {
-		lock := locks[r.IntN(len(locks))]
-		lock.Lock()
+		lock := all[r.IntN(len(all))]
+		lock.Acquire()
 		for range 1 + r.IntN(4) {
 			runtime.Gosched()
 		}
-		lock.Unlock()
+		lock.Release()
 		runtime.Gosched()
 	}
 }
@@ -233,14 +233,14 @@ type draft struct{ *Table }
 func (d draft) access(i, kind uint32) uint32 {
 	n := d.nodes.At(i)
 	home := d.home(n.Envelope)
-	home.lock.Lock()
+	home.lock.Acquire()
 	e, _ := d.find(home, n.Envelope)
 	if e == nil || e.kind() == kind {
-		defer home.lock.Unlock()
+		defer home.lock.Release()
 		return d.swap(home, kind, i, n)
 	}
 	partner := e.first()
-	home.lock.Unlock()
+	home.lock.Release()
 	runtime.Gosched()
 	d.Cancel(partner)
 	return partner
@@ -263,14 +263,14 @@ func TestWildcardSeesOperationsUnderWay(t *testing.T) {
 	m := add(nodes, Envelope{Tag: 5}, 1)
 	r := add(nodes, Envelope{Tag: AnyTag}, 0)
 	home := table.home(nodes.At(m).Envelope)
-	home.lock.Lock() // Arrive has begun, and read "ordered"
+	home.lock.Acquire() // Arrive has begun, and read "ordered"
 	got := make(chan uint32)
 	go func() { got <- table.Post(r) }()
 	for table.ordered.Load() == 0 {
 		runtime.Gosched()
 	}
 	require.Equal(t, None, table.swap(home, message, m, nodes.At(m)))
-	home.lock.Unlock()
+	home.lock.Release()
 	assert.Equal(t, m, <-got)
 }
 
@@ -291,6 +291,6 @@ func TestOperationsWaitForTheWildcard(t *testing.T) {
 	}
 	nodes.At(r).Number, nodes.At(r).where = table.clock.Add(1), listed
 	table.wild.push(nodes, r)
-	table.order.Unlock()
+	table.order.Release()
 	assert.Equal(t, r, <-got)
 }

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/tpsl/tpsl/endpoints/engine/spin"
+	"github.com/tpsl/tpsl/endpoints/engine/locks"
 )
 
 // Table is the hash table of one operation. While no receive has wildcards it is
@@ -24,10 +24,10 @@ type Table struct {
 	clock   atomic.Uint64 // number of the last receive posted while ordered
 	_       [line]byte
 
-	order    spin.Lock // first this one, then a bucket's
-	wild     list      // receives with wildcards, as posted
-	messages list      // by number; only while ordered
-	idle     int       // operations since a wildcard was here
+	order    locks.Flag // first this one, then a bucket's
+	wild     list       // receives with wildcards, as posted
+	messages list       // by number; only while ordered
+	idle     int        // operations since a wildcard was here
 	_        [line]byte
 
 	spare atomic.Uint64 // stack of spare buckets
@@ -44,15 +44,15 @@ func newTable(nodes *Nodes, pending int, alone bool) *Table {
 	return t
 }
 
-func (t *Table) lock(l *spin.Lock) {
+func (t *Table) lock(l *locks.Flag) {
 	if !t.alone {
-		l.Lock()
+		l.Acquire()
 	}
 }
 
-func (t *Table) unlock(l *spin.Lock) {
+func (t *Table) unlock(l *locks.Flag) {
 	if !t.alone {
-		l.Unlock()
+		l.Release()
 	}
 }
 

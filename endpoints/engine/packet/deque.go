@@ -3,7 +3,7 @@
 
 package packet
 
-import "github.com/tpsl/tpsl/endpoints/engine/spin"
+import "github.com/tpsl/tpsl/endpoints/engine/locks"
 
 const (
 	line  = 64 // bytes of a cache line
@@ -13,7 +13,7 @@ const (
 // A deque is a worker's private pool, on cache lines of its own. The worker takes at
 // the top; others steal at the bottom.
 type deque struct {
-	lock   spin.Lock
+	lock   locks.Flag
 	puts   uint32        // how many packets were ever put in
 	bottom uint32        // slot of the packet that has been here longest
 	n      uint32        // packets here
@@ -40,21 +40,21 @@ func (d *deque) pull() uint32 {
 
 // popTop takes the packet that was put in last, or None.
 func (d *deque) popTop() uint32 {
-	d.lock.Lock()
+	d.lock.Acquire()
 	i := None
 	if d.n != 0 {
 		d.n--
 		i = d.slots[(d.bottom+d.n)%depth]
 	}
-	d.lock.Unlock()
+	d.lock.Release()
 	return i
 }
 
 // popBottom takes the packet that has been here longest, or None, and tells how many
 // were ever put in.
 func (d *deque) popBottom() (i, puts uint32) {
-	d.lock.Lock()
+	d.lock.Acquire()
 	i, puts = d.pull(), d.puts
-	d.lock.Unlock()
+	d.lock.Release()
 	return i, puts
 }

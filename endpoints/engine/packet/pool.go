@@ -80,12 +80,12 @@ func (p *Pool) Get(worker int) uint32 {
 // has been there longest becomes a shared one.
 func (p *Pool) Put(worker int, i uint32) {
 	d := p.of(worker)
-	d.lock.Lock()
+	d.lock.Acquire()
 	if d.n == depth {
 		p.push(d.pull()) // with the lock held: steal counts on it
 	}
 	d.push(i)
-	d.lock.Unlock()
+	d.lock.Release()
 }
 
 // GetShared takes a shared packet, for the receiving side; if there is none, it steals.
