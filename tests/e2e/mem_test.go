@@ -5,10 +5,12 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,14 +50,24 @@ func restingProcess(t *testing.T) string {
 	return testsupport.CC(t, "mpicc.mpich", "testdata/rest.c", "-O2")
 }
 
-// stop keeps all of a job but its launcher from running.
+// stop keeps all of a job but its launcher from running, and returns when the last thread stands still.
 func (b *background) stop(t *testing.T) {
 	t.Helper()
 	for _, pid := range b.processes() {
 		if pid != b.Process.Pid {
 			require.NoError(t, unix.Kill(pid, unix.SIGSTOP))
+			require.Eventually(t, func() bool { return stands(pid) }, 10*time.Second, time.Millisecond)
 		}
 	}
+}
+
+// stands reports whether all threads of a process are stopped.
+func stands(pid int) bool {
+	states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return len(states) > 0 && !slices.ContainsFunc(states, func(file string) bool {
+		stat, err := os.ReadFile(file)
+		return err == nil && stat[bytes.LastIndexByte(stat, ')')+2] != 'T'
+	})
 }
 
 // rollup reads /proc/PID/smaps_rollup, in bytes.
