@@ -253,6 +253,9 @@ func TestCloseExecutesWhatWasLeft(t *testing.T) {
 		for i, r := range requests {
 			assert.True(t, r.done(), "%v: send %d", model, i)
 		}
+		for limit := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(limit); {
+			time.Sleep(time.Millisecond) // one that has said its last word is counted until it has ended
+		}
 		assert.LessOrEqual(t, runtime.NumGoroutine(), before, "%v", model)
 	}
 }
