@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The first half of the ranks is on one host, the second on another. Rank PAIR sends 16 MiB to its like on the other
-// host, then the job ends without MPI_Finalize, which MPICH 4.0.2 does not always survive over TCP.
+// host, then rank 0 ends the job without MPI_Finalize, which MPICH 4.0.2 does not always survive over TCP. The others
+// wait for that: who leaves earlier ends the job himself.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MESSAGES = 16, BYTES = 1 << 20 };
 
@@ -31,6 +33,8 @@ int main(int argc, char **argv)
             fflush(stdout);
             MPI_Abort(MPI_COMM_WORLD, 0);
         }
+        for (;;)
+            pause();
     }
     return 0;
 }
