@@ -50,6 +50,7 @@ func (j *Job) conclude() {
 	if j.crash >= 0 {
 		j.outcome.Lines = append(j.banner(j.failures[j.crash]), j.outcome.Lines...)
 	}
+	j.outcome.Lines = append(j.outcome.Lines, j.explanations.lines()...)
 	if j.plan.Exit.PrintAll {
 		j.outcome.Lines = append(j.outcome.Lines, j.exitCodes()...)
 	}

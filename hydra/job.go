@@ -42,25 +42,26 @@ type Job struct {
 	names   pmi.Names
 	timeout time.Duration
 
-	events      chan event
-	children    *launch.Children
-	worlds      []*world     // the first is that of the command line
-	linking     sync.Mutex   // guards the growth of proxies, which the goroutines of children read
-	proxies     []*proxyLink // by ID, those of all worlds
-	open        int          // proxies that are not done
-	outcome     Outcome
-	began       time.Time
-	lostProxy   bool // a proxy could not clean up
-	ending      bool
-	forced      bool             // the end does not wait for output
-	grace       <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
-	expired     <-chan time.Time // the end of the job takes too long
-	interrupted bool             // a first SIGINT was forwarded
-	meetings    map[string]*meeting
-	failures    []exitInfo // processes that broke the job, in the order in which that was heard of
-	failedWords []string   // last lines on stderr of the first of these
-	crash       int        // index of the first of these that a signal killed, or -1; not when something else had ended the job
-	reportFile  *os.File
+	events       chan event
+	children     *launch.Children
+	worlds       []*world     // the first is that of the command line
+	linking      sync.Mutex   // guards the growth of proxies, which the goroutines of children read
+	proxies      []*proxyLink // by ID, those of all worlds
+	open         int          // proxies that are not done
+	outcome      Outcome
+	began        time.Time
+	lostProxy    bool // a proxy could not clean up
+	ending       bool
+	forced       bool             // the end does not wait for output
+	grace        <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
+	expired      <-chan time.Time // the end of the job takes too long
+	interrupted  bool             // a first SIGINT was forwarded
+	meetings     map[string]*meeting
+	failures     []exitInfo // processes that broke the job, in the order in which that was heard of
+	failedWords  []string   // last lines on stderr of the first of these
+	explanations explanations
+	crash        int // index of the first of these that a signal killed, or -1; not when something else had ended the job
+	reportFile   *os.File
 }
 
 // An event is something that the job's goroutine has to act on.
@@ -235,6 +236,8 @@ func (j *Job) handle(e event) {
 		j.broken(w, e.frame.Index-1, string(e.frame.Body))
 	case channel.LastWords:
 		j.words(e)
+	case channel.Explained:
+		j.explanations.add(e.link.plan.Host, string(e.frame.Body))
 	case channel.Warned:
 		j.stderr.line("mpiexec: " + string(e.frame.Body))
 	case channel.Traced:

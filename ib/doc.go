@@ -8,8 +8,11 @@
 // so that ranks of one process, whose instances of the MPI library have an environment
 // each, drive different ones.
 //
-// Interfaces are those of the caller's network namespace. RDMA devices and speeds are
-// read from /sys, through an fs.FS, so that trees of other machines serve as well; /sys
-// shows the network namespace that it was mounted in. List only reads; any thread may
-// call it.
+// Contexts tells what programs have made of RDMA devices, and Share how many queue pairs
+// a node has by published formulae.
+//
+// Interfaces, devices and contexts are those of the caller's network namespace, by
+// netlink. What netlink does not tell is read from /sys, through an fs.FS, so that trees
+// of other machines serve as well; /sys shows the network namespace that it was mounted
+// in. All of it only reads; any thread may call it.
 package ib

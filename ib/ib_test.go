@@ -21,18 +21,18 @@ func cpus(t testing.TB, list string) topology.Set {
 	return s
 }
 
-func ports(t testing.TB, m topologytest.Machine) []NIC {
+func nicsOf(t testing.TB, m topologytest.Machine) []NIC {
 	sys := m.Tree()
-	return Ports(sys, topology.Read(sys, cpus(t, "0-255")))
+	return ports(sys, topology.Read(sys, cpus(t, "0-255")), names(sys, class))
 }
 
 func TestPorts(t *testing.T) {
-	nics := ports(t, topologytest.TwoSockets)
+	nics := nicsOf(t, topologytest.TwoSockets)
 	require.Len(t, nics, 2)
-	assert.Equal(t, NIC{Name: "mlx5_1:1", RDMA: true, Kind: "infiniband", State: "up", Speed: 200000, Addresses: []string{},
-		PCI: "0000:a1:00.0", Node: 1, CPUs: "64-127,192-255", cpus: cpus(t, "64-127,192-255")}, nics[1])
+	assert.Equal(t, NIC{Name: "mlx5_1:1", RDMA: true, Device: "mlx5_1", Port: 1, Kind: "infiniband", State: "up", Speed: 200000, Addresses: []string{},
+		PCI: "0000:a1:00.0", Node: 1, CPUs: "64-127,192-255"}, nics[1])
 
-	nics = ports(t, topologytest.Machine{Sockets: 1, Nodes: 1, L3: 1, Cores: 1, SMT: 1, Devices: []topologytest.Device{
+	nics = nicsOf(t, topologytest.Machine{Sockets: 1, Nodes: 1, L3: 1, Cores: 1, SMT: 1, Devices: []topologytest.Device{
 		{Address: "0000:01:00.0", RDMA: "rocep1s0", Rate: "2.5 Gb/sec (1X SDR)", Down: true, Ethernet: true},
 	}})
 	assert.Equal(t, "ethernet", nics[0].Kind)
@@ -42,7 +42,7 @@ func TestPorts(t *testing.T) {
 
 // Two adapters, each near a socket.
 func TestRailsOfTwoAdapters(t *testing.T) {
-	nics := ports(t, topologytest.TwoSockets)
+	nics := nicsOf(t, topologytest.TwoSockets)
 	for ranks, want := range map[string]string{
 		"0 64 1 65":         "mlx5_0:1 mlx5_1:1 mlx5_0:1 mlx5_1:1",
 		"0 1 2":             "mlx5_0:1 mlx5_0:1 mlx5_0:1",
@@ -62,10 +62,10 @@ func TestRailsOfTwoAdapters(t *testing.T) {
 
 func TestRailsThatAreWorthIt(t *testing.T) {
 	link := func(name, kind, state string, speed int, addresses ...string) NIC {
-		return NIC{Name: name, Kind: kind, State: state, Speed: speed, Addresses: addresses, cpus: topology.Set{0}}
+		return NIC{Name: name, Kind: kind, State: state, Speed: speed, Addresses: addresses, CPUs: "0"}
 	}
 	port := func(name, state string, speed int) NIC {
-		return NIC{Name: name, RDMA: true, State: state, Speed: speed, cpus: topology.Set{0}}
+		return NIC{Name: name, RDMA: true, State: state, Speed: speed, CPUs: "0"}
 	}
 	eth0, eth1 := link("eth0", "ethernet", "up", 1000, "10.0.0.1/24"), link("eth1", "ethernet", "up", 1000, "10.1.0.1/24")
 	for name, c := range map[string]struct {

@@ -4,6 +4,7 @@
 package ib
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -20,24 +21,31 @@ import (
 type NIC struct {
 	Name      string   `json:"name"` // as UCX_NET_DEVICES takes it: eth0, mlx5_0:1
 	RDMA      bool     `json:"rdma"`
-	Kind      string   `json:"kind"`      // ethernet, infiniband, or the kernel's word for what it is: veth, bridge, loopback...
-	State     string   `json:"state"`     // up, or what it is instead
+	Kind      string   `json:"kind"`      // ethernet or infiniband, an RDMA port's link layer; or the kernel's word for what it is: veth, bridge, loopback...
+	State     string   `json:"state"`     // up, or what it is instead: down; of an RDMA port also init, armed; unknown
 	Speed     int      `json:"speed"`     // Mb/s, 0 where unknown
 	Addresses []string `json:"addresses"` // IP, with prefix lengths
 	PCI       string   `json:"pci"`       // address on the bus; "" has none
 	Node      int      `json:"node"`      // NUMA node, -1 where unknown
-	CPUs      string   `json:"cpus"`      // near it
+	CPUs      string   `json:"cpus"`      // near it, as in 0-3,8
 
-	cpus topology.Set
+	// Of a port of an RDMA device.
+	Device string `json:"device,omitempty"` // mlx5_0
+	Port   int    `json:"port,omitempty"`   // from 1
+	Verbs  string `json:"verbs,omitempty"`  // its file in /dev/infiniband: uverbs0; "" where the kernel offers none
+	GIDs   []GID  `json:"gids,omitempty"`
 }
 
-// List returns the host's NICs, RDMA devices first. sys is the root of /sys, which m was read from.
+// List returns the host's NICs, RDMA devices first, as far as /sys shows them. sys is the root of /sys, which m was read from.
 func List(sys fs.FS, m *topology.Machine) ([]NIC, error) {
-	links, err := netlink.LinkList()
+	links, err := whole(netlink.LinkList)
 	if err != nil {
 		return nil, fmt.Errorf("list network interfaces: %w", err)
 	}
-	nics := Ports(sys, m)
+	nics, err := Ports(sys, m)
+	if err != nil && !errors.Is(err, ErrHidden) {
+		return nil, err
+	}
 	for _, link := range links {
 		nic, err := ofLink(link, sys)
 		if err != nil {
@@ -60,7 +68,7 @@ func ofLink(link netlink.Link, sys fs.FS) (NIC, error) {
 	case nic.Kind == "device":
 		nic.Kind = attrs.EncapType
 	}
-	nic.Speed = max(0, number(sys, "class/net/"+nic.Name+"/speed"))
+	nic.Speed = max(0, integer(sys, "class/net/"+nic.Name+"/speed"))
 	addresses, err := netlink.AddrList(link, netlink.FAMILY_ALL)
 	if err != nil {
 		return nic, fmt.Errorf("list addresses of %s: %w", nic.Name, err)
@@ -71,37 +79,12 @@ func ofLink(link netlink.Link, sys fs.FS) (NIC, error) {
 	return nic, nil
 }
 
-// Ports returns the ports of the RDMA devices in sys. The kernel's netlink family for these tells no speed, and is missing
-// from many kernels.
-func Ports(sys fs.FS, m *topology.Machine) []NIC {
-	var nics []NIC
-	const class = "class/infiniband"
-	for _, device := range names(sys, class) {
-		for _, port := range names(sys, class+"/"+device+"/ports") {
-			folder := class + "/" + device + "/ports/" + port + "/"
-			nic := NIC{Name: device + ":" + port, RDMA: true, Addresses: []string{}}
-			nic.Kind = strings.ToLower(text(sys, folder+"link_layer"))
-			_, nic.State, _ = strings.Cut(strings.ToLower(text(sys, folder+"state")), ": ") // "4: ACTIVE"
-			if nic.State == "active" {
-				nic.State = "up"
-			}
-			gigabits, _, _ := strings.Cut(text(sys, folder+"rate"), " ") // "200 Gb/sec (4X HDR)", "2.5 Gb/sec (1X SDR)"
-			rate, _ := strconv.ParseFloat(gigabits, 64)
-			nic.Speed = int(rate * 1000)
-			nic.locate(m, func(d topology.Device) bool { return slices.Contains(d.RDMA, device) })
-			nics = append(nics, nic)
-		}
-	}
-	return nics
-}
-
 // locate notes where the NIC's PCI device sits.
 func (n *NIC) locate(m *topology.Machine, is func(topology.Device) bool) {
-	n.Node, n.cpus = -1, m.CPUs
+	n.Node, n.CPUs = -1, m.CPUs.String()
 	if i := slices.IndexFunc(m.Devices, is); i >= 0 {
-		n.PCI, n.Node, n.cpus = m.Devices[i].Address, m.Devices[i].Node, m.Devices[i].CPUs
+		n.PCI, n.Node, n.CPUs = m.Devices[i].Address, m.Devices[i].Node, m.Devices[i].CPUs.String()
 	}
-	n.CPUs = n.cpus.String()
 }
 
 func text(sys fs.FS, file string) string {
@@ -112,7 +95,7 @@ func text(sys fs.FS, file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-func number(sys fs.FS, file string) int {
+func integer(sys fs.FS, file string) int {
 	n, _ := strconv.Atoi(text(sys, file))
 	return n
 }

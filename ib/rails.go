@@ -34,7 +34,10 @@ func Rails(nics []NIC, ranks []topology.Set) []string {
 }
 
 // near counts the CPUs that are near the NIC.
-func (n NIC) near(cpus topology.Set) int { return len(cpus.And(n.cpus)) }
+func (n NIC) near(cpus topology.Set) int {
+	near, _ := topology.ParseSet(n.CPUs) // none where it is not written as a set
+	return len(cpus.And(near))
+}
 
 // fastest returns the NICs that are worth being a rail: those of the highest speed, RDMA devices if there are any.
 func fastest(nics []NIC) []NIC {

@@ -17,6 +17,7 @@
  */
 #include "loader.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ _Static_assert(offsetof(struct tpsl_thread_tls, blocks) == 0 && offsetof(struct 
 /* The key's destructor returns the pages. Made at load, so that its number is
  * small and pthread_setspecific never allocates. */
 static pthread_key_t key;
+static int (*libc_munmap)(void *, size_t); /* not a sanitizer's, which is in front of us, and may be done with the thread */
 
 static void release_thread(void);
 
@@ -78,6 +80,8 @@ static void thread_ends(void *round)
 __attribute__((constructor(101))) static void make_key(void)
 {
     pthread_key_create(&key, thread_ends);
+    /* By name: behind us there may be no libc, where a preloaded library brought us in. */
+    libc_munmap = (int (*)(void *, size_t))dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "munmap");
 }
 
 void tpsl_tls_watch_thread(void)
@@ -220,14 +224,27 @@ void *tpsl_tls_block(uintptr_t id)
     return id && index < mine.nblocks && mine.blocks[index].id == id ? mine.blocks[index].start : NULL;
 }
 
-static void release_thread(void)
+static void release(int (*unmap)(void *, size_t))
 {
-    tpsl_static_tls_leave();
     struct arena *a = mine.arena;
     mine = (struct tpsl_thread_tls){0};
     while (a) {
         struct arena *older = a->older;
-        syscall(SYS_munmap, a, a->size);
+        unmap(a, a->size);
         a = older;
     }
+}
+
+static int unmap_silently(void *start, size_t size)
+{
+    return (int)syscall(SYS_munmap, start, size);
+}
+
+/* A thread-local of a library may have been sent, and be registered with a NIC: libucm hears of libc's munmap. Its
+ * handlers are code of instances, so they may touch thread-locals: these come and go unheard. */
+static void release_thread(void)
+{
+    tpsl_static_tls_leave();
+    release(libc_munmap);
+    release(unmap_silently);
 }

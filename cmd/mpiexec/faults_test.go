@@ -165,6 +165,8 @@ func TestKillAtRandom(t *testing.T) {
 		life = min(life, time.Since(j.started))
 		j.nothingLeft(t)
 	}
+	// 0: it was done. A process on its way out takes a signal and ends as it was going to, mpiexec too.
+	wanted := map[string][]int{"nothing": {0}, "mpiexec": {-1, 0}, "rank": {0, 9}, "proxy": {0, 255}, "child": {0, 9, 255}}
 	ends := map[string]int{}
 	for range times {
 		j := launch(t, nil, command(places[random.IntN(len(places))])...)
@@ -173,13 +175,7 @@ func TestKillAtRandom(t *testing.T) {
 		code := j.end(t)
 		took := time.Since(j.started) - life
 		assert.Less(t, took, 10*time.Second, "seed %d, %s killed: %s", seed, victim, j.errOut.String())
-		switch victim {
-		case "mpiexec":
-			assert.Equal(t, -1, code)
-		default:
-			wanted := map[string][]int{"nothing": {0}, "rank": {0, 9}, "proxy": {0, 255}, "child": {0, 9, 255}} // 0: it was done
-			assert.Contains(t, wanted[victim], code, "seed %d, %s killed: %s", seed, victim, j.errOut.String())
-		}
+		assert.Contains(t, wanted[victim], code, "seed %d, %s killed: %s", seed, victim, j.errOut.String())
 		ends[fmt.Sprintf("%s %d", victim, code)]++
 	}
 	t.Logf("life %v, killed and exit code: %v", life, ends)

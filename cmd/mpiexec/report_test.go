@@ -29,9 +29,13 @@ func TestPrintAllExitCodes(t *testing.T) {
 	for _, line := range []string{"ranks 0-1 on %s: exit code 0", "rank 2 on %s: exit code 3", "rank 3 on %s: ended with the job", "rank 4 on %s: signal SIGUSR2 (12), no core"} {
 		assert.Contains(t, j.errOut.String(), "mpiexec: "+fmt.Sprintf(line, host)+"\n")
 	}
-	h := launch(t, nil, "mpiexec.hydra", "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
-	h.end(t)
-	assert.Contains(t, h.out.String()+h.errOut.String(), "0,256,512")
+	said := ""
+	for try := 0; try < 5 && said == ""; try++ { // under load, Hydra prints nothing about once in 200
+		h := launch(t, nil, "mpiexec.hydra", "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
+		h.end(t)
+		said = h.out.String() + h.errOut.String()
+	}
+	assert.Contains(t, said, "0,256,512")
 }
 
 func TestExitRules(t *testing.T) {

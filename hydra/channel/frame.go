@@ -45,6 +45,7 @@ const (
 	Failed                         // body: text; the host's ranks cannot run. index: 0, or 1 more than that of the program at fault
 	Warned                         // body: text
 	LastWords                      // body: Words
+	Explained                      // body: text; what on the host may be why its ranks have failed
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: hydra.Placed, before anything starts
 	Lost                           // body: Loss

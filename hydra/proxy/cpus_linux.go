@@ -52,13 +52,8 @@ func (p *proxy) placeRanks() (placement, error) {
 		return placement{}, nil
 	}
 	pl := placement{machine: topology.Read(os.DirFS("/sys"), allowed)}
-	bind := p.plan.Placement.Bind
-	if bind.Active() {
-		if pl.cpus, err = bind.Deal(p.plan.Ranks, p.plan.Placement.MapBy, pl.machine); err != nil {
-			return pl, fmt.Errorf("bind ranks on %s: %w", p.plan.Host, err)
-		}
-	} else if bind.Object == "" && len(allowed) >= p.plan.Ranks {
-		pl.spread = spread(pl.machine)
+	if err := p.giveCPUs(&pl); err != nil {
+		return pl, fmt.Errorf("bind ranks on %s: %w", p.plan.Host, err)
 	}
 	var placed hydra.Placed
 	if p.cutsByObject() {
@@ -77,6 +72,17 @@ func (p *proxy) placeRanks() (placement, error) {
 		p.conn.SendValue(channel.Placed, placed)
 	}
 	return pl, nil
+}
+
+// giveCPUs binds the local ranks as the user wants them.
+func (p *proxy) giveCPUs(pl *placement) (err error) {
+	bind := p.plan.Placement.Bind
+	if bind.Active() {
+		pl.cpus, err = bind.Deal(p.plan.Ranks, p.plan.Placement.MapBy, pl.machine)
+	} else if bind.Object == "" && len(pl.machine.CPUs) >= p.plan.Ranks {
+		pl.spread = spread(pl.machine)
+	}
+	return err
 }
 
 // needsHardware reports whether anything depends on it: on big machines it takes long to read.

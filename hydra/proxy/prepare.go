@@ -49,6 +49,9 @@ func (p *proxy) prepare() ([]start, error) {
 	if err := p.checkDescriptors(starts); err != nil {
 		return nil, err
 	}
+	if err := p.checkRDMA(starts, pl); err != nil {
+		return nil, err
+	}
 	return starts, p.startPMIx(starts)
 }
 

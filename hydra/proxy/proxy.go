@@ -55,6 +55,7 @@ type proxy struct {
 	running sync.WaitGroup // processes whose end is not reported yet
 
 	hostName string // as ranks are told; "" tells them none
+	rdma     rdma   // guarded by itself
 
 	mu        sync.Mutex
 	processes []*process
@@ -106,7 +107,9 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 			}
 		})
 	}
+	unwatch := p.watchRDMA()
 	p.running.Wait()
+	unwatch()
 	p.finish()
 	return err
 }
@@ -162,6 +165,7 @@ func (p *proxy) finish() {
 	<-drained
 	p.pmix.drain()
 	p.sendWords()
+	p.explainRDMA()
 	p.closeFiles()
 }
 

@@ -84,6 +84,20 @@ func BenchmarkMiss(b *testing.B) {
 	}
 }
 
+// BenchmarkHeed acquires a registered range after the journal was told of other memory, as most that is freed.
+func BenchmarkHeed(b *testing.B) {
+	for _, regions := range sizes {
+		b.Run(fmt.Sprintf("regions=%d", regions), func(b *testing.B) {
+			c := filled(b, regions)
+			for b.Loop() {
+				c.journal.tell(at(1, 1))
+				region, _ := c.Acquire(at(0, 1), 1)
+				region.Release()
+			}
+		})
+	}
+}
+
 // BenchmarkInvalidate tells of memory that is not registered, as most that is freed, and
 // of some that is.
 func BenchmarkInvalidate(b *testing.B) {

@@ -23,16 +23,22 @@ type Options struct {
 // A Cache is the regions of one process. What all hits read comes first; no hit writes to it.
 type Cache struct {
 	index     atomic.Pointer[index]
+	journal   *Journal
+	heeded    atomic.Uint64 // events of the journal that are applied
 	clock     atomic.Uint64 // counts misses
 	dirty     atomic.Bool   // Invalidate made a region stale that sweep has not seen
-	limit     Options
 	registrar Registrar
 	_         [64]byte
 
+	limit   Options
 	misses  sync.Mutex // who holds it changes the index
 	closed  bool
 	regions atomic.Int64 // registered, stale ones with users too
 	bytes   atomic.Int64
+
+	reading sync.Mutex // who holds it reads the journal
+	place   uint64     // all before it are read
+	lost    uint64     // events lost that were noticed
 }
 
 // New makes an empty cache.
@@ -46,13 +52,16 @@ func New(registrar Registrar, limit Options) (*Cache, error) {
 	if limit.Bytes == 0 {
 		limit.Bytes = 1 << 30
 	}
-	c := &Cache{registrar: registrar, limit: limit}
+	c := &Cache{journal: newJournal(), registrar: registrar, limit: limit}
 	c.index.Store(&index{})
 	return c, nil
 }
 
 // Acquire returns a region that covers r and allows access. The caller has to Release it.
 func (c *Cache) Acquire(r Range, access Access) (*Region, error) {
+	if told := c.journal.told.Load(); told != c.heeded.Load() {
+		c.heed(told)
+	}
 	if region := c.hit(r, access); region != nil {
 		return region, nil
 	}
@@ -73,9 +82,10 @@ func (c *Cache) hit(r Range, access Access) *Region {
 }
 
 // Invalidate says that the memory of r is about to go or to be exchanged: call it before
-// munmap, mremap, madvise(MADV_DONTNEED) or a shrinking brk. No Acquire that begins after
-// it returned hits a region with a page in r. Unused regions are deregistered at the next
-// miss or Release, not here: this may run inside an allocator or a Registrar.
+// munmap, mremap, madvise(MADV_DONTNEED) or a shrinking brk. C tells the Journal instead.
+// No Acquire that begins after it returned hits a region with a page in r. Unused regions
+// are deregistered at the next miss or Release, not here: this may run inside an
+// allocator or a Registrar.
 func (c *Cache) Invalidate(r Range) {
 	for {
 		shown := c.index.Load()

@@ -48,6 +48,11 @@ func TestHitAndInvalidateAllocateNothing(t *testing.T) {
 		region.Release()
 	}))
 	acquired := acquire(t, c, at(0, 2))
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		c.Journal().tell(at(4, 4))
+		region, _ := c.Acquire(at(1, 1), 1)
+		region.Release()
+	}))
 	assert.Zero(t, testing.AllocsPerRun(100, func() { c.Invalidate(at(0, 8)) }))
 	acquired.Release()
 	n.closed(c)

@@ -11,9 +11,13 @@
 // or once a larger one replaced it: no Acquire returns it any more, and it is
 // deregistered when its last user releases it.
 //
+// C code below munmap, which may not enter Go, tells a cache's Journal instead; the next
+// Acquire applies what it was told. Package verbs has such a hook.
+//
 // One cache serves all ports of a process, since its threads share their memory. All
 // methods may be called by any number of threads. A hit and Invalidate take no lock and
-// allocate nothing; misses go one at a time.
+// allocate nothing, nor does who tells the journal; misses go one at a time, and so does
+// the first Acquire after the journal was told, while it reads.
 //
 // What is not safe: to tell Invalidate after the memory went, when another thread may
 // have got the same addresses; and to free a range while it is acquired, which no cache

@@ -4,7 +4,6 @@
 package regcache
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +23,9 @@ func (c *Cache) miss(r Range, access Access) (*Region, error) {
 	if region := c.hit(r, access); region != nil {
 		return region, nil // another thread's miss brought it
 	}
-	c.sweep()
+	if c.dirty.Load() {
+		c.sweep()
+	}
 	c.clock.Add(1)
 	alone := r.pages()
 	wide, all := c.union(alone, access)
@@ -94,28 +95,33 @@ func (c *Cache) register(r Range, access Access) (*Region, error) {
 // evict deregisters the regions that have been without users for longest, until there
 // are so many bytes and regions less, and tells if it found any. Preconditions: misses
 // is held.
-func (c *Cache) evict(bytes, regions int64) bool {
-	if bytes <= 0 && regions <= 0 {
-		return false
-	}
-	var unused []*Region
-	for _, e := range *c.index.Load() {
-		if e.region.state.Load() == 0 {
-			unused = append(unused, e.region)
-		}
-	}
-	slices.SortStableFunc(unused, func(a, b *Region) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
-	found := false
-	for _, region := range unused {
-		if bytes <= 0 && regions <= 0 {
+func (c *Cache) evict(bytes, regions int64) (found bool) {
+	for bytes > 0 || regions > 0 {
+		region := c.oldest()
+		if region == nil {
 			break
 		}
 		if region.state.CompareAndSwap(0, stale) {
 			bytes, regions, found = bytes-region.Range.Len(), regions-1, true
 		}
 	}
-	c.sweep()
+	if found {
+		c.sweep()
+	}
 	return found
+}
+
+// oldest returns the region that has been without users for longest, or nil. Most misses
+// evict one region or none, so that one look after another is less work than to sort.
+func (c *Cache) oldest() (oldest *Region) {
+	var since uint64
+	for _, e := range *c.index.Load() {
+		used := e.region.used.Load()
+		if e.region.state.Load() == 0 && (oldest == nil || used < since) {
+			oldest, since = e.region, used
+		}
+	}
+	return oldest
 }
 
 // sweep takes stale regions out of the index, and deregisters those without users.

@@ -5,6 +5,7 @@ package regcache
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"syscall"
@@ -19,6 +20,7 @@ type model struct {
 	locked  int64 // bytes that may be registered
 	regions []*modelRegion
 	clock   int
+	journal []Range
 }
 
 type modelRegion struct {
@@ -30,6 +32,13 @@ type modelRegion struct {
 }
 
 func (m *model) acquire(r Range, access Access) *modelRegion {
+	if len(m.journal) > cells {
+		m.invalidate(Range{0, math.MaxInt64})
+	}
+	for _, gone := range m.journal {
+		m.invalidate(gone)
+	}
+	m.journal = nil
 	for _, have := range m.regions {
 		if !have.stale && have.covers(r) && have.access&access == access {
 			have.users++
@@ -163,9 +172,18 @@ func play(t testing.TB, script []byte) {
 			leave(int(script[3]) % len(in))
 		case op == 7:
 			step = fmt.Sprint("invalidate ", r)
+			n.journal = script[3]%2 == 1
 			n.unmap(c, r)
 			n.remap(r)
-			m.invalidate(r)
+			if !n.journal {
+				m.invalidate(r)
+				break
+			}
+			for range int(script[3]) * 4 { // two of the larger ones fill it
+				c.journal.tell(r)
+				m.journal = append(m.journal, r)
+			}
+			m.journal = append(m.journal, r)
 		}
 		want := []string{}
 		for _, have := range m.regions {

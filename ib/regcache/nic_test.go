@@ -26,6 +26,7 @@ type nic struct {
 	t        testing.TB
 	mapped   []atomic.Uint64   // odd: there; even: gone
 	limit    atomic.Int64      // pages that may be locked; 0: any number
+	journal  bool              // unmap tells the journal
 	inside   func(Range)       // runs in Register, before pages are looked at
 	refuse   func(Range) error // of Register
 	locked   atomic.Int64
@@ -113,7 +114,11 @@ func (n *nic) use(r Range, access Access, region *Region) (done func()) {
 
 // unmap lets the memory of whole pages go, after the cache was told; remap brings it back.
 func (n *nic) unmap(c *Cache, r Range) {
-	c.Invalidate(r)
+	if n.journal {
+		c.journal.tell(r)
+	} else {
+		c.Invalidate(r)
+	}
 	n.count(r)
 }
 

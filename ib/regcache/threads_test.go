@@ -6,6 +6,7 @@ package regcache
 import (
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,9 +58,11 @@ func (h *heap) give(c *Cache, r Range, unmap bool) {
 // reaches memory that has gone, and nothing is deregistered early, twice or never.
 func TestThreadsReuseMemory(t *testing.T) {
 	const pages, rounds = 32, 4000
-	for name, limit := range map[string]Options{"room": {}, "tight": {Regions: 6, Bytes: 24 * int64(page)}} {
+	room, tight := Options{}, Options{Regions: 6, Bytes: 24 * int64(page)}
+	for name, limit := range map[string]Options{"room": room, "tight": tight, "journal": room, "tight, journal": tight} {
 		t.Run(name, func(t *testing.T) {
 			n := newNIC(t, pages)
+			n.journal = strings.Contains(name, "journal")
 			c := newCache(t, n, limit)
 			h := &heap{nic: n, taken: make([]bool, pages)}
 			var transfers atomic.Int64
@@ -101,7 +104,14 @@ func TestThreadsReuseMemory(t *testing.T) {
 // All threads send one buffer, of which one region serves, while a thread beside it frees
 // and maps the page next to it.
 func TestThreadsShareARegion(t *testing.T) {
+	for name, journal := range map[string]bool{"invalidate": false, "journal": true} {
+		t.Run(name, func(t *testing.T) { shareARegion(t, journal) })
+	}
+}
+
+func shareARegion(t *testing.T, journal bool) {
 	n := newNIC(t, 8)
+	n.journal = journal
 	c := newCache(t, n, Options{})
 	var stop atomic.Bool
 	var threads, beside sync.WaitGroup

@@ -53,6 +53,7 @@ type Facts struct {
 	Version      string       `json:"version"` // of the tpsl that looks
 	System       System       `json:"system"`
 	Limits       Limits       `json:"limits"`
+	RDMA         []Port       `json:"rdma"`
 	Libraries    []Library    `json:"libraries"`
 	Chosen       Chosen       `json:"mpi_library"`
 	Private      Private      `json:"private"`
@@ -74,6 +75,13 @@ type System struct {
 	CgroupPids   Limit  `json:"cgroup_pids"`
 	InfiniBand   bool   `json:"infiniband"`
 	Root         bool   `json:"root"`
+}
+
+// Port is one of an RDMA device.
+type Port struct {
+	Name    string `json:"name"`
+	Trouble string `json:"trouble"` // why it cannot be used
+	Remedy  string `json:"remedy"`
 }
 
 // Limits are those of a program started from here; sizes are in bytes.

@@ -88,8 +88,10 @@ func judgeCrossMemory(l Limits) []Finding {
 // judgeMachine tells what networks, debuggers and profilers want.
 func judgeMachine(f Facts) (found []Finding) {
 	l, s := f.Limits, f.System
-	if s.InfiniBand && l.LockedMemory >= 0 && l.LockedMemory < 1<<30 {
-		found = append(found, Finding{Warning, "RLIMIT_MEMLOCK", l.LockedMemory.size(), "more for InfiniBand", "raise it: ulimit -l unlimited"})
+	for _, port := range f.RDMA {
+		if port.Trouble != "" {
+			found = append(found, Finding{Warning, "RDMA port " + port.Name, port.Trouble, "", port.Remedy})
+		}
 	}
 	if l.Core == 0 {
 		found = append(found, Finding{Note, "RLIMIT_CORE", "0: a crash leaves no core", "", "to get one: ulimit -c unlimited"})

@@ -98,7 +98,9 @@ func TestJudge(t *testing.T) {
 			[]string{"process_vm_readv: ENOSYS", "seccomp filter (mode 2", "SYS_PTRACE"}},
 		{"no cross memory", func(f *Facts) { f.Limits.CrossMemory = "EPERM" }, Warning, []string{"larger -rpp"}},
 		{"cross memory not tried", func(f *Facts) { f.Limits.CrossMemory = "not tried: no cat" }, Note, []string{"process_vm_readv: not tried: no cat"}},
-		{"InfiniBand", func(f *Facts) { f.System.InfiniBand = true }, Warning, []string{"RLIMIT_MEMLOCK: 8 MiB", "ulimit -l unlimited"}},
+		{"RDMA", func(f *Facts) {
+			f.RDMA = []Port{{"a:1", "", ""}, {"b:1", "RDMA port b:1 is down", "bring it up"}}
+		}, Warning, []string{"RDMA port b:1: RDMA port b:1 is down", "bring it up"}},
 		{"no core", func(f *Facts) { f.Limits.Core = 0 }, Note, []string{"RLIMIT_CORE: 0", "ulimit -c unlimited"}},
 		{"no perf", func(f *Facts) { f.Limits.PerfEventParanoid = 3 }, Note, []string{"kernel.perf_event_paranoid: 3"}},
 		{"no attaching", func(f *Facts) { f.Limits.PtraceScope = 1 }, Note, []string{"kernel.yama.ptrace_scope: 1"}},

@@ -4,10 +4,13 @@
 package doctor
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/ib"
+	"github.com/tpsl/tpsl/internal/topology"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
 )
@@ -20,17 +23,34 @@ func Look(version string, files []string) Facts {
 		policies = plan.DefaultPolicies()
 	}
 	found := &finder{search: search.New(os.Getenv("LD_LIBRARY_PATH")), policy: policies.Opened}
-	asked := os.Getenv("TPSL_MPI_LIBRARY")
+	asked, system := os.Getenv("TPSL_MPI_LIBRARY"), lookAtSystem(found)
 	return Facts{
 		Version:      version,
-		System:       lookAtSystem(found),
+		System:       system,
 		Limits:       lookAtLimits(),
+		RDMA:         lookAtRDMA(system.cpus()),
 		Libraries:    found.libraries(asked, files),
 		Chosen:       found.chosen(asked),
 		Private:      private(policies.Program, wrong),
 		Installation: lookAtInstallation(),
 		Environment:  relevant(os.Environ()),
 	}
+}
+
+// lookAtRDMA lists the ports of RDMA devices, and judges them as mpiexec does for a process with a rank on each CPU. An error of the
+// kernel's is one more host without.
+func lookAtRDMA(cpus uint64) []Port {
+	ports := []Port{}
+	nics, _ := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
+	host := ib.Host{Open: ib.OpenVerbs, Locked: math.MaxUint64, InProcess: int(cpus)}
+	if limit, err := ib.LockLimit(); err == nil {
+		host.Locked = limit
+	}
+	for _, n := range nics {
+		what, remedy := host.Unusable(n, ib.Want{})
+		ports = append(ports, Port{n.Name, what, remedy})
+	}
+	return ports
 }
 
 // private lists the private ones of the program's libraries. wrong is what libtpsl would

@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// ErrNone is Parse's error where no id is given.
+var ErrNone = errors.New("no PID given")
+
 // Parse reads options, and as ids what is left. No id is an error.
 func Parse(flags *flag.FlagSet, args []string) (ids []int, err error) {
 	for {
@@ -27,7 +30,7 @@ func Parse(flags *flag.FlagSet, args []string) (ids []int, err error) {
 		ids, args = append(ids, more...), args[1:]
 	}
 	if len(ids) == 0 {
-		return nil, errors.New("no PID given")
+		return nil, ErrNone
 	}
 	return ids, nil
 }

@@ -22,7 +22,7 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
 )
 
-// Every test that the documents on the launcher and on endpoints name is there.
+// Every test that the README and the documents on the launcher, RDMA and endpoints name is there.
 func TestDocsNameTests(t *testing.T) {
 	testsupport.Require(t, "git")
 	root := testsupport.Root(t)
@@ -35,7 +35,7 @@ func TestDocsNameTests(t *testing.T) {
 			exist[match[1]] = true
 		}
 	}
-	docs := []string{filepath.Join(root, "docs", "launcher.md"), filepath.Join(root, "docs", "endpoints.md")}
+	docs := []string{filepath.Join(root, "README.md"), filepath.Join(root, "docs", "launcher.md"), filepath.Join(root, "docs", "rdma.md"), filepath.Join(root, "docs", "endpoints.md")}
 	essays, err := filepath.Glob(filepath.Join(root, "docs", "endpoints", "*.md"))
 	require.NoError(t, err)
 	require.NotEmpty(t, essays)

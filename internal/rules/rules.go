@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"endpoints/engine": {"internal"},
 	"pmi":              {"internal"},
 	"ib":               {"internal"},
+	"ib/verbs":         {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
 	"tpsl":             {"loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"host":             {"loader", "tpsl/limits", "tpsl/rankset", "internal"},
 	"hydra":            {"pmi", "ib", "loader/image", "loader/search", "internal"},
@@ -37,7 +38,7 @@ var mayImport = map[string][]string{
 	"internal":         {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
-	"internal/doctor": {"internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"internal/doctor": {"ib", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
 	"internal/mem":    {"internal/pids", "internal/terminal", "pagetables"},
 	"internal/trace":  {"internal/pids", "internal/terminal", "pagetables"},
 	"tests":           {"endpoints/engine", "internal"},

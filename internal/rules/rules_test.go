@@ -19,9 +19,9 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// list returns the module's packages and all that they depend on.
+// list returns the module's packages, with their optional parts, and all that they depend on.
 func list(t *testing.T) []pkg {
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Doc,Standard,GoFiles,CgoFiles,Deps", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-tags=verbs", "-json=ImportPath,Name,Doc,Standard,GoFiles,CgoFiles,Deps", "./...")
 	cmd.Dir = testsupport.Root(t)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	cmd.Stderr = os.Stderr
@@ -99,6 +99,7 @@ func TestCheckImports(t *testing.T) {
 		"cgo of the standard library": {ours("pmi", "net"), nil},
 		"cgo of a dependency":         {ours("pmi", "example.com/c"), []string{"pmi: depends on example.com/c, which needs cgo"}},
 		"cgo allowed":                 {ours("loader", "example.com/c"), nil},
+		"cgo in a piece in a piece":   {pkg{ImportPath: module + "ib/verbs", CgoFiles: []string{"x.go"}}, nil},
 		"own cgo": {
 			pkg{ImportPath: module + "hydra", CgoFiles: []string{"x.go"}},
 			[]string{"hydra: must not need cgo"},

@@ -6,8 +6,8 @@ package testsupport
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-
 	"testing"
 )
 
@@ -27,7 +27,10 @@ type Host struct {
 func Hosts(t testing.TB, names ...string) []Host {
 	t.Helper()
 	Require(t, "ssh", "sshd", "ssh-keygen")
-	dir := writeHostFiles(t, names)
+	dir := t.TempDir()
+	if err := WriteHostFiles(dir, names); err != nil {
+		t.Fatal(err)
+	}
 	hub := newNamespace(t, "ip link add hub type bridge\nip link set hub up")
 	var hosts []Host
 	for i, name := range names {
@@ -60,16 +63,16 @@ ip link set eth0 up
 $(command -v sshd) -f $PWD/sshd_config # it starts itself again, by its path
 `
 
-// writeHostFiles writes what all hosts share, and returns the folder.
-func writeHostFiles(t testing.TB, names []string) string {
-	t.Helper()
-	dir := t.TempDir()
+// WriteHostFiles writes into a folder what all hosts share: tables of names, and files of ssh and sshd with one key for all.
+func WriteHostFiles(dir string, names []string) error {
 	table := "127.0.0.1 localhost\n"
 	for i, name := range names {
 		table += hostAddress(i) + " " + name + "\n"
 	}
 	key := filepath.Join(dir, "key")
-	Run(t, namespaceLimit, nil, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		return fmt.Errorf("make a key for ssh: %w\n%s", err, out)
+	}
 	for name, text := range map[string]string{
 		"hosts": table,
 		"ssh_config": "Host *\nIdentityFile " + key + "\nIdentitiesOnly yes\nUserKnownHostsFile /dev/null\n" +
@@ -78,8 +81,8 @@ func writeHostFiles(t testing.TB, names []string) string {
 			"PasswordAuthentication no\nPidFile none\nMaxStartups 100\nPermitRootLogin yes\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
-	return dir
+	return nil
 }

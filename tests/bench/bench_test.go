@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,16 +61,15 @@ func TestOptions(t *testing.T) {
 		assert.NotContains(t, err.Error(), "\n")
 	}
 	var help strings.Builder
-	code, err := run(context.Background(), []string{"-h"}, &help, new(strings.Builder))
-	require.NoError(t, err)
-	assert.Zero(t, code)
+	_, err := run(context.Background(), []string{"-h"}, &help, new(strings.Builder))
+	require.ErrorIs(t, err, flag.ErrHelp)
 	assert.Contains(t, help.String(), "-quick")
 
 	for args, runs := range map[string]int{"": 10, "-quick": 6, "-quick -runs 3": 3} {
 		o, err := parse(strings.Fields(args), nil)
 		require.NoError(t, err)
-		assert.Equal(t, runs, o.runs)
-		assert.Equal(t, "build/bench/results", o.out)
+		assert.Equal(t, runs, o.Runs)
+		assert.Equal(t, "build/bench/results", o.Out)
 	}
 }
 

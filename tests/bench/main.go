@@ -19,44 +19,24 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/tests/bench/report"
 	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
-	defer stop()
-	code, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-	}
-	os.Exit(code)
-}
+func main() { report.Main("bench", run) }
 
 // run does what the arguments say and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int, err error) {
 	o, err := parse(args, stdout)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0, nil
-	case err != nil:
-		return report.NotDone, fmt.Errorf("%w; -h lists the options", err)
-	case o.plot:
-		for _, raw := range o.files {
-			if _, err := maker.Write(raw, stdout); err != nil {
-				return report.NotDone, err
-			}
-		}
-		return 0, nil
+	if err != nil {
+		return report.NotDone, err
+	}
+	if o.Plot {
+		return maker.Anew(o.Files, stdout)
 	}
 	s := o.suite()
 	if err := compile(ctx, s.commands); err != nil {
@@ -65,21 +45,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if o.build {
 		return 0, nil
 	}
-	if o.only != nil {
-		if s.contests = turns.Only(s.contests, o.only); len(s.contests) == 0 {
-			return report.NotDone, fmt.Errorf("-only %s: matches nothing that is measured", o.only)
+	if o.Only != nil {
+		if s.contests = turns.Only(s.contests, o.Only); len(s.contests) == 0 {
+			return report.NotDone, fmt.Errorf("-only %s: matches nothing that is measured", o.Only)
 		}
 	}
 	return o.bench(ctx, s, stdout, stderr)
 }
 
 // bench measures, and writes the results.
-func (o options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (code int, err error) {
+func (o *options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) (code int, err error) {
 	built, err := os.ReadFile(builtFile)
 	if err != nil {
 		return report.NotDone, err
 	}
-	r := report.Run{Out: o.out, Header: string(built) + o.measured(), Contests: s.contests, Turns: o.runs, Check: o.check, Maker: maker}
+	r := report.Run{Options: o.Options, Header: string(built) + o.measured(), Contests: s.contests, Maker: maker}
 	for _, why := range s.leftOut {
 		r.Notes = append(r.Notes, "left out: "+why)
 	}

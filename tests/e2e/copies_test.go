@@ -67,3 +67,11 @@ func TestGdbSeesCopies(t *testing.T) {
 	}
 	assert.Contains(t, parts[2], "exited normally")
 }
+
+// What a thread had of a copy's thread-local variables goes with it, and registration caches hear of that: the variable may
+// have been sent.
+func TestThreadLocalsAreHeardToGo(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 1", fixture(t, "local"), library(t, "local", "-DLIBRARY")).succeeded(t)
+	assert.Equal(t, "heard 1 times\n", job.stdout)
+}

@@ -46,7 +46,7 @@ func TestForeignSlurm(t *testing.T) {
 	assert.Equal(t, []string{"0", "1", "2", "3"}, labels)
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(processes))), 4)
 
-	job := srun(nil, "--mpi=pmi2 -n 2 -N 1", shared(t, "-rpp 2 -tpsl private", "/bin/bash", "-c", "echo $PMI_RANK $SLURM_PROCID $SLURM_LOCALID; exit $((PMI_RANK + 3))")...)
+	job := srun(nil, "--mpi=pmi2 -n 2 -N 1 -w n1", shared(t, "-rpp 2 -tpsl private", "/bin/bash", "-c", "echo $PMI_RANK $SLURM_PROCID $SLURM_LOCALID; exit $((PMI_RANK + 3))")...)
 	assert.Equal(t, 4, job.code)
 	assert.Equal(t, []string{"0: 0 0 0\n", "1: 1 1 1\n"}, job.lines())
 	assert.Equal(t, []string{"srun: error: n1: task 0: Exited with exit code 3\n", "srun: error: n1: task 1: Exited with exit code 4\n"}, inOrder(job.stderr))

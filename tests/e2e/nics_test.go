@@ -38,8 +38,10 @@ func TestNICs(t *testing.T) {
 			RDMA              bool
 			Addresses         []string
 		}
+		Rails []struct{ NIC string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(run(t, nil, host.Inside(built(t, "bin/tpsl"), "nic", "-json")...).succeeded(t).stdout), &listed))
+	require.NoError(t, json.Unmarshal([]byte(run(t, nil, host.Inside(built(t, "bin/tpsl"), "nic", "-json", "-n", "3", "-rpp", "2")...).succeeded(t).stdout), &listed))
+	assert.Equal(t, []struct{ NIC string }{{"eth0"}, {"eth1"}, {"eth0"}}, listed.Rails, "as mpiexec -nics near below")
 	for _, nic := range listed.NICs {
 		switch nic.Name {
 		case "lo":

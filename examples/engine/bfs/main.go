@@ -13,24 +13,16 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tpsl/tpsl/examples/engine/internal/crew"
 )
 
-func main() {
-	err := run(os.Args[1:], os.Stdout)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "bfs:", err)
-		os.Exit(1)
-	}
-}
+func main() { crew.Main("bfs", run) }
 
 // A job is what is searched, and how.
 type job struct {

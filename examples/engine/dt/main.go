@@ -11,23 +11,15 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/tpsl/tpsl/examples/engine/internal/crew"
 )
 
-func main() {
-	err := run(os.Args[1:], os.Stdout)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "dt:", err)
-		os.Exit(1)
-	}
-}
+func main() { crew.Main("dt", run) }
 
 func run(args []string, stdout io.Writer) error {
 	var o crew.Options

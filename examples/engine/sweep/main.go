@@ -17,19 +17,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"github.com/tpsl/tpsl/examples/engine/internal/crew"
 )
 
-func main() {
-	err := run(os.Args[1:], os.Stdout)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "sweep:", err)
-		os.Exit(1)
-	}
-}
+func main() { crew.Main("sweep", run) }
 
 func run(args []string, stdout io.Writer) error {
 	var o crew.Options

@@ -14,23 +14,15 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/tpsl/tpsl/examples/engine/internal/crew"
 )
 
-func main() {
-	err := run(os.Args[1:], os.Stdout)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "uts:", err)
-		os.Exit(1)
-	}
-}
+func main() { crew.Main("uts", run) }
 
 func run(args []string, stdout io.Writer) error {
 	o := options{Options: crew.Options{Mates: 1}}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,10 +69,10 @@ func TestSides(t *testing.T) {
 		sides: func(plan) []string { return []string{"Test/kind=good", "Test/kind=bad"} },
 		goals: []report.Goal{{What: "good", Name: "Test/kind=good/threads=7", AtLeast: 1e9}, {What: "other", Name: "Other", AtMost: 1}},
 	})
-	code, out, err := command(t, "-quick", "-turns", "2", "-threads", "7,9", "-run", "Test/kind=good", "-out", "out", "-check")
+	code, out, err := command(t, "-quick", "-runs", "2", "-threads", "7,9", "-only", "Test/kind=good", "-out", "out", "-check")
 	require.EqualError(t, err, "1 goals missed")
 	assert.Equal(t, report.GoalMissed, code)
-	assert.NotContains(t, out, "other", "-run chose")
+	assert.NotContains(t, out, "other", "-only chose")
 	raw, err := filepath.Glob("out/*-engine/raw.txt")
 	require.NoError(t, err)
 	require.Len(t, raw, 1)
@@ -85,13 +86,13 @@ func TestSides(t *testing.T) {
 	assert.Equal(t, "us/op", value.Unit)
 	assert.Greater(t, value.Number, 1000.0, "a round sleeps a millisecond")
 	require.NotEmpty(t, found.Notes)
-	assert.Contains(t, found.Notes[0], "do not show Test (what a test needs); on 1048576 or more: scripts/bench-engine -run '^Test'")
+	assert.Contains(t, found.Notes[0], "do not show Test (what a test needs); on 1048576 or more: scripts/bench-engine -only '^Test'")
 
 	_, out, err = command(t, "-plot", raw[0])
 	require.NoError(t, err)
 	assert.Contains(t, out, "MISSED")
 
-	code, _, err = command(t, "-quick", "-turns", "1", "-run", "kind=bad")
+	code, _, err = command(t, "-quick", "-runs", "1", "-only", "kind=bad")
 	assert.Equal(t, report.NotDone, code)
 	require.Error(t, err)
 }
@@ -122,7 +123,7 @@ func TestSidesServeGoals(t *testing.T) {
 	}
 }
 
-// A goal that was not measured is one that was missed, unless -run left it out.
+// A goal that was not measured is one that was missed, unless -only left it out.
 func TestGoals(t *testing.T) {
 	for header, want := range map[string]bool{"everything, 2 cores": true, "everything, 2 cores, only Match": false} {
 		found, err := results.Read(strings.NewReader("# measured: " + header + "\nBenchmarkMatch/matcher=table/pending=10 1 5 ns/msg\n"))
@@ -134,13 +135,13 @@ func TestGoals(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for args, want := range map[string]string{
 		"-no":            "flag provided but not defined: -no; -h lists the options",
-		"-turns -1":      "-turns -1: needs at least one",
+		"-runs -1":       "-runs -1: needs at least one",
 		"-threads 1,x":   "-threads 1,x: needs a list of numbers, such as 1,2,4",
 		"-threads 0":     "-threads 0: needs a list",
-		"-run (":         "missing closing )",
+		"-only (":        "missing closing )",
 		"quick":          `"quick": not an option`,
 		"-plot":          "-plot needs the name of a raw file",
-		"-run nothing":   "-run nothing: matches nothing that is measured; -list names what is",
+		"-only nothing":  "-only nothing: matches nothing that is measured; -list names what is",
 		"-measure Y/x=1": "-measure Y/x=1: no such side",
 	} {
 		code, _, err := command(t, strings.Fields(args)...)
@@ -148,7 +149,7 @@ func TestOptions(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, out, err := command(t, "-h")
-	require.NoError(t, err)
+	require.ErrorIs(t, err, flag.ErrHelp)
 	assert.Contains(t, out, "-quick")
 	_, out, err = command(t, "-list")
 	require.NoError(t, err)

@@ -83,19 +83,14 @@ func (b bench) hidden(p plan) string {
 	if len(p.cores) >= b.cores {
 		return ""
 	}
-	return fmt.Sprintf("%d cores do not show %s (%s); on %d or more: scripts/bench-engine -run '^%s'",
+	return fmt.Sprintf("%d cores do not show %s (%s); on %d or more: scripts/bench-engine -only '^%s'",
 		len(p.cores), b.name, b.about, b.cores, b.name)
 }
 
 // goals are those of the sub-benchmarks that were measured, maybe on another machine.
 func goals(found *results.Set) (all []report.Goal) {
 	for _, b := range inOrder() {
-		for _, g := range b.goals {
-			if partly(found) && !g.Measured(found) {
-				continue
-			}
-			all = append(all, g)
-		}
+		all = append(all, b.goals...)
 	}
-	return all
+	return report.Due(found, all)
 }

@@ -6,6 +6,7 @@ package machine
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 )
 
 // A Load is the time of all processors since the machine started, and of it
-// what this process and its ended descendants used.
+// what this process, its children and their ended descendants used.
 type Load struct{ busy, stolen, all, ours time.Duration }
 
 // tick is the unit of /proc/stat: sysconf(_SC_CLK_TCK), 100 on Linux wherever
@@ -65,7 +66,24 @@ func ReadLoad() (Load, error) {
 		}
 		l.ours += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
+	l.ours += childrenTime()
 	return l, nil
+}
+
+// childrenTime returns what children that live have used, and what they have waited for.
+func childrenTime() (used time.Duration) {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		for _, pid := range strings.Fields(fileText(list)) {
+			_, rest, _ := strings.Cut(fileText("/proc/"+pid+"/stat"), ") ") // after the name: proc_pid_stat(5)
+			fields := strings.Fields(rest)
+			for i := 11; i < min(15, len(fields)); i++ { // utime, stime, cutime, cstime
+				n, _ := strconv.ParseInt(fields[i], 10, 64)
+				used += time.Duration(n) * tick
+			}
+		}
+	}
+	return used
 }
 
 // quietBelow is the per cent of the processors' time that others may use on a

@@ -39,21 +39,21 @@ var (
 	memcpy   = limit{"Memcpy", "one memcpy", 1}
 )
 
-var figures = slices.Concat(general, shared(), perMode("threads", "one node"), perMode("hosts", "two hosts"))
+var figures = slices.Concat(general, shared(), perMode("threads", "one node"), perMode("hosts", "two hosts"), perMode("guests", "two hosts by RDMA"))
 
 var general = []figure{
 	{file: "latency", title: "Latency of one pair of ranks", kind: "Latency", x: "size", panel: "between",
-		fixed: map[string]string{"pairs": "1"}, least: 2, log: true, limits: []limit{handOver}},
+		fixed: onePair, least: 2, log: true, limits: []limit{handOver}},
 	{file: "latency-pairs", title: "Latency of an 8-byte message by pairs of ranks", kind: "Latency", x: "pairs", panel: "between",
 		fixed: map[string]string{"size": "8"}, least: 2, log: true, limits: []limit{handOver}},
 	{file: "rate", title: "Message rate of one pair of ranks", kind: "Rate", x: "size", panel: "between",
-		fixed: map[string]string{"pairs": "1"}, least: 2, log: true},
+		fixed: onePair, least: 2, log: true},
 	{file: "rate-pairs", title: "Message rate of 8-byte messages by pairs of ranks", kind: "Rate", x: "pairs", panel: "between",
 		fixed: map[string]string{"size": "8"}, least: 2},
 	{file: "bandwidth", title: "Bandwidth of one pair of ranks", kind: "Bandwidth", x: "size", panel: "between",
-		fixed: map[string]string{"pairs": "1"}, least: 2, log: true, limits: []limit{memcpy}},
+		fixed: onePair, least: 2, log: true, limits: []limit{memcpy}},
 	{file: "bandwidth-both-ways", title: "Bandwidth in both directions of one pair of ranks", kind: "BiBandwidth", x: "size", panel: "between",
-		fixed: map[string]string{"pairs": "1"}, least: 2, log: true, limits: []limit{memcpy}},
+		fixed: onePair, least: 2, log: true, limits: []limit{memcpy}},
 	{file: "halo-xz", title: "Halo exchange of the X-Z plane", kind: "Halo", x: "threads", panel: "mode",
 		fixed: map[string]string{"plane": "xz"}, least: 2, speedup: true, yTitle: "times as fast as with one thread"},
 	{file: "halo-yz", title: "Halo exchange of the Y-Z plane", kind: "Halo", x: "threads", panel: "mode",
@@ -73,6 +73,9 @@ var general = []figure{
 	{file: "bfs", title: "Breadth-first search", kind: "BFS", x: "threads", fixed: plain, least: 2},
 	{file: "sweep", title: "Sweep", kind: "Sweep", x: "threads", fixed: plain, least: 2},
 }
+
+// onePair are the runs of one pair that have no word about rails.
+var onePair = map[string]string{"pairs": "1", "rails": ""}
 
 // plain are the applications' runs by goroutines, each with a port of its own.
 var plain = map[string]string{"mates": "1", "matcher": "table", "as": "goroutines"}
@@ -106,7 +109,7 @@ func perMode(between, where string) (all []figure) {
 		f.file += "-modes-" + between
 		f.title += " by mode and pairs of ranks, " + where
 		f.x, f.panel, f.log, f.least, f.leastLines = "size", "mode", true, 2, 2
-		f.fixed = map[string]string{"between": between, "model": "", "halves": ""} // the engine's ways are no modes
+		f.fixed = map[string]string{"between": between, "model": "", "halves": "", "rails": ""} // the engine's ways are no modes
 		all = append(all, f)
 	}
 	return all
@@ -117,6 +120,7 @@ var words = map[string]string{
 	"between=threads":   "ranks of one process",
 	"between=processes": "ranks of two processes",
 	"between=hosts":     "ranks on two hosts",
+	"between=guests":    "ranks on two hosts, RDMA",
 	"mode=flat":         "flat MPI",
 	"mode=tags":         "threaded MPI, tags",
 	"mode=comms":        "threaded MPI, communicators",

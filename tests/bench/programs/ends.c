@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double now(void)
 {
@@ -129,6 +130,28 @@ static bool read_sizes(struct end *e, const char *list)
 	return *rest == 0;
 }
 
+/*
+ * MPICH 4.0.2 may hang in MPI_Finalize when ranks of two hosts have talked. So rank 0 ends the job there once all
+ * are through, and the others wait for that: who leaves earlier ends it himself.
+ */
+static void finalize(const struct end *e)
+{
+	int me;
+
+	if (is_one_of(e->between, "threads processes ")) {
+		MPI_Finalize();
+		return;
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	if (me == 0) {
+		fflush(stdout);
+		MPI_Abort(MPI_COMM_WORLD, 0);
+	}
+	for (;;)
+		pause();
+}
+
 int run_ends(int argc, char **argv, void (*run)(const struct end *))
 {
 	struct end e = { .comm = MPI_COMM_WORLD };
@@ -149,7 +172,7 @@ int run_ends(int argc, char **argv, void (*run)(const struct end *))
 			wrong("no MPI_THREAD_MULTIPLE");
 		tell_library();
 		run_threads(e, run);
-		MPI_Finalize();
+		finalize(&e);
 		return 0;
 	}
 #pragma omp parallel
@@ -157,7 +180,7 @@ int run_ends(int argc, char **argv, void (*run)(const struct end *))
 		MPI_Init(&argc, &argv);
 		tell_library();
 		run_rank(e, run);
-		MPI_Finalize();
+		finalize(&e);
 	}
 	return 0;
 }

@@ -12,7 +12,7 @@
  *                         ends, told apart by tags, or by a communicator for each pair
  *
  * A program is called with the mode, where the ranks of the sides are (threads of one process,
- * processes, hosts; only printed), for how many milliseconds a figure is measured (0: the fewest
+ * processes; else they are on two hosts), for how many milliseconds a figure is measured (0: the fewest
  * rounds), and a comma list of sizes. BENCH_CPUS, another, names the CPU on which each end must run.
  */
 
@@ -37,6 +37,10 @@ struct end {
 
 /* Runs the ends, each in a thread of its own; the exit status of the program. */
 int run_ends(int argc, char **argv, void (*run)(const struct end *));
+
+/* What the programs of these names run; each has a main of its own, weak, as talk.c has one, too. */
+void latency(const struct end *e);
+void stream(const struct end *e);
 
 /*
  * Messages to and from the peer, and MPI_Waitall. Where ends are crowded they yield the CPU while

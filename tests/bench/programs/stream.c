@@ -83,7 +83,7 @@ static void print(const struct end *e, const char *what, const struct flow *f, l
 		       e->between, e->pairs, f->size, count * f->window, value, unit);
 }
 
-static void run(const struct end *e)
+void stream(const struct end *e)
 {
 	struct flow f = { .out = allocate(LARGEST), .in = allocate(LARGEST) };
 
@@ -108,7 +108,7 @@ static void run(const struct end *e)
 	free(f.in);
 }
 
-int main(int argc, char **argv)
+__attribute__((weak)) int main(int argc, char **argv)
 {
-	return run_ends(argc, argv, run);
+	return run_ends(argc, argv, stream);
 }

@@ -29,12 +29,11 @@ const (
 
 // A Run is one measurement.
 type Run struct {
-	Out, Suffix string // its folder is made in Out, and its name ends in Suffix
-	Header      string // lines about what was built and what is measured
-	Contests    []turns.Contest
-	Notes       []string
-	Turns       int
-	Check       bool // a goal that is missed is an error
+	Options
+	Suffix   string // of the name of its folder
+	Header   string // lines about what was built and what is measured
+	Contests []turns.Contest
+	Notes    []string
 	Maker
 }
 
@@ -46,7 +45,7 @@ func (r Run) Measure(ctx context.Context, stdout, stderr io.Writer) (code int, e
 	}
 	defer raw.Close()
 	p := turns.NewProgress(stderr, terminal.Is(2))
-	m := turns.New(raw, p, r.Contests, r.Turns)
+	m := turns.New(raw, p, r.Contests, r.Runs)
 	for _, note := range r.Notes {
 		m.Note("%s", note)
 	}
@@ -131,4 +130,14 @@ func (m Maker) Write(raw string, stdout io.Writer) (missed int, err error) {
 	missed = table(stdout, found, goals)
 	fmt.Fprintf(stdout, "\n%s: raw.txt, summary.md and %d plots\n", folder, len(drawn))
 	return missed, nil
+}
+
+// Anew makes summary and plots of raw files, beside each, and returns an exit code.
+func (m Maker) Anew(raws []string, stdout io.Writer) (code int, err error) {
+	for _, raw := range raws {
+		if _, err := m.Write(raw, stdout); err != nil {
+			return NotDone, err
+		}
+	}
+	return 0, nil
 }

@@ -41,7 +41,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Run{
-				Out: "out", Header: "mpich: none", Turns: 6, Check: c.check, Notes: []string{"left out: the moon"},
+				Options: Options{Out: "out", Runs: 6, Check: c.check}, Header: "mpich: none", Notes: []string{"left out: the moon"},
 				Contests: []turns.Contest{{Limit: time.Minute, Sides: []turns.Side{c.side}}},
 				Maker:    Maker{Goals: func(*results.Set) []Goal { return []Goal{{What: "stub", Name: "Stub", AtMost: 2}} }},
 			}

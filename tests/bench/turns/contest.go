@@ -26,6 +26,8 @@ type Side struct {
 	// command prints benchmark lines.
 	Job  string
 	Want string // what a job prints
+	// In runs the command elsewhere than here, as testsupport.OutputContext does.
+	In func(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error)
 	// Hangs: no answer within the limit is an answer, told and not an error.
 	Hangs bool
 }
@@ -79,7 +81,11 @@ func (s Side) Run(ctx context.Context, limit time.Duration) (output string, took
 	ctx, cancel := testsupport.WithLimit(ctx, limit)
 	defer cancel()
 	begin := time.Now()
-	stdout, stderr, code, err := testsupport.OutputContext(ctx, s.Env, s.Argv...)
+	run := s.In
+	if run == nil {
+		run = testsupport.OutputContext
+	}
+	stdout, stderr, code, err := run(ctx, s.Env, s.Argv...)
 	took = time.Since(begin)
 	if err != nil {
 		return "", took, err

@@ -4,8 +4,11 @@
 package crew
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -89,4 +92,13 @@ func (o Options) ports() (ports engine.Options, err error) {
 // Keys returns the options as keys of a benchmark's name.
 func (o Options) Keys() string {
 	return fmt.Sprintf("threads=%d/mates=%d/model=%s/matcher=%s/as=%s", o.Ranks, max(o.Mates, 1), o.Model, o.Matcher, o.As)
+}
+
+// Main runs a command: run does what the arguments say.
+func Main(name string, run func(args []string, stdout io.Writer) error) {
+	err := run(os.Args[1:], os.Stdout)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
 }
