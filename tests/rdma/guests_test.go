@@ -78,10 +78,8 @@ func mpiexec(t testing.TB, g *guest.Group, env []string, options string, program
 }
 
 // verbs are the settings by which all ranks talk over reliable connections of the first device, those of one guest too.
-// A GID of the first kind is the one that soft-RoCE's datagrams carry. Its connections stand still at times until an answer is
-// overdue, a second by default.
 func verbs(more ...string) []string {
-	return append([]string{"UCX_TLS=rc,ud,self", "UCX_NET_DEVICES=rxe0:1", "UCX_IB_GID_INDEX=0", "UCX_RC_TIMEOUT=100ms", "MPIR_CVAR_NOLOCAL=1"}, more...)
+	return append(guest.UCX("UCX_TLS=rc,ud,self", "UCX_NET_DEVICES=rxe0:1", "MPIR_CVAR_NOLOCAL=1"), more...)
 }
 
 // example compiles a program of examples/.

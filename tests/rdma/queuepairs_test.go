@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/tests/rdma/guest"
 )
 
 // What tpsl nic -json and rdma -j tell of a host.
@@ -56,7 +57,7 @@ func TestQueuePairs(t *testing.T) {
 		"one node, two NICs":        {"-n 2 -hosts a -rpp 2", []string{threads, "all", count, "0"}, []string{"rxe0:1", "rxe1:1"}, map[string]int{"a": 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := mpiexec(t, guests, []string{"UCX_TLS=rc,self", "UCX_NET_DEVICES=" + strings.Join(job.nics, ","), "UCX_IB_GID_INDEX=0"}, job.options, job.program...)
+			r := mpiexec(t, guests, guest.UCX("UCX_TLS=rc,self", "UCX_NET_DEVICES="+strings.Join(job.nics, ",")), job.options, job.program...)
 			require.Zero(t, r.Code, r.Stderr)
 			lines := strings.Split(strings.TrimSpace(r.Stdout), "\n")
 			require.Len(t, lines, len(job.here))

@@ -16,7 +16,7 @@ import (
 )
 
 // overRails are settings of ranks that talk to other hosts over reliable connections, by devices that are still open.
-var overRails = []string{"UCX_TLS=rc,sm,self", "UCX_IB_GID_INDEX=0"}
+var overRails = guest.UCX("UCX_TLS=rc,sm,self")
 
 // sentByRails runs e2e's program rail, in which one rank of guest a sends 16 MiB to guest b, and returns how many packets each
 // of a's devices sent meanwhile.

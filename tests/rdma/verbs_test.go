@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/tests/rdma/guest"
 )
 
 // layouts are where two processes of two thread ranks run, and the options that put them there.
@@ -47,23 +48,18 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// UCX says on stdout what it has chosen for each kind of peer that a rank has: ep_cfg[N]: USE(TRANSPORT/DEVICE ...) ...
-var (
-	logged    = regexp.MustCompile(`(?m)^\[.* UCX  INFO .*\n`)
-	chosen    = regexp.MustCompile(`(?m)^\[.* UCX  INFO +ep_cfg\[(\d+)\]: (.*)$`)
-	transport = regexp.MustCompile(`\w+/[\w:]+`)
-)
+// logged is what UCX says, on stdout.
+var logged = regexp.MustCompile(`(?m)^\[.* UCX  INFO .*\n`)
 
 // offVerbs returns what in UCX's words says that a rank does not talk over reliable connections, or to another over anything else.
 func offVerbs(stdout string, ranks int) (wrong []string) {
-	for _, line := range chosen.FindAllStringSubmatch(stdout, -1) {
-		if line[1] == "0" {
+	for _, c := range guest.Connections(stdout) {
+		if c.Number == 0 {
 			ranks--
 		}
-		lanes := transport.FindAllString(line[2], -1)
-		others := slices.DeleteFunc(slices.Clone(lanes), func(lane string) bool { return lane == "rc_verbs/rxe0:1" || lane == "self/memory0" })
-		if len(others) > 0 || !slices.Contains(lanes, "rc_verbs/rxe0:1") {
-			wrong = append(wrong, line[0])
+		other := slices.ContainsFunc(c.Lanes, func(lane string) bool { return lane != "rc_verbs/rxe0:1" && lane != "self/memory0" })
+		if other || !slices.Contains(c.Lanes, "rc_verbs/rxe0:1") {
+			wrong = append(wrong, fmt.Sprint(c))
 		}
 	}
 	if ranks != 0 {

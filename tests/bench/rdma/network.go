@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/tests/bench/turns"
@@ -57,9 +57,7 @@ func (g *guests) network() network {
 	}
 	return network{
 		name: "guests", transport: "rc_verbs", rails: []string{"rxe0:1", "rxe1:1"},
-		// UCX's own choice of a GID does not reach another guest. A lost packet holds a connection up until an answer is overdue, a
-		// second by default, which is longer than what is measured.
-		env:     []string{"UCX_TLS=rc,sm,self", "UCX_IB_GID_INDEX=0", "UCX_RC_TIMEOUT=100ms"},
+		env:     guest.UCX("UCX_TLS=rc,sm,self"),
 		options: []string{"-hosts", "a,b", "-launcher", "ssh", "-launcher-exec", sshAgain},
 		time:    "100",
 		crowded: crowded,
@@ -99,19 +97,13 @@ func (n network) talks(rails []string) runner {
 	}
 }
 
-// lane finds transports and devices in what UCX tells of a connection: "ep_cfg[1]: tag(rc_verbs/rxe0:1 sysv/memory)".
-var (
-	connection = regexp.MustCompile(`ep_cfg\[\d+\]: .*`)
-	lane       = regexp.MustCompile(`([a-z_]+)/([a-z0-9:]+)`)
-)
-
 // checkLanes compares the lanes that a job told of with those that lead by the rails.
 func (n network) checkLanes(told string, rails []string) error {
 	found := map[string]bool{}
-	for _, text := range connection.FindAllString(told, -1) {
-		for _, l := range lane.FindAllStringSubmatch(text, -1) {
-			if l[2] != "memory" && l[2] != "memory0" { // of one host
-				found[l[0]] = true
+	for _, c := range guest.Connections(told) {
+		for _, lane := range c.Lanes {
+			if !strings.Contains(lane, "/memory") { // of one host
+				found[lane] = true
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func TestLanes(t *testing.T) {
 	}{
 		{told, []string{"rxe0:1"}}, // more than it was given
 		{told, []string{"rxe0:1", "rxe1:1", "rxe2:1"}},
-		{told + "ep_cfg[3]: tag(tcp/eth0)", []string{"rxe0:1", "rxe1:1"}},
+		{told + "UCX  INFO  ep_cfg[3]: tag(tcp/eth0)", []string{"rxe0:1", "rxe1:1"}},
 		{"", []string{"rxe0:1"}},
 	} {
 		assert.ErrorContains(t, n.checkLanes(c.told, c.rails), "ranks talked by", c)
