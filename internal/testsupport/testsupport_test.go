@@ -106,9 +106,16 @@ func TestRunKillsAtTheLimit(t *testing.T) {
 	assert.Less(t, time.Since(begin), 30*time.Second)
 }
 
-func TestNothingLeftReports(t *testing.T) {
+// impatient is for tests of what NothingLeft finds.
+func impatient(t *testing.T) {
+	t.Helper()
+	before := patience
 	patience = 100 * time.Millisecond
-	t.Cleanup(func() { patience = 10 * time.Second })
+	t.Cleanup(func() { patience = before })
+}
+
+func TestNothingLeftReports(t *testing.T) {
+	impatient(t)
 
 	file := fmt.Sprintf("/dev/shm/testsupport-%d", os.Getpid())
 	var segment int
@@ -138,10 +145,29 @@ func TestNothingLeftReports(t *testing.T) {
 	assert.Contains(t, r.complain, fmt.Sprintf("descriptor %d: /dev/null", fd))
 }
 
-func TestNothingLeftSeesOrphans(t *testing.T) {
-	patience = 100 * time.Millisecond
-	t.Cleanup(func() { patience = 10 * time.Second })
+// A file in /dev/shm that a process of another test binary has open or mapped is that one's.
+func TestNothingLeftOfOthers(t *testing.T) {
+	impatient(t)
+	file := fmt.Sprintf("/dev/shm/testsupport-others-%d", os.Getpid())
+	other := exec.Command("sleep", "60")
+	r := record(func(t testing.TB) {
+		NothingLeft(t)
+		opened, err := os.Create(file)
+		require.NoError(t, err)
+		other.ExtraFiles = []*os.File{opened}
+		require.NoError(t, other.Start())
+		require.NoError(t, opened.Close())
+	})
+	assert.Contains(t, r.complain, "sleep 60", "here it is a child")
+	assert.NotContains(t, r.complain, file)
+	require.NoError(t, other.Process.Kill())
+	_ = other.Wait()
+	assert.False(t, othersUse(file))
+	require.NoError(t, os.Remove(file))
+}
 
+func TestNothingLeftSeesOrphans(t *testing.T) {
+	impatient(t)
 	r := record(func(t testing.TB) {
 		NothingLeft(t)
 		Run(t, time.Minute, nil, "sh", "-c", "sleep 62 >/dev/null 2>&1 &")
