@@ -61,6 +61,7 @@ ip link add eth0 type veth peer name h%[4]d
 ip addr add %[3]s/24 dev eth0
 ip link set eth0 up
 $(command -v sshd) -f $PWD/sshd_config # it starts itself again, by its path
+until grep -q ' 00000000:0016 00000000:0000 0A ' /proc/net/tcp; do sleep 0.01; done # a daemon before it listens, see proc(5)
 `
 
 // WriteHostFiles writes into a folder what all hosts share: tables of names, and files of ssh and sshd with one key for all.

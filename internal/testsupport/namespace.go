@@ -17,7 +17,7 @@ import (
 )
 
 // namespaceLimit is how long a machine of namespaces may take to come up.
-const namespaceLimit = 30 * time.Second
+const namespaceLimit = 2 * time.Minute
 
 // A Namespace is a small machine of its own: network, processes and mounts, with its own /dev/shm. It takes root, and ends
 // with the test.

@@ -55,7 +55,7 @@ func OutputContext(ctx context.Context, env []string, argv ...string) (stdout, s
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = 5 * time.Second // for a descendant that holds the pipes
+	cmd.WaitDelay = 20 * time.Second // for a descendant that holds the pipes
 
 	command := strings.Join(argv, " ")
 	if err := cmd.Start(); err != nil {

@@ -29,6 +29,8 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 MpiDefault=none
 SlurmdParameters=config_overrides
+MessageTimeout=60
+TCPTimeout=30
 ReturnToService=2
 NodeName=n[1-%[2]d] NodeHostname=localhost NodeAddr=10.77.0.1 Port=[7001-%[3]d] CPUs=%[4]d
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
@@ -43,7 +45,7 @@ chmod 400 key
 munged --key-file=$PWD/key --socket=$PWD/munge.socket --pid-file=$PWD/munge.pid --log-file=$PWD/munge.log --seed-file=$PWD/munge.seed --force
 slurmctld
 for n in {1..%[2]d}; do slurmd -N n$n; done
-for i in {1..200}; do
+for i in {1..1000}; do
 	[[ $(sinfo -h -t idle -o %%D) == %[2]d ]] && break
 	sleep 0.05
 done
