@@ -16,7 +16,7 @@ import (
 func TestAllocation(t *testing.T) {
 	testsupport.NothingLeft(t)
 	slurm := testsupport.Slurm(t, 3, 2)
-	const both = `srun --mpi=none -l sh -c 'echo on $SLURMD_NODENAME' | sed 's/^ *//; s/:/ is/' | sort -n; echo
+	const both = `srun -Q --mpi=none -l sh -c 'echo on $SLURMD_NODENAME' | sed 's/^ *//; s/:/ is/' | sort -n; echo
 		"$0" -l -launcher fork sh -c 'echo on $PMI_HOSTNAME' | sed 's/^\[\(.*\)\]/\1 is/' | sort -n`
 	for _, options := range []string{"-N 3 -n 4", "-n 2 -c 2", "-N 2 --ntasks-per-node=2", "-w n[1,3] -N 2 -n 3"} {
 		argv := append([]string{"salloc", "-Q"}, strings.Fields(options)...)
