@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// settle is how long an ended process's last lines may take.
-	settle = 200 * time.Millisecond
+	// settle is how long an ended process's last lines may take where something that outlives it has their pipe open.
+	settle = 2 * time.Second
 	// sweepLimit bounds the wait for killed processes.
 	sweepLimit = 3 * time.Second
 )
