@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -110,11 +111,22 @@ func (t *text) fill(o *plan.Object, f *os.File) error {
 	if err := t.mapAt(start); err != nil {
 		return err
 	}
-	// This works whatever /sys/kernel/mm/transparent_hugepage says (madvise(2)).
-	if err := unix.Madvise(unsafe.Slice((*byte)(start), t.size), unix.MADV_COLLAPSE); err != nil {
+	if err := collapse(unsafe.Slice((*byte)(start), t.size)); err != nil {
 		return fmt.Errorf("collapse small pages (MADV_COLLAPSE, Linux 6.1): %w", err)
 	}
 	return nil
+}
+
+// collapse puts memory into huge pages, whatever /sys/kernel/mm/transparent_hugepage says. A page that the kernel is busy with is
+// an EAGAIN: another try may do (madvise(2)).
+func collapse(memory []byte) (err error) {
+	for range 10 {
+		if err = unix.Madvise(memory, unix.MADV_COLLAPSE); !errors.Is(err, unix.EAGAIN) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return err
 }
 
 // mapAt maps the copy at an address that is ours.
