@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,7 +22,7 @@ func TestPrivateCopies(t *testing.T) {
 	program := testsupport.CC(t, "tpslcc", source, "-fopenmp")
 	library := testsupport.CC(t, "gcc", source, "-DLIBRARY", "-shared", "-fPIC")
 	plugin := testsupport.CC(t, "gcc", source, "-DPLUGIN", "-shared", "-fPIC")
-	stdout, stderr, code := testsupport.Run(t, time.Minute, nil, program, library, plugin)
+	stdout, stderr, code := testsupport.Run(t, limit, nil, program, library, plugin)
 	assert.Zero(t, code, stderr)
 	assert.Equal(t, strings.Join([]string{
 		"right: 8",
@@ -41,7 +40,7 @@ func TestPrivateCopiesRefused(t *testing.T) {
 	const source = "testdata/copies.c"
 	program := testsupport.CC(t, "tpslcc", source, "-fopenmp")
 	static := testsupport.CC(t, "gcc", source, "-DLIBRARY", "-DSTATIC_TLS", "-shared", "-fPIC")
-	stdout, stderr, code := testsupport.Run(t, time.Minute, nil, program, "", "", static)
+	stdout, stderr, code := testsupport.Run(t, limit, nil, program, "", "", static)
 	assert.Zero(t, code, stderr)
 	lines := strings.Split(stdout, "\n")
 	assert.Contains(t, lines[0], static+": initial-exec thread-local storage needs threads that act for the instance")
@@ -58,7 +57,7 @@ func TestGdbSeesCopies(t *testing.T) {
 	look := "info sharedlibrary " + filepath.Dir(library)
 	gdb := gdbWords(t, "set breakpoint pending on", "break TPSL_Dlclose", "run", look, "echo ---\\n", "delete", "finish", look, "echo ---\\n", "continue", look)
 	words := append(gdb, "--args", program, library, plugin)
-	stdout, stderr, code := testsupport.Run(t, time.Minute, nil, words...)
+	stdout, stderr, code := testsupport.Run(t, limit, nil, words...)
 	require.Zero(t, code, stderr)
 	parts := strings.Split(stdout, "---\n")
 	require.Len(t, parts, 3, stdout)

@@ -29,7 +29,7 @@ func TestHeldOutput(t *testing.T) {
 	require.NoError(t, err)
 	defer held.Close()
 	require.NoError(t, job.stdin.Close())
-	defer time.AfterFunc(15*time.Second, job.killAll).Stop()
+	defer time.AfterFunc(soon, job.killAll).Stop()
 	text, err := io.ReadAll(job.out)
 	require.NoError(t, err)
 	require.NoError(t, job.Wait(), "the job waits for output")

@@ -30,7 +30,7 @@ func TestKilled(t *testing.T) {
 					require.NoError(t, unix.Kill(pids[victim], signal))
 				}
 			}
-			require.Eventually(t, func() bool { return len(job.processes()) == 0 }, 10*time.Second, 20*time.Millisecond, "processes of the job are left")
+			require.Eventually(t, func() bool { return len(job.processes()) == 0 }, soon, 20*time.Millisecond, "processes of the job are left")
 		})
 	}
 }
