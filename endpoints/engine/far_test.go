@@ -25,7 +25,7 @@ func spanning(t testing.TB, o Options, streams bool, ports ...int) []*Fabric {
 	for _, n := range ports {
 		total += n
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var forMeet []*os.File
 	nodes := make([]*shm.Node, len(ports))

@@ -65,5 +65,5 @@ func TestManyPortsTalk(t *testing.T) {
 		})
 	}
 	all.Wait()
-	assert.Less(t, time.Since(start), 5*time.Second)
+	assert.Less(t, time.Since(start), time.Minute, "seconds, where others use the machine too")
 }

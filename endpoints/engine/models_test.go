@@ -26,8 +26,8 @@ func number(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(
 // until waits for what another goroutine is about to do.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); runtime.Gosched() {
-		require.True(t, time.Now().Before(end), "no %s after 10 s", what)
+	for end := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
+		require.True(t, time.Now().Before(end), "no %s after a minute", what)
 	}
 }
 
@@ -149,11 +149,14 @@ func TestStalledOwner(t *testing.T) {
 				}
 				close(posted)
 			}()
-			goes := model == LockQ || model == Offload
+			goes, limit := model == LockQ || model == Offload, 100*time.Millisecond
+			if goes {
+				limit = time.Minute
+			}
 			select {
 			case <-posted:
 				assert.True(t, goes, "Isend returns though it should wait")
-			case <-time.After(100 * time.Millisecond):
+			case <-time.After(limit):
 				assert.False(t, goes, "Isend waits for the owner")
 			}
 			p.leave(owner)
@@ -253,7 +256,7 @@ func TestCloseExecutesWhatWasLeft(t *testing.T) {
 		for i, r := range requests {
 			assert.True(t, r.done(), "%v: send %d", model, i)
 		}
-		for limit := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(limit); {
+		for limit := time.Now().Add(time.Minute); runtime.NumGoroutine() > before && time.Now().Before(limit); {
 			time.Sleep(time.Millisecond) // one that has said its last word is counted until it has ended
 		}
 		assert.LessOrEqual(t, runtime.NumGoroutine(), before, "%v", model)

@@ -42,16 +42,17 @@ func TestSwitchesDoNotAllocate(t *testing.T) {
 const switchesVariable = "FULT_TEST_SWITCHES"
 
 // A switch makes no system call: a hundred times as many switches make no more of
-// them, but for the few by which Go interrupts a thread every 10 ms.
+// them, but for the few by which Go interrupts a thread every 10 ms, however long they take.
 func TestSwitchesMakeNoSystemCalls(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv(switchesVariable)); err == nil {
 		switchBetweenMarks(t, n)
 		return
 	}
 	testsupport.Require(t, "strace")
-	few, many := systemCalls(t, 10_000), systemCalls(t, 1_000_000)
-	t.Logf("%d in 10^4 switches, %d in 10^6", few, many)
-	assert.Less(t, many-few, 1000)
+	few, _ := systemCalls(t, 10_000)
+	many, took := systemCalls(t, 1_000_000)
+	t.Logf("%d in 10^4 switches, %d in 10^6, in %v", few, many, took)
+	assert.Less(t, many-few, 1000+10*int(took/(10*time.Millisecond)))
 }
 
 // mark is a system call that nothing else makes.
@@ -81,36 +82,54 @@ func switchBetweenMarks(t *testing.T, n int) {
 	require.NoError(t, w.Run())
 }
 
-// systemCalls counts what the worker's OS thread calls between the marks.
-func systemCalls(t *testing.T, switches int) int {
+// systemCalls counts what the worker's OS thread calls between the marks, and tells the time between them.
+func systemCalls(t *testing.T, switches int) (calls int, took time.Duration) {
 	dir := t.TempDir()
-	out, errs, code := testsupport.Run(t, 20*time.Second, []string{switchesVariable + "=" + strconv.Itoa(switches)},
-		"strace", "-f", "-ff", "-o", filepath.Join(dir, "of"), os.Args[0], "-test.run", "^"+t.Name()+"$")
+	out, errs, code := testsupport.Run(t, 2*time.Minute, []string{switchesVariable + "=" + strconv.Itoa(switches)},
+		"strace", "-f", "-ff", "-ttt", "-o", filepath.Join(dir, "of"), os.Args[0], "-test.run", "^"+t.Name()+"$")
 	require.Zero(t, code, "%s%s", out, errs)
 	files, err := filepath.Glob(filepath.Join(dir, "of.*"))
 	require.NoError(t, err)
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
-		if parts := strings.Split(string(text), `"/fult-mark"`); len(parts) == 3 {
-			return strings.Count(parts[1], "\n")
+		lines := strings.Split(string(text), "\n")
+		var marks []int
+		for i, line := range lines {
+			if strings.Contains(line, `"/fult-mark"`) {
+				marks = append(marks, i)
+			}
+		}
+		if len(marks) == 2 {
+			return marks[1] - marks[0], at(t, lines[marks[1]]) - at(t, lines[marks[0]])
 		}
 	}
 	require.Fail(t, "no thread made both marks", "%q", files)
-	return 0
+	return 0, 0
+}
+
+// at reads the time, in seconds, with which a line of strace -ttt begins.
+func at(t *testing.T, line string) time.Duration {
+	text, _, _ := strings.Cut(line, " ")
+	seconds, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err, line)
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // The time from a signal to the thread's running is about the same whether the
 // worker has 64 threads or 10^5. Of many tries a fast one counts, which nothing else
-// on the machine disturbed.
+// on the machine disturbed; where all of them were, it is tried anew.
 func TestWakingOneOfManyCostsAsWakingOneOfFew(t *testing.T) {
 	threads := 100_000
 	if raceDetector {
 		threads = 10_000 // whose memory is slow
 	}
-	few, many := wakeTime(t, 64), wakeTime(t, threads)
-	t.Logf("64 threads: %v, %d: %v", few, threads, many)
-	assert.LessOrEqual(t, many, 3*few)
+	var few, many time.Duration
+	for try := 0; try < 5 && many >= 3*few; try++ {
+		few, many = wakeTime(t, 64), wakeTime(t, threads)
+		t.Logf("64 threads: %v, %d: %v", few, threads, many)
+	}
+	assert.Less(t, many, 3*few)
 }
 
 // wakeTime returns the time in which a thread wakes another, any of n, that

@@ -43,7 +43,7 @@ func pairs(t *testing.T, threads, rounds int, between func(round int)) {
 	for _, w := range workers {
 		go func() { failed <- w.Run() }()
 	}
-	limit := time.AfterFunc(60*time.Second, func() {
+	limit := time.AfterFunc(5*time.Minute, func() {
 		workers[0].Stop()
 		workers[1].Stop()
 	})

@@ -17,9 +17,9 @@ import (
 // until waits for what another goroutine is about to do.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for !is() {
-		require.True(t, time.Now().Before(end), "no %s after 10 s", what)
+		require.True(t, time.Now().Before(end), "no %s after a minute", what)
 		runtime.Gosched()
 	}
 }
