@@ -16,7 +16,7 @@ import (
 )
 
 // within is the time limit of what a test waits for.
-const within = 15 * time.Second
+const within = time.Minute
 
 // sockets returns the two ends of so many sockets to meet by.
 func sockets(t testing.TB, count int) (forMeet, forJoin []*os.File) {
