@@ -4,11 +4,11 @@
 package loader_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +27,20 @@ import (
 // footprint is what a process has of what can be left behind.
 type footprint struct{ fds, maps, threads, kilobytes int }
 
+// footprintAfter is that of the process when threads that are about to end have ended.
+func footprintAfter(t *testing.T, before footprint) (f footprint) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		f = footprintNow(t)
+		if f.threads <= before.threads+goThreads && f.maps <= before.maps+goMaps || time.Now().After(end) {
+			return f
+		}
+	}
+}
+
+// What comes and goes with Go.
+const goThreads, goMaps = 4, 20
+
 func footprintNow(t *testing.T) (f footprint) {
 	t.Helper()
 	runtime.GC()
@@ -35,20 +49,22 @@ func footprintNow(t *testing.T) (f footprint) {
 	require.NoError(t, err)
 	maps, err := os.ReadFile("/proc/self/maps")
 	require.NoError(t, err)
-	status, err := os.ReadFile("/proc/self/status")
-	require.NoError(t, err)
 	f.fds, f.maps = len(fds), countLines(string(maps), "")
-	for _, line := range strings.Split(string(status), "\n") {
-		words := strings.Fields(line)
-		switch {
-		case strings.HasPrefix(line, "Threads:"):
-			f.threads, err = strconv.Atoi(words[1])
-		case strings.HasPrefix(line, "VmRSS:"):
-			f.kilobytes, err = strconv.Atoi(words[1])
-		}
-		require.NoError(t, err)
-	}
+	f.threads = number(t, "/proc/self/status", "Threads:")
+	f.kilobytes = number(t, "/proc/self/smaps_rollup", "Rss:") // VmRSS is not exact where there are many CPUs
 	return f
+}
+
+// number reads one behind a word at the begin of a line.
+func number(t *testing.T, file, word string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	_, value, found := strings.Cut(string(text), "\n"+word)
+	require.True(t, found, word)
+	_, err = fmt.Sscan(value, &n)
+	require.NoError(t, err)
+	return n
 }
 
 // A thousand times, with thread-locals of both kinds, a thread, a plugin, a signal
@@ -75,10 +91,10 @@ func TestClosingLeaksNothing(t *testing.T) {
 	for range 1000 {
 		once()
 	}
-	after := footprintNow(t)
+	after := footprintAfter(t, before)
 	assert.Equal(t, before.fds, after.fds)
-	assert.LessOrEqual(t, after.maps, before.maps+20, "Go's own come and go")
-	assert.LessOrEqual(t, after.threads, before.threads+4, "Go's own")
+	assert.LessOrEqual(t, after.maps, before.maps+goMaps)
+	assert.LessOrEqual(t, after.threads, before.threads+goThreads)
 	assert.Less(t, after.kilobytes, before.kilobytes+1024)
 	assert.Equal(t, images, mapped(t, "libbusy.so")+mapped(t, "libstatic_tls_plugin.so"))
 	assert.Zero(t, mapped(t, "tpsl-test-busy"))
@@ -171,7 +187,7 @@ func TestThreadLocalDestructors(t *testing.T) {
 	at := uintptr(unsafe.Pointer(&log[0]))
 	a, b := open(t, path), open(t, path)
 	inThread(func() int { return call(t, a, "touch", 1, at) + call(t, b, "touch", 2, at) })
-	require.Eventually(t, func() bool { return log[0] == 2 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return log[2] != 0 }, time.Minute, time.Millisecond)
 	assert.Equal(t, []int32{2, 2, 1}, log[:3], "newest first")
 
 	gone, closed := make(chan bool), make(chan bool)
@@ -184,7 +200,7 @@ func TestThreadLocalDestructors(t *testing.T) {
 	<-gone
 	a.Close()
 	closed <- true
-	require.Eventually(t, func() bool { return log[0] == 3 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return log[3] != 0 }, time.Minute, time.Millisecond)
 	time.Sleep(20 * time.Millisecond)
 	assert.Equal(t, []int32{3, 2, 1, 4}, log[:4], "not that of the closed one")
 
@@ -266,10 +282,10 @@ func TestClosingMPICH(t *testing.T) {
 	for range times {
 		once()
 	}
-	after := footprintNow(t)
+	after := footprintAfter(t, before)
 	t.Logf("%d kB for each instance of libmpich.so.12 that was closed", (after.kilobytes-before.kilobytes)/times)
 	assert.Equal(t, before.fds, after.fds)
-	assert.LessOrEqual(t, after.threads, before.threads+4)
-	assert.LessOrEqual(t, after.maps, before.maps+20)
+	assert.LessOrEqual(t, after.threads, before.threads+goThreads)
+	assert.LessOrEqual(t, after.maps, before.maps+goMaps)
 	assert.Less(t, after.kilobytes, before.kilobytes+times*256)
 }

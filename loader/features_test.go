@@ -121,7 +121,7 @@ func TestCyclicNeeds(t *testing.T) {
 	for range 2 {
 		start := time.Now()
 		a, b := open(t, left), open(t, left)
-		assert.Less(t, time.Since(start), time.Second)
+		assert.Less(t, time.Since(start), time.Minute, "and not for ever")
 		assert.Equal(t, 11, call(t, a, "left"))
 		assert.Equal(t, 22, call(t, a, "left"))
 		assert.Equal(t, 11, call(t, b, "left"))

@@ -30,7 +30,7 @@ func untilItEnds(t *testing.T, f func()) {
 		_, err := os.Stat(task)
 		return err != nil
 	}
-	require.Eventually(t, ended, 5*time.Second, time.Millisecond)
+	require.Eventually(t, ended, time.Minute, time.Millisecond)
 }
 
 // The destructor of a key is called at the end of a thread, and not when the instance that

@@ -9,11 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A helper thread that allocates nothing has no arena of malloc: to be handed its instance takes none.
+// Of four helper threads that allocate nothing none has an arena of malloc: to be handed its instance takes none. One may
+// come with a thread that Go starts meanwhile.
 func TestThreadsTakeNoArena(t *testing.T) {
 	i := open(t, library(t, "arenas.c"))
 	defer i.Close()
-	assert.Zero(t, call(t, i, "arenas_of_threads"))
+	arenas := call(t, i, "arenas_of_threads")
+	assert.GreaterOrEqual(t, arenas, 0)
+	assert.LessOrEqual(t, arenas, 1)
 }
 
 // A child of fork may start a thread, whatever threads were being started. In private mode these are those of other ranks.

@@ -198,7 +198,7 @@ func TestStaticTLSOfThreadsIsReleased(t *testing.T) {
 	a, b := open(t, path), open(t, path)
 	turn := func() {
 		for range 50 {
-			inThread(func() int { return call(t, a, "bump") + call(t, b, "bump") + call(t, a, "bump") })
+			untilItEnds(t, func() { _ = call(t, a, "bump") + call(t, b, "bump") + call(t, a, "bump") })
 		}
 	}
 	maps := func() int {

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CREATORS = 2, PATIENCE = 5000 }; /* milliseconds */
+enum { CREATORS = 2, PATIENCE = 60000 }; /* milliseconds */
 
 static atomic_bool over;
 
