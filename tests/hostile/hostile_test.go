@@ -4,6 +4,7 @@
 package hostile
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 
 const (
 	threads = 8
-	limit   = time.Minute // for one run
+	limit   = 3 * time.Minute // for one run
 )
 
 // libraries are the work for each of them, and how it is built.
@@ -97,13 +98,18 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-// With one copy for all they crash, or give something else: the examples show what they
-// are meant to show.
+// With one copy for all they crash, or give something else, or do not end: the examples show
+// what they are meant to show.
 func TestOneCopyForAllGoesWrong(t *testing.T) {
 	program := examples(t)[0]
 	forEach(t, func(t *testing.T, work string) {
 		for end, run := time.Now().Add(2*time.Minute), 1; time.Now().Before(end); run++ {
-			_, stderr, code := testsupport.Run(t, limit, nil, program, "-shared", work)
+			_, stderr, code, err := testsupport.Output(time.Minute, nil, program, "-shared", work)
+			if errors.Is(err, testsupport.ErrTimeout) {
+				t.Logf("run %d: %v", run, err)
+				return
+			}
+			require.NoError(t, err)
 			if code != 0 {
 				first, _, _ := strings.Cut(stderr, "\n")
 				t.Logf("run %d: %s", run, first)

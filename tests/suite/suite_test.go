@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	limit = time.Minute // of a job
-	least = 40          // programs
+	limit = 5 * time.Minute // of a job
+	least = 40              // programs
 )
 
 // An mpiInterface is a folder of testdata, and the compilers of its programs.
@@ -83,9 +83,12 @@ func (p program) run(t *testing.T, name string, env []string, argv ...string) (o
 	return o
 }
 
-func (p program) runFlat(t *testing.T, name string) outcome {
+func (p program) runFlat(t *testing.T, name string) (o outcome) {
 	t.Helper()
-	return p.run(t, name, []string{"OMP_NUM_THREADS=1"}, "mpiexec.hydra", "-n", "4", p.flat)
+	for try := 0; try < 5 && o.stdout == ""; try++ { // under load, Hydra prints nothing about once in 200
+		o = p.run(t, name, []string{"OMP_NUM_THREADS=1"}, "mpiexec.hydra", "-n", "4", p.flat)
+	}
+	return o
 }
 
 // runThreads runs thread ranks. options are words as a user types them.

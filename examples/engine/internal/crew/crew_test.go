@@ -17,7 +17,7 @@ import (
 
 // limited ends a test that hangs.
 func limited(t *testing.T) {
-	watch := time.AfterFunc(20*time.Second, func() { panic(t.Name() + ": no end in time") })
+	watch := time.AfterFunc(2*time.Minute, func() { panic(t.Name() + ": no end in time") })
 	t.Cleanup(func() { watch.Stop() })
 }
 
@@ -81,7 +81,7 @@ func TestFailure(t *testing.T) {
 				return err
 			})
 			require.ErrorContains(t, err, name, as)
-			assert.Less(t, time.Since(begin), 5*time.Second)
+			assert.Less(t, time.Since(begin), time.Minute)
 		}
 	}
 	err := Run(Options{Ranks: 1, Mates: 2, Model: "global", Matcher: "table", As: goroutines}, func(m *Member) error {
