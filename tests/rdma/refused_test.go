@@ -23,8 +23,9 @@ func pair(t *testing.T, name string) (flat, threads string) {
 
 // Device rxe9 on link nic9 is a test's own, so that others find theirs as it was.
 const (
-	plugIn  = "ip link add nic9 type dummy && ip addr add 10.99.0.1/24 dev nic9 && ip link set nic9 up && rdma link add rxe9 type rxe netdev nic9\n"
-	plugOut = "[ ! -e /sys/class/net/nic9 ] || ip link delete nic9\n" // and rxe9 with it
+	plugIn = "ip link add nic9 type dummy && ip addr add 10.99.0.1/24 dev nic9 && ip link set nic9 up && rdma link add rxe9 type rxe netdev nic9\n"
+	// And rxe9 with it, a moment later.
+	plugOut = "[ ! -e /sys/class/net/nic9 ] || ip link delete nic9\nwhile [ -e /sys/class/infiniband/rxe9 ]; do sleep 0.1; done\n"
 )
 
 func ownDevice(t *testing.T, g *guest.Group) {

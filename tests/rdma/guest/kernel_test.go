@@ -78,9 +78,24 @@ func TestCacheLocked(t *testing.T) {
 	defer other.Close()
 	require.NoError(t, unix.Flock(int(other.Fd()), unix.LOCK_EX))
 	late := errors.New("late")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, late)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	opened := func() (n int) {
+		descriptors, _ := filepath.Glob("/proc/self/fd/*")
+		for _, d := range descriptors {
+			if to, err := os.Readlink(d); err == nil && to == other.Name() {
+				n++
+			}
+		}
+		return n
+	}
+	go func() { // it is late when it waits for the lock
+		for ctx.Err() == nil && opened() < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel(late)
+	}()
 	_, err = findKernelIn(ctx, cache)
+	cancel(nil)
 	require.ErrorIs(t, err, late)
 	require.ErrorContains(t, err, "lock "+other.Name())
 }
