@@ -5,6 +5,7 @@ package tpsl
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -33,20 +34,24 @@ func TestWatchSaysThenEnds(t *testing.T) {
 }
 
 func TestWatchIsQuietWhenAllClaimed(t *testing.T) {
-	w, said, ended := newWatch()
-	w.start(time.Millisecond, 2*time.Millisecond)
-	time.Sleep(30 * time.Millisecond)
-	assert.Empty(t, said)
-	assert.Empty(t, ended)
+	synctest.Test(t, func(t *testing.T) {
+		w, said, ended := newWatch()
+		w.start(time.Minute, time.Hour)
+		time.Sleep(2 * time.Hour)
+		assert.Empty(t, said)
+		assert.Empty(t, ended)
+	})
 }
 
 func TestWatchStops(t *testing.T) {
-	w, said, ended := newWatch(0)
-	w.start(20*time.Millisecond, 20*time.Millisecond)
-	w.stop()
-	time.Sleep(60 * time.Millisecond)
-	assert.Empty(t, said)
-	assert.Empty(t, ended)
+	synctest.Test(t, func(t *testing.T) {
+		w, said, ended := newWatch(0)
+		w.start(time.Minute, time.Hour)
+		w.stop()
+		time.Sleep(2 * time.Hour)
+		assert.Empty(t, said)
+		assert.Empty(t, ended)
+	})
 }
 
 func TestInitTimeout(t *testing.T) {
