@@ -37,7 +37,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 	for _, umask := range []string{"022", "077"} {
 		folder := t.TempDir()
 		script := "umask " + umask + "; tar xzf " + testsupport.Root(t) + "/" + tarball + " -C " + folder + "; cd " + folder + "/" + name + "; make -s install PREFIX=$PWD/prefix && make -s deb"
-		_, stderr, code := testsupport.Run(t, 5*time.Minute, []string{"PATH=" + noGit + ":" + os.Getenv("PATH")}, "bash", "-c", script)
+		_, stderr, code := testsupport.Run(t, 10*time.Minute, []string{"PATH=" + noGit + ":" + os.Getenv("PATH")}, "bash", "-c", script)
 		require.Zero(t, code, stderr)
 		require.NotContains(t, stderr, "no git")
 		made, err := filepath.Glob(folder + "/" + name + "/build/*.deb")

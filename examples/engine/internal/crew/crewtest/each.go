@@ -12,7 +12,7 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 )
 
-const limit = 20 * time.Second
+const limit = 2 * time.Minute
 
 // Each runs a test with the options of each model and matcher, and of each kind of thread.
 func Each(t *testing.T, test func(t *testing.T, options []string)) {
