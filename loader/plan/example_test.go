@@ -10,7 +10,7 @@ import (
 	"github.com/tpsl/tpsl/loader/plan"
 )
 
-const testTimeout = 30 * time.Second
+const testTimeout = 2 * time.Minute
 
 func ExamplePolicy_Place() {
 	p := plan.DefaultPolicies().Opened

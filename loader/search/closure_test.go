@@ -17,7 +17,7 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-const limit = 30 * time.Second
+const limit = 2 * time.Minute
 
 var (
 	ldconfigLine = regexp.MustCompile(`(?m)^\s+(\S+) \(libc6,x86-64\) => (\S+)$`)

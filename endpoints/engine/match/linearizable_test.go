@@ -193,7 +193,7 @@ func overlapping(ops []porcupine.Operation) (n int) {
 	return n
 }
 
-// illegal runs rounds for some time and returns the first that no order explains.
+// illegal runs rounds for some time, and not too few, and returns the first that no order explains.
 func illegal(t *testing.T, limit time.Duration, m matcher, table *Table) []porcupine.Operation {
 	for range threads * callsEach {
 		table.nodes.Add()
@@ -202,7 +202,7 @@ func illegal(t *testing.T, limit time.Duration, m matcher, table *Table) []porcu
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rounds, overlaps := 0, 0
-	for start := time.Now(); time.Since(start) < limit; rounds++ {
+	for start := time.Now(); time.Since(start) < limit || rounds < 100; rounds++ {
 		ops := h.round(seed+uint64(rounds), rounds%8 < 4)
 		overlaps += overlapping(ops)
 		if !porcupine.CheckOperations(specification, ops) {
