@@ -27,6 +27,9 @@ var waysToFree = []string{
 // Of the coherence program: messages of a rank in a round, and the rounds in which each way has had its turn.
 const messagesOfRound, allWays = 17, 88
 
+// coherenceLimit bounds a run of it, which takes a minute, more on a machine with much else to do.
+const coherenceLimit = 5 * time.Minute
+
 // registering are the settings by which a page is sent, and a block is read, from and into the program's own memory.
 func registering(more ...string) []string {
 	return append(verbs("UCX_ZCOPY_THRESH=4096", "UCX_RNDV_THRESH=16384"), more...)
@@ -49,7 +52,7 @@ func coherence(t *testing.T, within time.Duration, env []string, options string,
 // No rank sends or receives by a registration of memory that was given back since, whoever gave it back, and how. All
 // ranks have a registration cache: without, there is no way to register. TPSL_TEST_LARGE=1 asks for 10^5 messages.
 func TestCoherence(t *testing.T) {
-	messages, within := 20_000, limit
+	messages, within := 20_000, coherenceLimit
 	if os.Getenv("TPSL_TEST_LARGE") == "1" {
 		messages, within = 100_000, 25*time.Minute
 	}
@@ -71,7 +74,7 @@ func TestCoherence(t *testing.T) {
 func TestCoherenceNeedsOneLibucm(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "policy")
 	require.NoError(t, os.WriteFile(policy, []byte("libucm.so.* private\nlibucm_* private\n"), 0o600))
-	r := coherence(t, limit, registering("TPSL_POLICY="+policy), "-n 2 -rpp 2", allWays)
+	r := coherence(t, coherenceLimit, registering("TPSL_POLICY="+policy), "-n 2 -rpp 2", allWays)
 	assert.Equal(t, 1, r.Code, "%s\n%s", r.Stdout, r.Stderr)
 	for _, way := range waysToFree {
 		assert.Contains(t, r.Stdout, "("+way+")")
