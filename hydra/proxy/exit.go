@@ -21,6 +21,8 @@ const (
 	settle = 200 * time.Millisecond
 	// exitDelay is how long a rank may live after closing its PMI session before that counts as its end.
 	exitDelay = 500 * time.Millisecond
+	// exitDelays is how many of them may pass while it is dying, or nobody has told how it died: the machine may be busy.
+	exitDelays = 20
 )
 
 // reportExit tells mpiexec how a process ended, once its connections have told what they know.
@@ -110,14 +112,30 @@ func (p *proxy) Disconnected(rank int) {
 	proc := p.processOf(rank)
 	p.mu.Unlock()
 	go func() {
-		select {
-		case <-proc.ended:
-		case <-time.After(exitDelay):
-			p.conn.SendValue(channel.Exited, channel.Exit{
-				Set: proc.index, Rank: -1, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
-			})
+		for range exitDelays {
+			select {
+			case <-proc.ended:
+				return
+			case <-proc.over[rank]:
+				return
+			case <-time.After(exitDelay):
+			}
+			if !p.isDying(proc, rank) {
+				break
+			}
 		}
+		p.conn.SendValue(channel.Exited, channel.Exit{
+			Set: proc.index, Rank: -1, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
+		})
 	}()
+}
+
+// isDying reports whether the process of a rank is about to end, or has.
+func (p *proxy) isDying(proc *process, rank int) bool {
+	p.mu.Lock()
+	pid, isOwn := proc.ranks[rank]
+	p.mu.Unlock()
+	return isOwn && procs.Dying(pid) || procs.Dying(proc.pid)
 }
 
 // Warned implements pmi.Events.
@@ -138,7 +156,7 @@ func (p *proxy) readControl(proc *process, control *os.File) {
 			p.faulted(proc, rank)
 		}
 		if n, _ := fmt.Sscanf(lines.Text(), "start rank=%d pid=%d", &rank, &pid); n == 2 && proc.set.Holds(rank) {
-			p.rankStarted(proc, pid)
+			p.rankStarted(proc, rank, pid)
 		}
 		if n, _ := fmt.Sscanf(lines.Text(), "exit rank=%d pid=%d status=%d", &rank, &pid, &status); n == 3 && proc.set.Holds(rank) {
 			p.rankExited(proc, rank, pid, unix.WaitStatus(status))
@@ -154,14 +172,19 @@ func (p *proxy) faulted(proc *process, rank int) {
 	}
 }
 
-func (p *proxy) rankStarted(proc *process, pid int) {
+func (p *proxy) rankStarted(proc *process, rank, pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	proc.ranks = append(proc.ranks, pid)
+	proc.ranks[rank] = pid
 }
 
 // rankExited tells mpiexec how a rank ended that is a process of its own, once its session has told what it knows.
 func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus) {
+	select {
+	case <-proc.over[rank]: // told twice
+	default:
+		close(proc.over[rank])
+	}
 	select {
 	case <-proc.left[rank]:
 	case <-time.After(settle):

@@ -24,6 +24,7 @@ type process struct {
 	ended chan struct{}         // closed when the process was collected
 	quiet chan struct{}         // closed when its PMI sessions and control pipe have ended too
 	left  map[int]chan struct{} // by rank; closed when its PMI session has ended
+	over  map[int]chan struct{} // by rank; closed when it has, if it was a process of its own
 
 	// Guarded by proxy.mu.
 	status      unix.WaitStatus
@@ -31,15 +32,16 @@ type process struct {
 	initialized []int // ranks
 	finalized   []int
 	faultRank   int
-	ranks       []int // processes of ranks that have one of their own
-	connected   bool  // its rank has come to the PMI port, or is too late
-	rankFailed  bool  // a rank that is a process of its own did
+	ranks       map[int]int // processes of ranks that have one of their own
+	connected   bool        // its rank has come to the PMI port, or is too late
+	rankFailed  bool        // a rank that is a process of its own did
 }
 
 func newProcess(set hydra.RankSet, index int) *process {
-	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, left: map[int]chan struct{}{}}
+	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, ranks: map[int]int{}}
+	proc.left, proc.over = map[int]chan struct{}{}, map[int]chan struct{}{}
 	for _, rank := range set.Ranks {
-		proc.left[rank] = make(chan struct{})
+		proc.left[rank], proc.over[rank] = make(chan struct{}), make(chan struct{})
 	}
 	return proc
 }

@@ -246,7 +246,8 @@ func (p *proxy) noteDying() {
 	p.collect()
 	p.dying = map[int]bool{}
 	for _, proc := range p.processes {
-		for _, pid := range append([]int{proc.pid}, proc.ranks...) {
+		p.dying[proc.pid] = procs.Dying(proc.pid)
+		for _, pid := range proc.ranks {
 			p.dying[pid] = procs.Dying(pid)
 		}
 	}

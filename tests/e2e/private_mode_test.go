@@ -166,6 +166,19 @@ func TestPrivateShell(t *testing.T) {
 	assert.Equal(t, []string{"[0] rank 0 of 2\n", "[1] rank 1 of 2\n"}, job.lines())
 }
 
+// The end of a rank counts as it was, however late its host tells of it: here the host stands still meanwhile.
+func TestPrivateLateEnd(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const text = `printf 'cmd=init pmi_version=1 pmi_subversion=1\n' >&$PMI_FD; read -u $PMI_FD
+[ $PMI_RANK = 1 ] || exec sleep 60
+kill -STOP $PPID
+{ eval "exec $PMI_FD>&-"; sleep 1.5; kill -CONT $PPID; } &
+exit 9`
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -tpsl private", "/bin/bash", "-c", text)
+	assert.Equal(t, 9, job.code)
+	oneLine(t, job, "mpiexec", "rank 1 (/bin/bash on ", "exited with status 9 without MPI_Finalize of rank 1\n")
+}
+
 // A signal to mpiexec reaches every rank.
 func TestPrivateSignal(t *testing.T) {
 	testsupport.NothingLeft(t)
