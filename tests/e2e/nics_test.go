@@ -26,6 +26,9 @@ func railHosts(t *testing.T) []testsupport.Host {
 	for i, host := range hosts {
 		run(t, nil, host.Inside("sh", "-c", fmt.Sprintf("ip addr add 10.79.0.%d/24 dev eth1 && ip link set eth1 up && mount -t sysfs none /sys", i+1))...).succeeded(t)
 	}
+	for _, host := range hosts { // the kernel says so up to a second later
+		run(t, nil, host.Inside("sh", "-c", "for link in eth0 eth1; do until grep -qx up /sys/class/net/$link/operstate; do sleep 0.02; done; done")...).succeeded(t)
+	}
 	return hosts
 }
 

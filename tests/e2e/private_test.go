@@ -33,18 +33,18 @@ func TestLibraries(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			testsupport.Require(t, "mpiexec.hydra")
 			source := "../../examples/libraries/" + c.name
 			compilers := map[string][2]string{".c": {"mpicc.mpich", "tpslcc"}, ".cc": {"mpicxx.mpich", "tpslcxx"}, ".f90": {"mpif90.mpich", "tpslfort"}}[filepath.Ext(c.name)]
 			flags := append([]string{"-fopenmp", "-O2", "-Wall", "-Wextra", "-Werror"}, c.flags...)
 			flat := testsupport.CC(t, compilers[0], source, flags...)
 			relinked := testsupport.CC(t, compilers[1], source, flags...)
-			result := func(env, argv []string) (stdout string, file [sha256.Size]byte) {
+			result := func(launch func(program ...string) outcome, program string) (stdout string, file [sha256.Size]byte) {
 				path := filepath.Join(t.TempDir(), "data")
+				argv := []string{program}
 				if c.file {
 					argv = append(argv, path)
 				}
-				job := run(t, env, argv...).succeeded(t)
+				job := launch(argv...).succeeded(t)
 				if c.file {
 					data, err := os.ReadFile(path)
 					require.NoError(t, err)
@@ -52,16 +52,13 @@ func TestLibraries(t *testing.T) {
 				}
 				return job.stdout, file
 			}
-			want, wantFile := result([]string{"OMP_NUM_THREADS=1"}, []string{"mpiexec.hydra", "-n", "4", flat})
-			mpiexec := built(t, "bin/mpiexec")
-			for _, argv := range [][]string{
-				{mpiexec, "-n", "4", "-rpp", "4", relinked},
-				{mpiexec, "-n", "4", "-rpp", "2", relinked},
-				{mpiexec, "-n", "4", "-rpp", "4", "-tpsl", "shared", flat},
+			want, wantFile := result(func(program ...string) outcome { return hydra(t, oneThread, "-n 4", program...) }, flat)
+			for _, ours := range []struct{ options, program string }{
+				{"-n 4 -rpp 4", relinked}, {"-n 4 -rpp 2", relinked}, {"-n 4 -rpp 4 -tpsl shared", flat},
 			} {
-				got, gotFile := result([]string{"TPSL_VERIFY=1"}, argv)
-				assert.Equal(t, want, got, argv)
-				assert.Equal(t, wantFile, gotFile, "%v: the file", argv)
+				got, gotFile := result(func(program ...string) outcome { return mpiexec(t, verify, ours.options, program...) }, ours.program)
+				assert.Equal(t, want, got, ours)
+				assert.Equal(t, wantFile, gotFile, "%v: the file", ours)
 			}
 		})
 	}

@@ -71,9 +71,8 @@ func checksum(t *testing.T, job outcome, layout string) string {
 // The answer does not depend on how four ranks are laid out, nor on the launcher.
 func TestHalo(t *testing.T) {
 	testsupport.NothingLeft(t)
-	testsupport.Require(t, "mpiexec.hydra")
 	program := example(t, "halo")
-	want := checksum(t, run(t, nil, "mpiexec.hydra", "-n", "4", flat(t, "../../examples/halo.c")), "4 processes x 1 thread rank,")
+	want := checksum(t, hydra(t, nil, "-n 4", flat(t, "../../examples/halo.c")), "4 processes x 1 thread rank,")
 	for _, c := range []struct{ options, layout string }{
 		{"-n 4 -rpp 4", "1 process x 4 thread ranks"},
 		{"-n 4 -rpp 2", "2 processes x 2 thread ranks"},
@@ -146,11 +145,9 @@ func TestRanks256(t *testing.T) {
 // A program for one rank per process, under both launchers, threads and all.
 func TestMultiple(t *testing.T) {
 	testsupport.NothingLeft(t)
-	testsupport.Require(t, "mpiexec.hydra")
 	program := fixture(t, "multiple")
-	for _, launcher := range []string{built(t, "bin/mpiexec"), "mpiexec.hydra"} {
-		job := run(t, nil, launcher, "-n", "4", program).succeeded(t)
-		assert.Equal(t, "multiple: 4 ranks, provided 1, 0 wrong\n", job.stdout)
+	for _, job := range []outcome{mpiexec(t, nil, "-n 4", program), hydra(t, nil, "-n 4", program)} {
+		assert.Equal(t, "multiple: 4 ranks, provided 1, 0 wrong\n", job.succeeded(t).stdout)
 	}
 	alone := run(t, nil, program).succeeded(t)
 	assert.Equal(t, "multiple: 1 ranks, provided 1, 0 wrong\n", alone.stdout)
@@ -176,7 +173,7 @@ func letters(o outcome) string {
 func underHydra(t *testing.T, env []string, program string, ours outcome) (o outcome) {
 	t.Helper()
 	for range 5 {
-		o = run(t, env, "mpiexec.hydra", "-n", "4", program)
+		o = hydra(t, env, "-n 4", program)
 		require.Equal(t, letters(o), letters(ours), "under Hydra:\n%s\nunder ours:\n%s", o.stdout, ours.stdout)
 		if slices.Equal(anonymous(o), anonymous(ours)) {
 			break
@@ -188,7 +185,6 @@ func underHydra(t *testing.T, env []string, program string, ours outcome) (o out
 // Programs of plain MPICH run under our launcher as under Hydra.
 func TestFlat(t *testing.T) {
 	testsupport.NothingLeft(t)
-	testsupport.Require(t, "mpiexec.hydra")
 	env := []string{"OMP_NUM_THREADS=1"}
 	for _, source := range []string{"../../examples/hello.c", "../../examples/ring.c", "../../examples/halo.c", "testdata/multiple.c", "testdata/brief.c"} {
 		t.Run(source, func(t *testing.T) {
@@ -205,9 +201,8 @@ func TestFlat(t *testing.T) {
 // An answer that is wrong shows in the exit code, under both launchers alike.
 func TestFlatFails(t *testing.T) {
 	testsupport.NothingLeft(t)
-	testsupport.Require(t, "mpiexec.hydra")
 	program := []string{flat(t, "../../examples/halo.c"), "-x"}
-	want := run(t, nil, append([]string{"mpiexec.hydra", "-n", "2"}, program...)...)
+	want := hydra(t, nil, "-n 2", program...)
 	got := mpiexec(t, nil, "-n 2", program...)
 	assert.Equal(t, 2, got.code)
 	assert.Equal(t, want.code, got.code)

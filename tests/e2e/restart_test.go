@@ -18,7 +18,6 @@ import (
 // itself crashes when it is to begin again after its last session or MPI_Finalize:
 // mpiexec.hydra shows what is MPICH's.
 func TestSessions(t *testing.T) {
-	testsupport.Require(t, "mpiexec.hydra")
 	threads, processes := fixture(t, "sessions"), flat(t, "testdata/sessions.c")
 	for _, c := range []struct {
 		steps string
@@ -40,7 +39,7 @@ func TestSessions(t *testing.T) {
 			for rank := range 4 {
 				want = append(want, slices.Repeat([]string{fmt.Sprintf("rank %d of 4: sum 6\n", rank)}, c.uses)...)
 			}
-			oracle := run(t, nil, slices.Concat([]string{"mpiexec.hydra", "-n", "4", processes}, steps)...)
+			oracle := hydra(t, nil, "-n 4", slices.Concat([]string{processes}, steps)...)
 			assert.Equal(t, c.code != 0, oracle.code != 0, "mpiexec.hydra: %s%s", oracle.stdout, oracle.stderr)
 			for _, options := range []string{"-n 4 -rpp 4", "-n 4 -rpp 2"} {
 				job := mpiexec(t, checking, options, slices.Concat([]string{threads}, steps)...)
