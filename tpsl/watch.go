@@ -6,6 +6,7 @@ package tpsl
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,11 +27,19 @@ type watch struct {
 	timers    []*time.Timer
 }
 
-// start begins the watch. A timeout of 0 or less never ends the job.
+// start begins the watch. A timeout of 0 or less never ends the job; one that comes first is the only word.
 func (w *watch) start(notice, timeout time.Duration) {
-	w.timers = append(w.timers, time.AfterFunc(notice, func() { w.tell(w.say, notice) }))
+	say := sync.OnceFunc(func() { w.tell(w.say, notice) })
 	if timeout > 0 {
-		w.timers = append(w.timers, time.AfterFunc(timeout, func() { w.tell(w.end, timeout) }))
+		w.timers = append(w.timers, time.AfterFunc(timeout, func() {
+			if notice < timeout {
+				say() // of two timers that are late, any may come first
+			}
+			w.tell(w.end, timeout)
+		}))
+	}
+	if timeout <= 0 || notice < timeout {
+		w.timers = append(w.timers, time.AfterFunc(notice, say))
 	}
 }
 

@@ -4,6 +4,7 @@
 package tpsl
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,16 @@ func TestWatchSaysThenEnds(t *testing.T) {
 	assert.Contains(t, line, "OMP_NUM_THREADS=2")
 	assert.Contains(t, <-ended, "rank 6")
 	assert.Empty(t, said, "said once")
+}
+
+// Where the process has not run meanwhile, both are due at once.
+func TestWatchSaysBeforeItEnds(t *testing.T) {
+	for range 200 {
+		w, said, ended := newWatch(2)
+		w.end = func(string) { ended <- fmt.Sprint(len(said)) }
+		w.start(time.Millisecond, time.Millisecond+1)
+		require.Equal(t, "1", <-ended)
+	}
 }
 
 func TestWatchIsQuietWhenAllClaimed(t *testing.T) {
