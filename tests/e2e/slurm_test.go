@@ -61,16 +61,17 @@ func TestInsideSlurm(t *testing.T) {
 		t.Run("kill "+what, func(t *testing.T) {
 			argv := allocated("-n", "3", "sleep", "3600")
 			r := &running{Cmd: exec.Command(argv[0], argv[1:]...), hosts: host}
-			r.Stderr = &r.errOut
+			r.Stderr, r.WaitDelay = &r.errOut, 5*time.Second
 			require.NoError(t, r.Start())
 			r.await(t, 3, "^sleep 3600")
-			victims := guests(host, pattern)
+			all := guests(host, pattern)
+			victims := slices.DeleteFunc(slices.Clone(all), func(pid int) bool { return slices.Contains(all, parent(pid)) }) // srun has a child, which it does not miss
 			require.NotEmpty(t, victims)
 			require.NoError(t, unix.Kill(victims[0], unix.SIGKILL))
-			timer := time.AfterFunc(20*time.Second, func() { _ = r.Process.Kill() })
+			timer := time.AfterFunc(40*time.Second, func() { _ = r.Process.Kill() })
 			_ = r.Wait()
 			assert.True(t, timer.Stop(), "the job does not end")
-			require.Eventually(t, func() bool { return len(guests(host, "^sleep 3600|mpiexec|^srun")) == 0 }, 10*time.Second, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return len(guests(host, "^sleep 3600|mpiexec|^srun")) == 0 }, 20*time.Second, 20*time.Millisecond)
 			if what != "mpiexec" {
 				assert.Equal(t, 255, r.ProcessState.ExitCode())
 				assert.Regexp(t, `mpiexec: proxy on n[1-3] died \(.*srun`, r.errOut.String())
