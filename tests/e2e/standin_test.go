@@ -105,6 +105,6 @@ func TestConstructorAsks(t *testing.T) {
 	testsupport.NothingLeft(t)
 	library := testsupport.CC(t, "tpslcc", "testdata/constructor.c", "-DLIBRARY", "-shared", "-fPIC", "-D_GNU_SOURCE")
 	program := testsupport.CC(t, "tpslcc", "testdata/constructor.c", "-rdynamic", "-D_GNU_SOURCE")
-	job := mpiexec(t, nil, "-n 2 -rpp 2 -timeout 20", program, library).succeeded(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -timeout 100", program, library).succeeded(t)
 	assert.Equal(t, "initialized: 0\n", job.stdout)
 }
