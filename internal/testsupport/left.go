@@ -26,7 +26,7 @@ var patience = 30 * time.Second
 // SysV shared memory segment whose maker has ended, a child process or a file
 // descriptor that was not there when NothingLeft was called. A maker that lives
 // is a child, or of another test binary's job, and so is a process that uses a file of
-// /dev/shm. Call it first: its clean-up then runs last.
+// /dev/shm or has a segment attached. Call it first: its clean-up then runs last.
 func NothingLeft(t testing.TB) {
 	t.Helper()
 	// Orphans become this process's children, so that they are seen. See
@@ -67,7 +67,7 @@ func things() map[string]bool {
 	// key shmid perms size cpid lpid nattch ...: proc_sysvipc_shm(5)
 	if table, err := os.ReadFile("/proc/sysvipc/shm"); err == nil {
 		for line := range strings.Lines(string(table)) {
-			if f := strings.Fields(line); len(f) > 4 && f[0] != "key" && !othersLive(f[4]) {
+			if f := strings.Fields(line); len(f) > 6 && f[0] != "key" && !othersLive(f[4]) && (f[6] == "0" || attached(f[1])) {
 				found[fmt.Sprintf("SysV segment %s, made by process %s", f[1], f[4])] = true
 			}
 		}
@@ -89,6 +89,17 @@ func things() map[string]bool {
 		}
 	}
 	return found
+}
+
+// attached reports whether this process has a SysV segment attached: its number is the inode's in proc_pid_maps(5).
+func attached(id string) bool {
+	maps, _ := os.ReadFile("/proc/self/maps")
+	for line := range strings.Lines(string(maps)) {
+		if f := strings.Fields(line); len(f) > 5 && f[4] == id && strings.HasPrefix(f[5], "/SYSV") {
+			return true
+		}
+	}
+	return false
 }
 
 // othersLive reports whether the process lives and is not this one.

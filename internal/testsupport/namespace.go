@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // namespaceLimit is how long a machine of namespaces may take to come up.
@@ -50,8 +52,13 @@ func newNamespace(t testing.TB, script string, env ...string) *Namespace {
 	if err != nil {
 		t.Fatalf("start a machine of namespaces: %v", err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	limit := time.AfterFunc(namespaceLimit, func() { _ = cmd.Process.Kill() })
+	kill := func() { // the first process, which is gone when all others are; without one, unshare
+		if first := children(cmd.Process.Pid); len(first) == 0 || unix.Kill(first[0], unix.SIGKILL) != nil {
+			_ = cmd.Process.Kill()
+		}
+	}
+	t.Cleanup(func() { kill(); _ = cmd.Wait() })
+	limit := time.AfterFunc(namespaceLimit, kill)
 	defer limit.Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
