@@ -17,9 +17,14 @@ import (
 // affinities runs three ranks under a launcher and returns the CPU mask of each.
 func affinities(t *testing.T, launcher ...string) string {
 	argv := slices.Concat(launcher, []string{"grep", "Cpus_allowed_list", "/proc/self/status"})
-	out, errOut, code := testsupport.Run(t, limit, nil, argv...)
-	require.Zero(t, code, "%v: %s", launcher, errOut)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var lines []string
+	for range 5 { // under load, Hydra loses all output of its ranks about once in 200 runs
+		out, errOut, code := testsupport.Run(t, limit, nil, argv...)
+		require.Zero(t, code, "%v: %s", launcher, errOut)
+		if lines = strings.Split(strings.TrimSpace(out), "\n"); len(lines) == 3 || !slices.Contains(launcher, "mpiexec.hydra") {
+			break
+		}
+	}
 	slices.Sort(lines)
 	return strings.ReplaceAll(strings.Join(lines, " "), "Cpus_allowed_list:\t", "")
 }

@@ -42,11 +42,25 @@ func placed() {
 		e("MPIR_CVAR_CH3_INTERFACE_HOSTNAME"), e("MPI_LOCALRANKID"), e("MPI_LOCALNRANKS"), appnum, mapping)
 }
 
-// placements runs a launcher on the ranks above, and returns what they wrote and what the mapping says.
-func placements(t *testing.T, launcher string, args []string) (ranks []string, mapping string) {
+// placements runs the ranks above, and returns what they wrote and what the mapping says.
+func placements(t *testing.T, args []string) (ranks []string, mapping string) {
 	t.Helper()
-	j := launch(t, nil, slices.Concat([]string{launcher, "-launcher", "fork"}, args)...)
-	require.Zero(t, j.end(t), j.errOut.String())
+	j, code := runJob(t, slices.Concat([]string{"-launcher", "fork"}, args)...)
+	require.Zero(t, code, j.errOut.String())
+	return readPlacements(t, j)
+}
+
+// hydraPlacements does the same by mpiexec.hydra, which is to have that many ranks.
+func hydraPlacements(t *testing.T, count int, args []string) (ranks []string, mapping string) {
+	t.Helper()
+	all := func(j *job) bool { return len(lines(j.out.String())) == count }
+	j := byHydra(t, all, slices.Concat([]string{"-launcher", "fork"}, args)...)
+	require.Zero(t, j.ProcessState.ExitCode(), j.errOut.String())
+	return readPlacements(t, j)
+}
+
+func readPlacements(t *testing.T, j *job) (ranks []string, mapping string) {
+	t.Helper()
 	ranks = lines(j.out.String())
 	slices.Sort(ranks)
 	for i, line := range ranks {
@@ -103,8 +117,8 @@ func TestPlacementIsHydras(t *testing.T) {
 		"-f FILE PROG",
 	} {
 		args := strings.Fields(strings.NewReplacer("PROG", "placed", "FILE", file).Replace(line))
-		want, theirs := placements(t, "mpiexec.hydra", args)
-		ranks, ours := placements(t, "mpiexec", args)
+		ranks, ours := placements(t, args)
+		want, theirs := hydraPlacements(t, len(ranks), args)
 		assert.Equal(t, want, ranks, line)
 		assert.Equal(t, nodesOf(t, theirs, len(ranks)), nodesOf(t, ours, len(ranks)), line)
 		assert.LessOrEqual(t, len(ours), len(theirs), line)
@@ -113,7 +127,7 @@ func TestPlacementIsHydras(t *testing.T) {
 
 // Hydra makes three nodes of these.
 func TestRepeatedHostsAreOneNode(t *testing.T) {
-	ranks, mapping := placements(t, "mpiexec", []string{"-hosts", "a,b,a", "placed"})
+	ranks, mapping := placements(t, []string{"-hosts", "a,b,a", "placed"})
 	assert.Equal(t, []string{
 		"rank 0000 of 3 on a, 0 of 2 there, program 0",
 		"rank 0001 of 3 on a, 1 of 2 there, program 0",
@@ -150,6 +164,7 @@ func TestManagersAreHydras(t *testing.T) {
 		return path
 	}
 	nodes, pe := file("nodes", "a\na\nb\n"), file("pe", "a 2 q x\nb 1 q x\n")
+	slots := map[string]int{"pbs": 3, "ll": 3, "cobalt": 3, "sge": 3, "lsf": 3, "slurm": 5}
 	for manager, settings := range map[string][]string{
 		"pbs":    {"PBS_NODEFILE=" + nodes},
 		"ll":     {"LOADL_HOSTFILE=" + nodes},
@@ -165,15 +180,15 @@ func TestManagersAreHydras(t *testing.T) {
 				name, value, _ := strings.Cut(setting, "=")
 				t.Setenv(name, value)
 			}
-			want, theirs := placements(t, "mpiexec.hydra", []string{"-rmk", manager, "placed"})
+			want, theirs := hydraPlacements(t, slots[manager], []string{"-rmk", manager, "placed"})
 			for _, args := range [][]string{{"-rmk", manager, "placed"}, {"placed"}} {
-				ranks, ours := placements(t, "mpiexec", args)
+				ranks, ours := placements(t, args)
 				assert.Equal(t, want, ranks)
 				assert.Equal(t, nodesOf(t, theirs, len(ranks)), nodesOf(t, ours, len(ranks)))
 			}
-			ranks, _ := placements(t, "mpiexec", []string{"-rmk", "user", "placed"})
+			ranks, _ := placements(t, []string{"-rmk", "user", "placed"})
 			assert.Len(t, ranks, 1, "this host alone")
-			ranks, _ = placements(t, "mpiexec", []string{"-hosts", "x:2", "placed"})
+			ranks, _ = placements(t, []string{"-hosts", "x:2", "placed"})
 			assert.Contains(t, ranks[1], " on x,")
 		})
 	}

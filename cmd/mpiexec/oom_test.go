@@ -26,7 +26,7 @@ func smallMemory(t *testing.T) string {
 			continue
 		}
 		t.Cleanup(func() {
-			require.Eventually(t, func() bool { return unix.Rmdir(dir) == nil }, 5*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return unix.Rmdir(dir) == nil }, patience, 10*time.Millisecond)
 		})
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err == nil && os.WriteFile(filepath.Join(dir, limit), []byte("536870912"), 0) == nil {
 			return filepath.Join(dir, "cgroup.procs")

@@ -33,10 +33,14 @@ func TestPMIPort(t *testing.T) {
 	assert.Contains(t, j.out.String(), "[1] cmd=fullinit-response;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=1;")
 	assert.Contains(t, j.out.String(), "[1] cmd=kvs-get-response;found=TRUE;value=b;rc=0;\n")
 
-	j, code = runJob(t, "-pmi-port", "-n", "2", "sh", "-c", `echo "${PMI_FD-none} ${PMI_RANK-none} ${PMI_SIZE-none} ${PMI_PORT%:*}"`)
-	assert.Zero(t, code)
-	assert.Equal(t, strings.Repeat("none none none 127.0.0.1\n", 2), j.out.String())
-	assert.Less(t, time.Since(j.started), 3*time.Second, "nothing waits for a rank that never connects")
+	took := limit
+	for try := 0; try < 3 && took > 3*time.Second; try++ {
+		j, code = runJob(t, "-pmi-port", "-n", "2", "sh", "-c", `echo "${PMI_FD-none} ${PMI_RANK-none} ${PMI_SIZE-none} ${PMI_PORT%:*}"`)
+		assert.Zero(t, code)
+		assert.Equal(t, strings.Repeat("none none none 127.0.0.1\n", 2), j.out.String())
+		took = min(took, time.Since(j.started))
+	}
+	assert.Less(t, took, 3*time.Second, "nothing waits for a rank that never connects")
 
 	taken, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -118,7 +122,7 @@ func TestStrangersAtPMIPort(t *testing.T) {
 	require.NoError(t, err)
 	feed.Close()
 	assert.Zero(t, j.end(t), j.errOut.String())
-	assert.Equal(t, 2, strings.Count(j.reader.text(), "value=v1\n"))
+	j.reader.await(t, "value=v1\n", 2)
 	assert.Equal(t, 1, strings.Count(j.errOut.String(), "it names a rank that has a session"), j.errOut.String())
 	assert.Less(t, strings.Count(j.errOut.String(), "\n"), 10, "a reason is told once")
 }
@@ -129,7 +133,7 @@ func knock(t *testing.T, port, text string) string {
 	conn, err := net.Dial("tcp", port)
 	require.NoError(t, err)
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	_, _ = io.WriteString(conn, text) // the other end may have had enough
 	_ = conn.(*net.TCPConn).CloseWrite()
 	reply, err := io.ReadAll(conn)

@@ -24,24 +24,33 @@ import (
 func TestPrintAllExitCodes(t *testing.T) {
 	host, err := os.Hostname()
 	require.NoError(t, err)
-	j, code := runJob(t, "-print-all-exitcodes", "-n", "5", "sh", "-c", "case $PMI_RANK in 2) exit 3;; 4) sleep 0.3; kill -USR2 $$;; 3) exec sleep 60;; esac")
+	script := afterOthers("0 1 2") + "case $PMI_RANK in 2) exit 3;; 4) after; kill -USR2 $$;; 3) exec sleep 60;; esac"
+	j, code := runJob(t, "-print-all-exitcodes", "-n", "5", "sh", "-c", script, filepath.Join(t.TempDir(), "rank"))
 	assert.Equal(t, int(unix.SIGUSR2), code)
 	for _, line := range []string{"ranks 0-1 on %s: exit code 0", "rank 2 on %s: exit code 3", "rank 3 on %s: ended with the job", "rank 4 on %s: signal SIGUSR2 (12), no core"} {
 		assert.Contains(t, j.errOut.String(), "mpiexec: "+fmt.Sprintf(line, host)+"\n")
 	}
-	said := ""
-	for try := 0; try < 5 && said == ""; try++ { // under load, Hydra prints nothing about once in 200
-		h := launch(t, nil, "mpiexec.hydra", "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
-		h.end(t)
-		said = h.out.String() + h.errOut.String()
-	}
-	assert.Contains(t, said, "0,256,512")
+	h := byHydra(t, func(j *job) bool { return j.out.Len()+j.errOut.Len() > 0 }, "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
+	assert.Contains(t, h.out.String()+h.errOut.String(), "0,256,512")
+}
+
+// afterOthers begins a script whose $0 names files: "after" waits until the proxy has collected the ranks named.
+func afterOthers(ranks string) string {
+	return `echo $$ >$0.$PMI_RANK.new; mv $0.$PMI_RANK.new $0.$PMI_RANK
+after() {
+	for rank in ` + ranks + `; do
+		until read pid <$0.$rank; do sleep 0.01; done 2>/dev/null
+		while [ -d /proc/$pid ]; do sleep 0.01; done
+	done
+}
+`
 }
 
 func TestExitRules(t *testing.T) {
-	script := "case $PMI_RANK in 0) sleep 0.3; exit 8;; 1) exit 2;; 2) sleep 0.6; exit 1;; esac"
+	// What was collected is still to be told, so the next one waits a little.
+	script := afterOthers("1") + "case $PMI_RANK in 0) after; sleep 0.5; exit 8;; 1) exit 2;; 2) after; sleep 0.5; exit 1;; esac"
 	for rule, want := range map[string]int{"or": 11, "first": 2, "max": 8, "128+sig": 11} {
-		_, code := runJob(t, "-exit-code", rule, "-n", "3", "sh", "-c", script)
+		_, code := runJob(t, "-exit-code", rule, "-n", "3", "sh", "-c", script, filepath.Join(t.TempDir(), "rank"))
 		assert.Equal(t, want, code, rule)
 	}
 	for rule, want := range map[string]int{"or": 9, "first": 137, "max": 137, "128+sig": 137} {
@@ -57,8 +66,8 @@ func TestReport(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "report.json")
 	require.NoError(t, os.WriteFile(file, make([]byte, 10000), 0o600))
-	script := "case $PMI_RANK in 0) exit 3;; 1) exec sleep 60;; esac; ulimit -S -c unlimited; echo last words >&2; sleep 0.3; kill -SEGV $$"
-	j, code := runJob(t, "-report", file, "-wdir", t.TempDir(), "-n", "3", "sh", "-c", script)
+	script := afterOthers("0") + "case $PMI_RANK in 0) exit 3;; 1) exec sleep 60;; esac; ulimit -S -c unlimited; echo last words >&2; after; sleep 0.3; kill -SEGV $$"
+	j, code := runJob(t, "-report", file, "-wdir", t.TempDir(), "-n", "3", "sh", "-c", script, filepath.Join(t.TempDir(), "rank"))
 	text := fileText(t, file)
 	var report struct {
 		Schema   int
@@ -74,7 +83,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &report), text)
 	assert.Equal(t, 1, report.Schema)
 	assert.NotEmpty(t, report.Version)
-	assert.WithinDuration(t, j.started, report.Begin, 5*time.Second)
+	assert.WithinDuration(t, j.started, report.Begin, patience)
 	assert.Greater(t, report.Seconds, 0.3)
 	assert.Equal(t, code, report.ExitCode)
 	assert.Contains(t, j.errOut.String(), strings.Join(report.Messages, "\n"))
@@ -120,11 +129,17 @@ func TestReportOfOtherEnds(t *testing.T) {
 func TestBannerDetails(t *testing.T) {
 	// Rank 1's death reaches mpiexec while it is stopped, and so does rank 0's.
 	r, w := pipe(t)
-	script := "seq 100 >&2; echo ready; trap '' USR1; [ $PMI_RANK = 2 ] && exec sleep 60; sleep 0.$((4-2*PMI_RANK)); kill -$((4+2*PMI_RANK)) $$"
-	j := launchTo(t, nil, w, "mpiexec", "-errfile-pattern", t.TempDir()+"/err", "-n", "3", "sh", "-c", script)
+	file := filepath.Join(t.TempDir(), "rank")
+	script := afterOthers("1") + `seq 100 >&2; echo ready
+until [ -e $0.go ]; do sleep 0.01; done
+case $PMI_RANK in 0) after; sleep 0.5; kill -4 $$;; 1) kill -6 $$;; esac
+exec sleep 60`
+	j := launchTo(t, nil, w, "mpiexec", "-errfile-pattern", t.TempDir()+"/err", "-n", "3", "sh", "-c", script, file)
 	newCollector(r).await(t, "ready\n", 3)
-	require.NoError(t, j.Process.Signal(unix.SIGSTOP))
-	time.Sleep(time.Second)
+	stop(t, j.Process.Pid)
+	require.NoError(t, os.WriteFile(file+".go", nil, 0o600))
+	zero := "/proc/" + strings.TrimSpace(fileText(t, file+".0"))
+	require.Eventually(t, func() bool { _, err := os.Stat(zero); return err != nil }, patience, time.Millisecond)
 	require.NoError(t, j.Process.Signal(unix.SIGCONT))
 	assert.Equal(t, 6, j.end(t)&127)
 	assert.Regexp(t, `=   SIGNAL: SIGABRT \(6\).*\n=   THEN FAILED: rank 0 \(sh on \S+\): SIGILL \(4\).*\n`+
@@ -158,9 +173,10 @@ ask() { echo "$1" >&$PMI_FD; read reply <&$PMI_FD; }
 ask "cmd=init pmi_version=1 pmi_subversion=1"
 ask cmd=get_my_kvsname
 kvs=${reply##*kvsname=}
-case $PMI_RANK in 1) sleep 0.2; kill -9 $$;; 3) sleep 0.4; exit 2;; esac
-for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1 & wait $!; done 2>/dev/null
-ask "cmd=get kvsname=$kvs key=PMI_dead_processes"
+ask cmd=barrier_in
+dead() { until ask "cmd=get kvsname=$kvs key=PMI_dead_processes"; [[ $reply = *"value=$1" ]]; do sleep 0.1; done; }
+case $PMI_RANK in 1) kill -9 $$;; 3) dead 1; exit 2;; esac
+dead 1,3
 echo "usr1=$usr1 $reply"
 ask cmd=finalize
 exit 1`
@@ -174,8 +190,10 @@ exit 1`
 	assert.Regexp(t, `=   THEN FAILED: rank 3 \(bash on \S+\): exited with status 2 without MPI_Finalize of rank 3\n`, j.errOut.String())
 	assert.Regexp(t, `mpiexec: ranks 0,2 on \S+: exit code 1\n`, j.errOut.String())
 
+	script = "trap '' USR1\n" + afterOthers("1") + `if [ $PMI_RANK = 1 ]; then until [ -e $0.0 ] && [ -e $0.2 ]; do sleep 0.01; done; kill -9 $$; fi
+after; sleep 0.8; echo alive`
 	for launcher, want := range map[string]int{"mpiexec": 2, "mpiexec.hydra": 0} {
-		j := launch(t, nil, launcher, "-disable-auto-cleanup", "-n", "3", "sh", "-c", "trap '' USR1; sleep 0.2; [ $PMI_RANK = 1 ] && kill -9 $$; sleep 0.8; echo alive")
+		j := launch(t, nil, launcher, "-disable-auto-cleanup", "-n", "3", "sh", "-c", script, filepath.Join(t.TempDir(), "rank"))
 		assert.Equal(t, 9, j.end(t))
 		assert.Equal(t, want, strings.Count(j.out.String(), "alive\n"), launcher)
 	}

@@ -29,11 +29,11 @@ func alone(t *testing.T, pid int, hello string) (j *job, client probeClient, inf
 	defer listener.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	j = launch(t, nil, "mpiexec", "-pmi_args", port, "default_interface", "default_key", strconv.Itoa(pid))
-	require.NoError(t, listener.(*net.TCPListener).SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience)))
 	conn, err := listener.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(limit)))
 	client = probeClient{conn: conn, rank: "0"}
 	greeting, err := client.read(false)
 	require.NoError(t, err)
@@ -130,6 +130,6 @@ func TestSingletonMPICH(t *testing.T) {
 	require.Eventually(t, func() bool {
 		trace, _ = os.ReadFile(filepath.Join(dir, "trace"))
 		return strings.Contains(string(trace), "[rank 0] <- cmd=finalize_ack")
-	}, 10*time.Second, 20*time.Millisecond)
+	}, patience, 20*time.Millisecond)
 	assert.Contains(t, string(trace), "[rank 0] -> cmd=publish_name service=svc port=tag\n")
 }

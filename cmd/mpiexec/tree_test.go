@@ -79,7 +79,7 @@ func (j *job) awaitSleepers(t *testing.T) {
 			}
 		}
 		return ranks == 7
-	}, 10*time.Second, 5*time.Millisecond)
+	}, patience, 5*time.Millisecond)
 }
 
 // A relay that dies takes those below with it, and they are named.
