@@ -53,14 +53,14 @@ func TestUnreadReplies(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, client := range clients[1:] {
-		require.NoError(t, client.SetReadDeadline(time.Now().Add(5*time.Second)))
+		require.NoError(t, client.SetReadDeadline(time.Now().Add(patience)))
 		reply := make([]byte, 100)
 		n, err := client.Read(reply)
 		require.NoError(t, err)
 		assert.Equal(t, "cmd=barrier_out\n", string(reply[:n]))
 	}
 	var text strings.Builder
-	require.NoError(t, clients[0].SetReadDeadline(time.Now().Add(5*time.Second)))
+	require.NoError(t, clients[0].SetReadDeadline(time.Now().Add(patience)))
 	for b := make([]byte, 64<<10); strings.Count(text.String(), "cmd=maxes") < asked-1; {
 		n, err := clients[0].Read(b)
 		require.NoError(t, err)

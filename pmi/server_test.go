@@ -16,6 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// patience is how long what comes by itself may take.
+const patience = time.Minute
+
 // record keeps what a server reports.
 type record struct {
 	mu     sync.Mutex
@@ -41,7 +44,7 @@ func (r *record) all() string {
 // await waits until the events contain text.
 func (r *record) await(t *testing.T, text string) {
 	t.Helper()
-	limit := time.After(5 * time.Second)
+	limit := time.After(patience)
 	for !strings.Contains(r.all(), text) {
 		select {
 		case <-r.wake:
@@ -112,7 +115,7 @@ func serveFor(t *testing.T, events Events, hosts ...Ranks) []net.Conn {
 		servers = append(servers, server)
 		for _, rank := range ranks {
 			ours, theirs := net.Pipe()
-			require.NoError(t, ours.SetDeadline(time.Now().Add(20*time.Second)))
+			require.NoError(t, ours.SetDeadline(time.Now().Add(patience)))
 			clients[rank] = ours
 			sessions.Go(func() { server.Serve(rank, rank%2, theirs) })
 		}

@@ -88,7 +88,7 @@ func TestGroup(t *testing.T) {
 	g := testGroup(t)
 	cmd := inGroup(t, g, "setsid sleep 60 & exec sleep 60")
 	members := func() string { text, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs")); return string(text) }
-	require.Eventually(t, func() bool { return len(members()) > len(fmt.Sprintln(cmd.Process.Pid)) }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(members()) > len(fmt.Sprintln(cmd.Process.Pid)) }, patience, time.Millisecond)
 	require.NoError(t, g.Keep())
 	g.Close()
 	g.Remove()
@@ -103,7 +103,7 @@ func TestKeeper(t *testing.T) {
 	require.NoError(t, g.Keep())
 	_ = syscall.Close(g.folder)
 	g.pipe.Close()
-	require.Eventually(t, func() bool { _, err := os.Stat(g.dir); return os.IsNotExist(err) }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(g.dir); return os.IsNotExist(err) }, patience, time.Millisecond)
 	_, err := syscall.Wait4(g.keeper, nil, 0, nil)
 	assert.NoError(t, err)
 }

@@ -23,7 +23,7 @@ func TestEarlySignal(t *testing.T) {
 	require.NoError(t, err)
 	defer null.Close()
 	fd := int(null.Fd())
-	sleep := start{path: "/bin/sleep", args: []string{"sleep", "10"}, dir: "/"}
+	sleep := start{path: "/bin/sleep", args: []string{"sleep", "60"}, dir: "/"}
 	require.NoError(t, onLaunchThread(func() error { return p.fork(proc, sleep, &descriptors{child: []int{fd, fd, fd}}) }))
 	var status unix.WaitStatus
 	_, err = unix.Wait4(proc.pid, &status, 0, nil)

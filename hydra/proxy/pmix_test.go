@@ -41,7 +41,7 @@ func testHelper(t *testing.T) (p *proxy, in, out *os.File) {
 	p.pmix.env[0] = []string{"PMIX_RANK=0"}
 	p.pmix.lines, p.pmix.stdin, p.pmix.gather = bufio.NewReader(fromHelper), toHelper, pmi.NewGather(1, p.plan.LocalRanks(), p.up)
 	go p.servePMIx()
-	limit := time.Now().Add(10 * time.Second)
+	limit := time.Now().Add(time.Minute)
 	require.NoError(t, errors.Join(out.SetWriteDeadline(limit), in.SetReadDeadline(limit)))
 	t.Cleanup(func() {
 		p.pmix.close()
@@ -77,7 +77,7 @@ func TestLogThatNobodyReads(t *testing.T) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return len(p.processes[0].initialized) == 1
-	}, 5*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	p.windows[channel.Stderr].Release(100)
 	var answers []string
 	for lines := bufio.NewScanner(in); len(answers) < 2 && lines.Scan(); {
