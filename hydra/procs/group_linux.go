@@ -19,7 +19,7 @@ const groupPrefix = "tpsl_"
 const staleAfter = time.Minute
 
 // removeLimit bounds the wait for a control group's killed processes.
-const removeLimit = time.Second
+const removeLimit = 3 * time.Second
 
 // killFile is where a write ends a group's processes.
 const killFile = "cgroup.kill"
@@ -59,11 +59,11 @@ func NewGroup(name string) *Group {
 
 // keep is what the keeper runs: when nobody holds the pipe any more it ends the group. The group may be gone already.
 const keep = `read -r nothing
-for try in 1 2 3 4 5 6 7 8 9 10; do
+for pause in 0.1 0.1 0.1 0.2 0.2 0.5 1 2 5; do # a machine may be slow to end them
   [ -d "$0" ] || exit 0
   echo 1 >"$0/cgroup.kill"
   rmdir "$0" && exit 0
-  sleep 0.1
+  sleep $pause
 done`
 
 // Keep starts a process that ends the group when this process is gone, however that comes about. It also removes what

@@ -29,10 +29,7 @@ const (
 func (p *proxy) reportExit(proc *process) {
 	defer p.running.Done()
 	p.neverConnected(proc)
-	select {
-	case <-proc.quiet:
-	case <-time.After(settle):
-	}
+	settled(proc.quiet)
 	p.mu.Lock()
 	exit := channel.Exit{
 		Set:         proc.index,
@@ -47,6 +44,21 @@ func (p *proxy) reportExit(proc *process) {
 	p.examine(&exit, proc, proc.set.Ranks)
 	p.mu.Unlock()
 	p.conn.SendValue(channel.Exited, exit)
+}
+
+// settled waits until all is read that was said, at most for settle. It counts its own ticks, not time: while this process is
+// stopped, or has no processor, it reads nothing, and there are no ticks.
+func settled(read <-chan struct{}) {
+	const count = 20
+	ticks := time.NewTicker(settle / count)
+	defer ticks.Stop()
+	for range count {
+		select {
+		case <-read:
+			return
+		case <-ticks.C:
+		}
+	}
 }
 
 // examine adds what the host knows of a failure. Preconditions: p.mu is held.
@@ -185,10 +197,7 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 	default:
 		close(proc.over[rank])
 	}
-	select {
-	case <-proc.left[rank]:
-	case <-time.After(settle):
-	}
+	settled(proc.left[rank])
 	p.mu.Lock()
 	exit := channel.Exit{
 		Set:         proc.index,
