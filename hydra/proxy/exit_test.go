@@ -41,7 +41,7 @@ func TestSettledCountsTicks(t *testing.T) {
 	read := 0
 	for range 5 {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), stopping+"=1")
+		cmd.Env = append(os.Environ(), stopping+"=1", "GORACE=atexit_sleep_ms=0")
 		in, w, err := os.Pipe()
 		require.NoError(t, err)
 		defer in.Close()
