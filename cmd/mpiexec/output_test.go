@@ -83,11 +83,19 @@ func TestOutputOfSets(t *testing.T) {
 
 // %t is the time since the job began, in every line anew.
 func TestLabelWithTime(t *testing.T) {
-	j, code := runJob(t, "-prepend-pattern", "%t s: ", "-n", "1", "sh", "-c", "echo a; sleep 1.1; echo b")
-	require.Zero(t, code, j.errOut.String())
+	in, feed := pipe(t)
+	r, w := pipe(t)
+	j := launchTo(t, in, w, "mpiexec", "-prepend-pattern", "%t s: ", "-n", "1", "sh", "-c", "echo a; read word; echo b")
+	j.reader = newCollector(r)
+	j.reader.await(t, " s: a\n", 1)
+	time.Sleep(time.Second)
+	_, err := feed.WriteString("word\n")
+	require.NoError(t, err)
+	require.Zero(t, j.end(t), j.errOut.String())
+	j.reader.await(t, " s: b\n", 1)
 	var a, b float64
-	_, err := fmt.Sscanf(j.out.String(), "%f s: a\n%f s: b\n", &a, &b)
-	require.NoError(t, err, j.out.String())
+	_, err = fmt.Sscanf(j.reader.text(), "%f s: a\n%f s: b\n", &a, &b)
+	require.NoError(t, err, j.reader.text())
 	assert.Greater(t, b, a)
 	assert.LessOrEqual(t, b, time.Since(j.started).Seconds())
 }
