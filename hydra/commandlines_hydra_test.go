@@ -120,6 +120,11 @@ func verboseHydra(t *testing.T, line typedLine) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "mpiexec.hydra", slices.Concat([]string{"-verbose"}, line.args)...)
 	cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HYDRA_LAUNCHER_AUTOFORK=0", "HYDRA_LAUNCHER_EXEC=true"}, line.environ)
+	stdin, end, err := os.Pipe() // does not end: see testsupport.Hydra
+	require.NoError(t, err)
+	defer stdin.Close()
+	defer end.Close()
+	cmd.Stdin = stdin
 	output, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = cmd.Stdout

@@ -60,7 +60,6 @@ func TestExit(t *testing.T) {
 			assert.Contains(t, j.out.String(), row.stdout)
 			assert.NotContains(t, j.out.String(), "BAD TERMINATION", "the report goes to stderr")
 			if _, err := exec.LookPath("mpiexec.hydra"); row.sameAsHydra && err == nil {
-				// Now and then Hydra counts ranks that it killed itself.
 				h := byHydra(t, func(j *job) bool { return j.ProcessState.ExitCode() == code }, args...)
 				assert.Equal(t, code, h.ProcessState.ExitCode(), "mpiexec.hydra")
 			}
