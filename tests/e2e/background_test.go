@@ -34,7 +34,7 @@ type background struct {
 }
 
 // start starts a job that says "ready" on a line of its own, and waits for that.
-// What is left of it is killed at the end of the test.
+// What is left of it is killed at the end of the test, and what it wrote to stderr is told if that failed.
 func start(t *testing.T, env []string, argv ...string) *background {
 	t.Helper()
 	b := &background{Cmd: exec.Command(argv[0], argv[1:]...), mark: fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), marks.Add(1))}
@@ -45,12 +45,19 @@ func start(t *testing.T, env []string, argv ...string) *background {
 	stdout, err := b.StdoutPipe()
 	require.NoError(t, err)
 	b.out = bufio.NewReader(stdout)
+	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	defer said.Close()
+	b.Stderr = said
 	require.NoError(t, b.Start())
 	timer := time.AfterFunc(limit, b.killAll)
 	t.Cleanup(func() {
 		timer.Stop()
 		b.killAll()
 		_ = b.Wait() // a second time where the test has waited
+		if text, err := os.ReadFile(said.Name()); t.Failed() {
+			t.Log(string(text), err)
+		}
 	})
 	line, err := b.out.ReadString('\n')
 	require.NoError(t, err, "the job ended before it was ready")

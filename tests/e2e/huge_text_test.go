@@ -45,7 +45,7 @@ func TestHugeText(t *testing.T) {
 					huge[row.Owner.String()] += row.Huge
 				}
 			}
-			assert.Len(t, huge, 2)
+			assert.Len(t, huge, 2, "%+v", p.Rows)
 			assert.Positive(t, huge["rank 0"])
 			assert.Equal(t, huge["rank 0"], huge["rank 1"])
 			proof, err := pagetables.Proc("/proc").Prove(p)
