@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -57,12 +58,14 @@ func TestFarClose(t *testing.T) {
 		a, b := f[0].Port(0), f[1].Port(1)
 		large, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
 		require.NoError(t, err)
-		time.AfterFunc(50*time.Millisecond, func() { f[0].Close() })
+		var closing sync.WaitGroup // to its end: then the nodes may be closed, too
+		closing.Go(func() { time.Sleep(50 * time.Millisecond); f[0].Close() })
 		_, err = large.Wait()
 		assert.ErrorIs(t, err, ErrClosed)
-		time.AfterFunc(50*time.Millisecond, func() { f[1].Close() })
+		closing.Go(func() { time.Sleep(50 * time.Millisecond); f[1].Close() })
 		_, err = b.Recv(nil, Envelope{Peer: 0, Tag: 1}) // sleeps in the kernel
 		assert.ErrorIs(t, err, ErrClosed)
+		closing.Wait()
 	}
 }
 
