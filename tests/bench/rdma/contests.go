@@ -15,7 +15,7 @@ import (
 // A plan is how much is measured.
 type plan struct{ quick bool }
 
-const limit = 40 * time.Second // of one job
+const limit = 60 * time.Second // of one job
 
 // sizes of messages: small ones, and one that is split over rails.
 func (p plan) sizes() string {

@@ -59,7 +59,7 @@ func (g *guests) network() network {
 		name: "guests", transport: "rc_verbs", rails: []string{"rxe0:1", "rxe1:1"},
 		env:     guest.UCX("UCX_TLS=rc,sm,self"),
 		options: []string{"-hosts", "a,b", "-launcher", "ssh", "-launcher-exec", sshAgain},
-		time:    "100",
+		time:    "1000",
 		crowded: crowded,
 		run: func(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error) {
 			r, err := g.Run(ctx, 0, env, argv...)
