@@ -21,7 +21,7 @@ import (
 )
 
 // limit bounds every command in a guest, which has half a processor that is emulated.
-const limit = 90 * time.Second
+const limit = 3 * time.Minute
 
 func TestMain(m *testing.M) {
 	testsupport.ClearEnvironment()

@@ -61,13 +61,13 @@ func TestRailsOfThreadRanks(t *testing.T) {
 	}
 }
 
-// One rank drives both devices when UCX is told to: each carries about half.
+// One rank drives both devices when UCX is told to: each carries about half, and some of it twice where a connection stood still.
 func TestStriping(t *testing.T) {
 	g := guests(t, 2)
 	testsupport.NothingLeft(t)
 	sent := sentByRails(t, g, []string{"OMP_NUM_THREADS=1", "UCX_NET_DEVICES=rxe0:1,rxe1:1", "UCX_MAX_EAGER_RAILS=2", "UCX_MAX_RNDV_RAILS=2"}, "-n 2 -ppn 1", "0")
 	for _, n := range sent {
-		assert.InDelta(t, (sent[0]+sent[1])/2, n, message/10, "of both: %v", sent)
+		assert.GreaterOrEqual(t, n, message*2/5, "of both: %v", sent)
 	}
 	assert.GreaterOrEqual(t, sent[0]+sent[1], message)
 }
