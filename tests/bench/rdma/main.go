@@ -4,9 +4,9 @@
 // Command rdma measures thread ranks against flat and threaded MPI over RDMA, and what several rails are worth.
 // scripts/bench-rdma builds and runs it, in the repository's root folder.
 //
-// Two emulated machines (tests/rdma/guest) are started once, and the programs of tests/bench run in them in turns over
-// soft-RoCE, reliable connections. Each run tells by which transports and devices its ranks talked, and one with another
-// than it was given is an error. As emulation is slow, figures are good as ratios only.
+// The programs of tests/bench run in turns in two emulated machines (tests/rdma/guest) over soft-RoCE, reliable connections. Each run
+// tells by which transports and devices its ranks talked, and one with another than it was given is an error. As emulation is slow,
+// figures are good as ratios only.
 //
 // Rails are compared there and, where links and not CPUs are the limit, between two hosts of namespaces that
 // two slow links of TCP join: all ranks by one rail, each of two ranks by a rail of its own, one rank by both.
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if o.Plot {
 		return maker.Anew(o.Files, stdout)
 	}
-	p, machines := plan{o.Quick}, new(guests)
+	p, machines := plan{o.Quick}, newGuests(ctx)
 	verbs, tcp := p.overVerbs(machines.network()), p.overTCP(hosts())
 	if o.Only != nil {
 		verbs, tcp = turns.Only(verbs, o.Only), turns.Only(tcp, o.Only)
@@ -58,10 +58,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return report.NotDone, err
 	}
 	if len(verbs) > 0 {
-		if err := machines.start(ctx); err != nil {
+		if err := machines.start(); err != nil {
 			return report.NotDone, err
 		}
-		defer func() { err = errors.Join(err, machines.Stop()) }()
+		defer func() { err = errors.Join(err, machines.stop()) }()
 	}
 	r := report.Run{
 		Options: o, Suffix: "-rdma", Contests: append(verbs, tcp...), Maker: maker, Notes: []string{emulated},

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -33,17 +34,52 @@ type network struct {
 // A runner runs a command on the first host.
 type runner func(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error)
 
-// guests is the emulated machines, once they are there.
-type guests struct{ *guest.Group }
+// guests is the emulated machines.
+type guests struct {
+	boot  func() (*guest.Group, error)
+	group *guest.Group // nil where there are none
+}
 
 var sshAgain = filepath.Join(turns.Built, "ssh-again")
 
-// start boots them, and has a connect with b, see programs/ssh-again.
-func (g *guests) start(ctx context.Context) (err error) {
-	if g.Group, err = guest.Start(ctx, guest.Options{Guests: 2, Rails: 2, CPUs: cpus()}); err == nil {
-		go func() { _, _ = g.Run(ctx, 0, nil, "ssh", "-MNS", "/run/ssh", "b") }() // to the guest's end
+// newGuests returns guests that are not there yet, and end at ctx's end at the latest.
+func newGuests(ctx context.Context) *guests {
+	return &guests{boot: func() (*guest.Group, error) {
+		group, err := guest.Start(ctx, guest.Options{Guests: 2, Rails: 2, CPUs: cpus()})
+		if err == nil {
+			go func() { _, _ = group.Run(ctx, 0, nil, "ssh", "-MNS", "/run/ssh", "b") }() // to the guest's end, for programs/ssh-again
+		}
+		return group, err
+	}}
+}
+
+// start boots them, if they are not there.
+func (g *guests) start() (err error) {
+	if g.group == nil {
+		g.group, err = g.boot()
 	}
 	return err
+}
+
+// stop ends them, if they are there.
+func (g *guests) stop() (err error) {
+	if g.group != nil {
+		err = g.group.Stop()
+		g.group = nil
+	}
+	return err
+}
+
+// run runs a command in a. What it leaves in the kernel when it has no end would be in the way of the next: that gets new guests.
+func (g *guests) run(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error) {
+	if err := g.start(); err != nil {
+		return "", "", 0, err
+	}
+	r, err := g.group.Run(ctx, 0, env, argv...)
+	if err != nil {
+		err = errors.Join(err, g.stop())
+	}
+	return r.Stdout, r.Stderr, r.Code, err
 }
 
 // cpus is how many each guest has: as many as the ranks of two pairs need there, if the machine has them.
@@ -61,10 +97,7 @@ func (g *guests) network() network {
 		options: []string{"-hosts", "a,b", "-launcher", "ssh", "-launcher-exec", sshAgain},
 		time:    "1000",
 		crowded: crowded,
-		run: func(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error) {
-			r, err := g.Run(ctx, 0, env, argv...)
-			return r.Stdout, r.Stderr, r.Code, err
-		},
+		run:     g.run,
 	}
 }
 
