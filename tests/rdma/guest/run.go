@@ -46,6 +46,11 @@ func (g *Group) Run(ctx context.Context, guest int, env []string, argv ...string
 	code, err := m.run(ctx, id)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+		for _, other := range g.machines {
+			if other != m { // what was waited for may be there
+				err = fmt.Errorf("%w; guest %s: %s", err, other.name(), other.lastWords())
+			}
+		}
 	}
 	stdout, outErr := os.ReadFile(filepath.Join(dir, "stdout"))
 	stderr, errErr := os.ReadFile(filepath.Join(dir, "stderr"))
