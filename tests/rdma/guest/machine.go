@@ -35,7 +35,7 @@ func (o machineOptions) command() []string {
 	const firstFile = 3
 	// The kernel gives up when timers come late, which they do where the host has much else to do.
 	parameters := fmt.Sprintf("console=ttyS0 quiet panic=-1 mitigations=off no_timer_check GUEST=%s NUMBER=%d RAILS=%d SHARE=%s", o.name(), o.number+1, o.rails, o.dir)
-	// With room for a second CPU QEMU emulates memory barriers. QEMU 7.2 leaves them out for a machine of one, and its devices, which are
+	// With room for a second CPU QEMU emulates memory barriers. Before 8.1 it leaves them out for a machine of one, and its devices, which are
 	// threads too, then miss now and then that there is something to send: for a while, or for good.
 	cpus := fmt.Sprintf("%d,maxcpus=%d", o.cpus, max(o.cpus, 2))
 	argv := []string{
