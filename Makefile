@@ -72,12 +72,12 @@ $(STANDINS:%=lib/tpsl/%): Makefile
 	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--auxiliary=libtpsl.so.0 -Wl,-rpath,'$$ORIGIN/..' -Wl,--enable-new-dtags -x c /dev/null -o $@
 
 # The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h. pkg-config links with its flags, by a
-# folder that it finds itself. Made aside: tests install while others build.
+# folder that it finds itself. Made aside, by a name of the shell's own: tests install while others build.
 $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
 	@mkdir -p $(@D) build
 	@sed -e 's|@VERSION@|$(VERSION)|' -e "s|-I@MPI_INCLUDE@|$$(bin/tpslcc -compile-info | awk '{ print $$NF }')|" \
-		-e "s|@LIBS@|$$(bin/tpslcc -link-info | cut -d ' ' -f 2-)|" -e 's|$(realpath .)/lib|$${libdir}|g' $< >build/$(@F)
-	@mv build/$(@F) $@
+		-e "s|@LIBS@|$$(bin/tpslcc -link-info | cut -d ' ' -f 2-)|" -e 's|$(realpath .)/lib|$${libdir}|g' $< >build/$(@F).$$$$ && \
+		mv build/$(@F).$$$$ $@
 
 # Private mode: the host of programs, the Go library behind it, and what each rank has in front of libc.
 lib/tpsl/libtpslhost.so: FORCE
@@ -108,8 +108,7 @@ $(DOCS:%=share/doc/tpsl/%): share/doc/tpsl/%: %
 
 share/doc/tpsl/THIRD_PARTY: scripts/notices go.mod
 	@mkdir -p $(@D) build
-	scripts/notices >build/$(@F)
-	@mv build/$(@F) $@
+	scripts/notices >build/$(@F).$$$$ && mv build/$(@F).$$$$ $@
 
 examples: $(EXAMPLES)
 

@@ -162,6 +162,23 @@ func TestInstallWithoutGo(t *testing.T) {
 	assert.Equal(t, before, tree(t, prefix))
 }
 
+// Two who build the same tree, or one who measures while tests run, are not in
+// each other's way.
+func TestMakesAtOnce(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const script = `makes=()
+for i in {1..4}; do
+	make -s &
+	makes+=($!)
+done
+status=0
+for pid in "${makes[@]}"; do wait "$pid" || status=1; done
+exit $status`
+	t.Chdir(testsupport.Build(t))
+	_, stderr, code := testsupport.Run(t, 5*time.Minute, nil, "bash", "-c", script)
+	assert.Zero(t, code, stderr)
+}
+
 // Nothing in the installed tree says where it was installed, so it can be moved.
 func TestMovedPrefix(t *testing.T) {
 	testsupport.NothingLeft(t)
