@@ -45,7 +45,7 @@ var sshAgain = filepath.Join(turns.Built, "ssh-again")
 // newGuests returns guests that are not there yet, and end at ctx's end at the latest.
 func newGuests(ctx context.Context) *guests {
 	return &guests{boot: func() (*guest.Group, error) {
-		group, err := guest.Start(ctx, guest.Options{Guests: 2, Rails: 2, CPUs: cpus()})
+		group, err := guest.Start(ctx, guest.Options{Guests: 2, Rails: 2, CPUs: cpus(), Apart: true})
 		if err == nil {
 			go func() { _, _ = group.Run(ctx, 0, nil, "ssh", "-MNS", "/run/ssh", "b") }() // to the guest's end, for programs/ssh-again
 		}

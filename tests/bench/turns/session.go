@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,8 @@ func New(raw io.Writer, p *Progress, contests []Contest, turns int) *Session {
 type errDifferent struct{ error }
 
 // Measure runs every side once in each turn, so that a change of the machine's
-// mood meets all, and what is there after an interrupt is of all sides.
+// mood meets all, and what is there after an interrupt is of all sides. Every
+// second turn goes backwards: what a side leaves to the next one meets all, too.
 func (m *Session) Measure(ctx context.Context) error {
 	for turn := 1; turn <= m.turns; turn++ {
 		fmt.Fprintf(m.raw, "# turn %d\n", turn)
@@ -74,6 +76,7 @@ func (m *Session) Measure(ctx context.Context) error {
 			}
 			m.judge(e, err)
 		}
+		slices.Reverse(m.entrants)
 	}
 	return nil
 }

@@ -22,9 +22,10 @@ import (
 
 // Options say what to start.
 type Options struct {
-	Guests int // 1 or 2
-	Rails  int // RDMA devices of each, 1 or 2; 0 is 1
-	CPUs   int // of each; 0 is as many as this machine has for it, 1 or 2: one that it has not is emulated at the others' cost
+	Guests int  // 1 or 2
+	Rails  int  // RDMA devices of each, 1 or 2; 0 is 1
+	CPUs   int  // of each; 0 is as many as this machine has for it, 1 or 2: one that it has not is emulated at the others' cost
+	Apart  bool // each has a part of this machine's CPUs, and there its devices come first: steadier on a quiet machine, slow on another
 }
 
 // names are the guests'.
@@ -89,6 +90,9 @@ func start(ctx context.Context, o Options) (*Group, error) {
 		if err := m.await(ctx); err != nil {
 			return g, err
 		}
+	}
+	if o.Apart {
+		return g, g.setApart()
 	}
 	return g, nil
 }

@@ -51,6 +51,7 @@ func TestGroup(t *testing.T) {
 	t.Run("files", func(t *testing.T) { filesAreTheHosts(t, g) })
 	t.Run("several at once", func(t *testing.T) { severalAtOnce(t, g) })
 	t.Run("time limit", func(t *testing.T) { limitEndsAll(t, g) })
+	t.Run("apart", func(t *testing.T) { apart(t, g) })
 	t.Run("killed", func(t *testing.T) { killedGuest(t, g) })
 }
 

@@ -39,7 +39,7 @@ func (o machineOptions) command() []string {
 	// threads too, then miss now and then that there is something to send: for a while, or for good.
 	cpus := fmt.Sprintf("%d,maxcpus=%d", o.cpus, max(o.cpus, 2))
 	argv := []string{
-		"qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+		"qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-name", "debug-threads=on",
 		"-M", "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-smp", cpus, "-m", "512",
 		"-kernel", o.kernel, "-initrd", filepath.Join(o.dir, "initramfs"), "-append", parameters,
 		"-chardev", "file,id=console,path=" + o.console(), "-serial", "chardev:console",
