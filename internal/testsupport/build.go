@@ -83,22 +83,43 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "build"), 0o777); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(dir, "build", "lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	locked, err := lock(dir, "lock")
 	if err != nil {
 		return "", err
 	}
-	defer lock.Close()
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
-	}
+	defer locked.Close()
 	if out, err := exec.Command("make", "-s", "-C", dir, "all").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("make: %w\n%s", err, out)
 	}
 	return dir, nil
 })
+
+// lock takes a lock, a file in build/, that only one process at a time has. Closing the file gives it back.
+func lock(root, name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Join(root, "build"), 0o777); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(root, "build", name), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	return file, nil
+}
+
+// Benchmarks has a test wait for its turn to build or run the benchmarks in
+// build/bench: several commands make the same programs there.
+func Benchmarks(t testing.TB) {
+	t.Helper()
+	locked, err := lock(Root(t), "bench.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { locked.Close() })
+}
 
 var fixtures sync.Map // key -> func() error
 

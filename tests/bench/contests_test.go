@@ -56,6 +56,7 @@ func TestWays(t *testing.T) {
 // Every goal is about benchmarks that were printed.
 func TestContestsServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
+	testsupport.Benchmarks(t)
 	t.Chdir("../..")
 	all := plan{cores: machine.Cores(), cut: 8, quick: true}.suite()
 	t.Log(all.leftOut)

@@ -34,6 +34,7 @@ func TestPackedTree(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testsupport.Unable(t, "only root may make mount namespaces")
 	}
+	testsupport.Benchmarks(t)
 	root := testsupport.Build(t)
 	t.Chdir(root)
 	dir := t.TempDir()

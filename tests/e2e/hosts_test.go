@@ -146,22 +146,23 @@ func TestHosts(t *testing.T) {
 
 // A shell's start-up file may print, and may say that there is no proxy at all.
 func startupFiles(t *testing.T, hosts []testsupport.Host) {
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
-	profile := func(text string) {
-		script := fmt.Sprintf("mountpoint -q %s || mount -t tmpfs none %[1]s; cat >%[1]s/.bashrc", home)
+	home := t.TempDir() // not the user's, in which the repository may be
+	inB := func(input, script string) {
 		cmd := exec.Command("sh", "-c", `exec "$@"`, "sh")
-		cmd.Args = append(cmd.Args, hosts[1].Inside("sh", "-c", script)...)
-		cmd.Stdin = strings.NewReader(text)
-		require.NoError(t, cmd.Run())
+		cmd.Args = append(cmd.Args, hosts[1].Inside("sh", "-ec", script)...)
+		cmd.Stdin = strings.NewReader(input)
+		text, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", text)
 	}
+	inB("", fmt.Sprintf("awk -F: -v OFS=: -v user=$(id -u) '$3 == user { $6 = \"%s\" } 1' /etc/passwd >%[1]s/passwd; mount --bind %[1]s/passwd /etc/passwd", home))
+	t.Cleanup(func() { inB("", "umount /etc/passwd") })
+	profile := func(text string) { inB(text, "cat >"+home+"/.bashrc") }
 	profile("echo welcome; printf 'no newline'")
 	assert.Equal(t, "b\n", from(t, hosts, "-hosts b", "hostname").succeeded(t).stdout)
 	profile("echo this account is closed; exit 1")
 	out := from(t, hosts, "-hosts b", "hostname")
 	assert.Equal(t, 255, out.code)
 	assert.Equal(t, "mpiexec: host b: printed \"this account is closed\" (ssh ended with 1)\n", out.stderr)
-	profile("")
 }
 
 func noMpiexecThere(t *testing.T, hosts []testsupport.Host) {

@@ -72,6 +72,7 @@ func TestContestsServeGoals(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testsupport.Unable(t, "only root may make hosts of namespaces")
 	}
+	testsupport.Benchmarks(t)
 	t.Chdir(testsupport.Build(t))
 	require.NoError(t, turns.Compile(t.Context(), commands()))
 	tcp := hosts()
