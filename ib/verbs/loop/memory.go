@@ -23,7 +23,17 @@ static int tpsl_drop(uint64_t at, size_t n) { return madvise((void *)at, n, MADV
 static uint64_t tpsl_move(uint64_t at, size_t old, size_t n) { return (uintptr_t)mremap((void *)at, old, n, MREMAP_MAYMOVE); }
 static uint64_t tpsl_grow(intptr_t n) { return (uintptr_t)sbrk(n); }
 static uint64_t tpsl_alloc(size_t n) { return (uintptr_t)malloc(n); }
-static void tpsl_free(uint64_t at) { free((void *)at); }
+
+// A thread's first malloc maps a heap for it, where what is freed has been if that comes first.
+static uint64_t tpsl_renew(uint64_t at, size_t n)
+{
+	void *volatile first = malloc(1);
+
+	free(first);
+	free((void *)at);
+	return (uintptr_t)malloc(n);
+}
+
 static uint64_t tpsl_load(uint64_t at) { return *(volatile uint64_t *)at; }
 static void tpsl_store(uint64_t at, uint64_t v) { *(volatile uint64_t *)at = v; }
 static void tpsl_fill(uint64_t at, int with, size_t n) { memset((void *)at, with, n); }
@@ -80,8 +90,8 @@ func Detach(at uint64) { status("shmdt", C.tpsl_detach(C.uint64_t(at))) }
 // Alloc is malloc.
 func Alloc(n int) uint64 { return uint64(C.tpsl_alloc(C.size_t(n))) }
 
-// Free is free.
-func Free(at uint64) { C.tpsl_free(C.uint64_t(at)) }
+// Renew is free, then malloc of n bytes, with nothing in between that could take their place.
+func Renew(at uint64, n int) uint64 { return uint64(C.tpsl_renew(C.uint64_t(at), C.size_t(n))) }
 
 // Fill is memset.
 func Fill(at uint64, with byte, n int) { C.tpsl_fill(C.uint64_t(at), C.int(with), C.size_t(n)) }
