@@ -44,7 +44,7 @@ func (o *Options) Parse(set *flag.FlagSet, args []string, usage string, help io.
 		return err
 	})
 	set.StringVar(&o.Out, "out", usualOut, "make the folder of results in this `folder`; docs/results for such as are kept")
-	set.BoolVar(&o.Check, "check", false, "exit with 1 if a goal is missed, or not measured")
+	set.BoolVar(&o.Check, "check", false, "exit with 1 unless every goal is reached")
 	set.BoolVar(&o.Plot, "plot", false, "measure nothing: make summary and plots anew, beside each raw file")
 	err := set.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {

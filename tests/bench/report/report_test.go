@@ -4,6 +4,7 @@
 package report
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,32 +33,76 @@ func TestReport(t *testing.T) {
 	cases := map[string]struct {
 		goal    Goal
 		found   map[string]map[int]results.Value
-		missed  int
+		open    int
 		verdict string
 	}{
-		"at most, reached":     {Goal{Base: "F", AtMost: 1.05}, ratio(six(1.0), six(1.0)), 0, "reached"},
-		"at most, missed":      {Goal{Base: "F", AtMost: 1.05}, ratio(six(1.1), six(1.0)), 1, "MISSED"},
-		"at least, reached":    {Goal{Base: "F", AtLeast: 1.25}, ratio(six(2.6), six(2.0)), 0, "reached"},
-		"at least, missed":     {Goal{Base: "F", AtLeast: 1.25}, ratio(six(2.4), six(2.0)), 1, "MISSED"},
-		"interval holds 1":     {Goal{Base: "F", NotWorse: true}, ratio(sample("", 0.9, 1.1, 1.1, 1.1, 1.1, 1.2), six(1)), 0, "reached"},
-		"interval above 1":     {Goal{Base: "F", NotWorse: true}, ratio(six(1.01), six(1)), 1, "MISSED"},
-		"a rate above 1":       {Goal{Base: "F", NotWorse: true}, ratio(rate(1.01), rate(1)), 0, "reached"},
-		"a rate below 1":       {Goal{Base: "F", NotWorse: true}, ratio(rate(0.99), rate(1)), 1, "MISSED"},
+		"reached":              {Goal{Base: "F", AtMost: 1.05}, ratio(six(1.0), six(1.0)), 0, "reached"},
+		"missed":               {Goal{Base: "F", AtMost: 1.05}, ratio(six(1.1), six(1.0)), 1, "MISSED"},
+		"undecided":            {Goal{Base: "F", AtLeast: 1}, ratio(sample("us", 0.9, 1, 1.2, 1.2, 1.2, 1.2), six(1)), 1, "UNDECIDED"},
+		"a longer time":        {Goal{Base: "F", NotWorse: true}, ratio(six(1.2), six(1)), 1, "MISSED"},
+		"a higher rate":        {Goal{Base: "F", NotWorse: true}, ratio(rate(1.2), rate(1)), 0, "reached"},
+		"a lower rate":         {Goal{Base: "F", NotWorse: true}, ratio(rate(0.8), rate(1)), 1, "MISSED"},
 		"absolute":             {Goal{AtMost: 2}, ratio(six(1.5), nil), 0, "1.5 us"},
 		"no goal":              {Goal{Base: "F"}, ratio(six(3), six(1)), 0, "3"},
 		"not measured":         {Goal{AtMost: 2}, nil, 1, "not measured: no value of T"},
 		"no base, not a bound": {Goal{Base: "F"}, ratio(six(1), nil), 0, "not measured: no value of F"},
-		"too few for a bound":  {Goal{Base: "F", AtMost: 2}, ratio(sample("", 1), sample("", 1)), 0, "too few runs"},
-		"not worse, too few":   {Goal{Base: "F", NotWorse: true}, ratio(sample("", 1), sample("", 1)), 1, "too few runs to tell"},
-		"only turns of both":   {Goal{Base: "F", AtMost: 1}, ratio(sample("", 9, 1), map[int]results.Value{2: {Number: 1}}), 0, "reached"},
+		"too few runs":         {Goal{Base: "F", AtMost: 2}, ratio(sample("", 1, 1, 1, 1, 1), six(1)), 1, "UNDECIDED"},
+		"too few, not worse":   {Goal{Base: "F", NotWorse: true}, ratio(sample("", 1), sample("", 1)), 1, "UNDECIDED"},
+		"only turns of both":   {Goal{Base: "F"}, ratio(sample("", 9, 1), map[int]results.Value{2: {Number: 1}}), 0, "1 "},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			c.goal.What, c.goal.Name = "thing", "T"
 			var out strings.Builder
-			assert.Equal(t, c.missed, table(&out, &results.Set{Values: c.found}, []Goal{c.goal}))
+			assert.Equal(t, c.open, table(&out, &results.Set{Values: c.found}, []Goal{c.goal}))
 			assert.Contains(t, out.String(), c.verdict)
 		})
+	}
+}
+
+func TestDecide(t *testing.T) {
+	notWorse, atLeast, atMost := Goal{NotWorse: true}, Goal{AtLeast: 1.2}, Goal{AtMost: 0.7}
+	const less, more = false, true
+	end := math.Inf(1)
+	for _, c := range []struct {
+		goal         Goal
+		moreIsBetter bool
+		low, high    float64
+		want         string
+	}{
+		{notWorse, less, 0.95, 1.10, reached},   // the margin itself
+		{notWorse, less, 0.20, 1.09, reached},   // however wide
+		{notWorse, less, 0.50, 0.60, reached},   // better
+		{notWorse, less, 0.95, 1.11, missed},    // narrow, and beyond the margin, though the median may be 1.00
+		{notWorse, less, 1.00, 1.29, missed},    // not wide
+		{notWorse, less, 1.00, 1.31, undecided}, // wide
+		{notWorse, less, 1.11, 1.20, missed},    // wholly beyond
+		{notWorse, less, 1.11, 5.00, missed},    // however wide
+		{notWorse, less, 0.61, 1.54, undecided}, // noise is no success
+		{notWorse, less, -end, end, undecided},  // too few runs
+		{notWorse, more, 0.90, 1.05, reached},   // the other side
+		{notWorse, more, 0.91, 9.00, reached},
+		{notWorse, more, 0.89, 1.05, missed},
+		{notWorse, more, 0.61, 1.54, undecided},
+		{notWorse, more, 0.10, 0.89, missed},
+		{atLeast, more, 1.20, 1.30, reached}, // a number has no margin
+		{atLeast, more, 1.20, 9.00, reached},
+		{atLeast, more, 1.19, 1.40, undecided}, // the median may be beyond 1.2, but that is not shown
+		{atLeast, more, 1.19, 1.21, undecided}, // a value at the bound is undecided for ever
+		{atLeast, more, 1.00, 1.19, missed},
+		{atLeast, more, 0.10, 1.19, missed},
+		{atLeast, more, -end, end, undecided},
+		{atMost, less, 0.60, 0.70, reached},
+		{atMost, less, 0.60, 0.71, undecided},
+		{atMost, less, 0.71, 0.80, missed},
+		{atMost, less, -end, end, undecided},
+		{atMost, less, -end, 0.5, undecided}, // five runs bound one side
+		{Goal{AtLeast: 1, AtMost: 2}, less, 1, 2, reached},
+		{Goal{AtLeast: 1, AtMost: 2}, less, 1.5, 2.5, undecided},
+		{Goal{AtLeast: 1, AtMost: 2}, less, 2.1, 2.5, missed},
+	} {
+		s := results.Summary{Median: (c.low + c.high) / 2, Low: c.low, High: c.high}
+		assert.Equal(t, c.want, c.goal.decide(s, c.moreIsBetter), "%v, more is better: %v, %v-%v", c.goal, c.moreIsBetter, c.low, c.high)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 // Exit codes, beside 0.
 const (
-	GoalMissed  = 1
+	NotReached  = 1
 	NotDone     = 2
 	Interrupted = 130 // as a shell's for SIGINT
 )
@@ -51,7 +51,7 @@ func (r Run) Measure(ctx context.Context, stdout, stderr io.Writer) (code int, e
 	}
 	broken := measureAndLook(ctx, m)
 	p.Finish()
-	missed, err := r.Write(raw.Name(), stdout)
+	open, err := r.Write(raw.Name(), stdout)
 	switch {
 	case ctx.Err() != nil:
 		return Interrupted, errors.Join(errors.New("interrupted; the results are partial"), err)
@@ -61,8 +61,8 @@ func (r Run) Measure(ctx context.Context, stdout, stderr io.Writer) (code int, e
 		return NotDone, fmt.Errorf("%d commands failed; the summary's notes name them", m.Failed())
 	case err != nil:
 		return NotDone, err
-	case r.Check && missed > 0:
-		return GoalMissed, fmt.Errorf("%d goals missed", missed)
+	case r.Check && open > 0:
+		return NotReached, fmt.Errorf("%d goals not reached", open)
 	}
 	return 0, nil
 }
@@ -104,8 +104,8 @@ type Maker struct {
 	Goals func(found *results.Set) []Goal
 }
 
-// Write makes summary and plots of a raw file, beside it, and returns how many goals were missed.
-func (m Maker) Write(raw string, stdout io.Writer) (missed int, err error) {
+// Write makes summary and plots of a raw file, beside it, and returns how many goals were not reached.
+func (m Maker) Write(raw string, stdout io.Writer) (open int, err error) {
 	f, err := os.Open(raw)
 	if err != nil {
 		return 0, err
@@ -127,9 +127,9 @@ func (m Maker) Write(raw string, stdout io.Writer) (missed int, err error) {
 	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(m.summarise(found, goals, drawn)), 0o666); err != nil {
 		return 0, err
 	}
-	missed = table(stdout, found, goals)
+	open = table(stdout, found, goals)
 	fmt.Fprintf(stdout, "\n%s: raw.txt, summary.md and %d plots\n", folder, len(drawn))
-	return missed, nil
+	return open, nil
 }
 
 // Anew makes summary and plots of raw files, beside each, and returns an exit code.

@@ -34,7 +34,7 @@ func TestExitCodes(t *testing.T) {
 		want  string
 	}{
 		"done":         {t.Context(), stub, false, 0, ""},
-		"goal missed":  {t.Context(), stub, true, GoalMissed, "1 goals missed"},
+		"goal missed":  {t.Context(), stub, true, NotReached, "1 goals not reached"},
 		"failed":       {t.Context(), turns.Side{Argv: []string{"sh", "-c", "echo BenchmarkA 1 1 us; false"}}, true, NotDone, "1 commands failed"},
 		"no libraries": {t.Context(), turns.Side{Argv: []string{"echo", "library:"}}, false, NotDone, "found neither libmpich nor libmpi"},
 		"interrupted":  {done, stub, false, Interrupted, "interrupted; the results are partial"},

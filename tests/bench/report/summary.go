@@ -20,7 +20,7 @@ func (m Maker) summarise(found *results.Set, goals []Goal, drawn []plots.Figure)
 	b.WriteString("<!--\nSPDX-FileCopyrightText: The tpsl authors\nSPDX-License-Identifier: Apache-2.0\n-->\n\n")
 	fmt.Fprintf(&b, "# Measured on %s\n\n", caption(found))
 	fmt.Fprintf(&b, "Made of `raw.txt` by `%s raw.txt`. A ratio is taken turn by turn. Given are medians, with\n"+
-		"95 %% intervals in brackets and as bars.\n\n", m.Again)
+		"95 %% intervals in brackets and as bars. Goals are judged by the interval, see docs/performance.md.\n\n", m.Again)
 	if len(found.Notes) > 0 {
 		b.WriteString("## Notes\n\n")
 		for _, note := range found.Notes {

@@ -16,8 +16,8 @@ type verdict struct {
 	goal           Goal
 	median, bounds string // "-" without a value
 	runs           int
-	text           string // reached, MISSED, or why that is not known; "" for a mere figure
-	missed         bool   // a goal not known to be reached is
+	text           string // reached, MISSED, UNDECIDED, or that it was not measured; "" for a mere figure
+	open           bool   // there is a goal, and it was not reached
 }
 
 // judge compares a goal with what was measured.
@@ -33,29 +33,24 @@ func (g Goal) judge(found *results.Set) verdict {
 		return verdict{g, "-", "-", 0, "not measured: no value of " + g.missing(found), bound}
 	}
 	v := verdict{g, fmt.Sprintf("%.3g%s", s.Median, unit), s.Interval(), s.Runs, "", false}
-	switch {
-	case !bound:
-	case g.NotWorse && !s.Bounded():
-		v.text, v.missed = "too few runs to tell", true
-	case g.reached(s, results.MoreIsBetter(found.Unit(g.Name))):
-		v.text = "reached"
-	default:
-		v.text, v.missed = "MISSED", true
+	if bound {
+		v.text = g.decide(s, results.MoreIsBetter(found.Unit(g.Name)))
+		v.open = v.text != reached
 	}
 	return v
 }
 
-// table writes the goals as text and returns how many were missed.
-func table(w io.Writer, found *results.Set, goals []Goal) (missed int) {
+// table writes the goals as text and returns how many were not reached.
+func table(w io.Writer, found *results.Set, goals []Goal) (open int) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tmedian\t95 % interval\truns\tgoal\t")
 	for _, g := range goals {
 		v := g.judge(found)
-		if v.missed {
-			missed++
+		if v.open {
+			open++
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", g.What, v.median, v.bounds, v.runs, g, v.text)
 	}
 	t.Flush()
-	return missed
+	return open
 }

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+var (
+	maker  = regexp.MustCompile("(?m)^Made of `raw.txt` by `scripts/(.*) -plot raw.txt`")
+	bound  = regexp.MustCompile(`^(not worse|at (least|most) [0-9.]+)(, .*)?$`)
+	makers = map[string]string{"bench": "./tests/bench", "bench-engine": "./tests/bench/engine", "bench-rdma": "./tests/bench/rdma"}
+)
+
+// Every summary in docs/results is what the command makes of the raw file beside it, so its verdicts are those of the rule.
+func TestSummariesAreOfTheirRawFiles(t *testing.T) {
+	t.Chdir(testsupport.Root(t))
+	work, raws := t.TempDir(), map[string][]string{}
+	for _, raw := range glob(t, "docs/results/*/raw.txt") {
+		folder := filepath.Dir(raw)
+		made := maker.FindStringSubmatch(read(t, folder+"/summary.md"))
+		require.NotNil(t, made, folder)
+		copied := filepath.Join(work, raw)
+		require.NoError(t, os.MkdirAll(filepath.Dir(copied), 0o777))
+		require.NoError(t, os.WriteFile(copied, []byte(read(t, raw)), 0o666))
+		raws[makers[made[1]]] = append(raws[makers[made[1]]], copied)
+	}
+	for from, copies := range raws {
+		_, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"go", "run", from, "-plot"}, copies...)...)
+		require.Zero(t, code, stderr)
+	}
+	for _, summary := range glob(t, "docs/results/*/summary.md") {
+		assert.Equal(t, read(t, filepath.Join(work, summary)), read(t, summary), "%s is not of its raw file: make it anew by -plot", summary)
+	}
+}
+
+// Every figure with a goal in a document's table is one of docs/results, with its interval and verdict; and every goal
+// of docs/results that was not reached stands in a document.
+func TestDocumentsSayTheVerdicts(t *testing.T) {
+	t.Chdir(testsupport.Root(t))
+	measured := map[string]string{} // what, by median, interval, goal and verdict
+	for _, summary := range glob(t, "docs/results/*/summary.md") {
+		for _, row := range goalRows(read(t, summary), 6) {
+			measured[strings.Join(slices.Delete(slices.Clone(row[1:]), 2, 3), " | ")] = summary + ": " + row[0] // without the runs
+		}
+	}
+	told := map[string]bool{}
+	for _, document := range slices.Concat([]string{"README.md"}, glob(t, "docs/*.md"), glob(t, "docs/endpoints/*.md")) {
+		text := read(t, document)
+		for _, row := range goalRows(text, 5) {
+			figures := strings.Join(row[1:], " | ")
+			assert.Contains(t, measured, figures, "%s: %s is not in docs/results", document, row[0])
+			told[figures] = true
+		}
+		assert.Empty(t, strayGoals(text), "%s: a goal outside a table with the columns median, 95 %% interval, goal, verdict", document)
+	}
+	require.NotEmpty(t, told)
+	for _, figures := range slices.Sorted(maps.Keys(measured)) {
+		if strings.HasSuffix(figures, "| "+missed) || strings.HasSuffix(figures, "| "+undecided) {
+			assert.True(t, told[figures], "no document tells: %s | %s", measured[figures], figures)
+		}
+	}
+}
+
+func TestGoalRows(t *testing.T) {
+	const text = "| | median | 95 % interval | goal | |\n|---|---|---|---|---|\n| a | 1 | 0.9-1.1 | not worse | reached |\n| b | 2 | 1-3 | | |\n" +
+		"\n| | goal |\n|---|---|\n| c | not worse |\n| d | at most 0.8, missed |\n| e | at most 1,024 |\n"
+	assert.Equal(t, [][]string{{"a", "1", "0.9-1.1", "not worse", "reached"}, {"b", "2", "1-3", "", ""}}, goalRows(text, 5))
+	assert.Equal(t, []string{"| c | not worse |", "| d | at most 0.8, missed |"}, strayGoals(text))
+}
+
+// goalRows returns the cells of the rows of the tables of goals: those with an interval, and so many columns.
+func goalRows(text string, columns int) (rows [][]string) {
+	within := false
+	for line := range strings.Lines(text) {
+		row := cells(line)
+		switch {
+		case row == nil:
+			within = false
+		case len(row) == columns && row[1] == "median" && row[2] == "95 % interval":
+			within = true
+		case within && !strings.HasPrefix(row[0], "--"):
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// strayGoals returns the rows with a goal that stand in other tables.
+func strayGoals(text string) (rows []string) {
+	inside := map[string]bool{}
+	for _, row := range goalRows(text, 5) {
+		inside[strings.Join(row, "|")] = true
+	}
+	for line := range strings.Lines(text) {
+		if row := cells(line); slices.ContainsFunc(row, bound.MatchString) && !inside[strings.Join(row, "|")] {
+			rows = append(rows, strings.TrimSpace(line))
+		}
+	}
+	return rows
+}
+
+// cells takes a row of a table apart; nil: it is none.
+func cells(line string) (row []string) {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "|") {
+		return nil
+	}
+	for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
+		row = append(row, strings.TrimSpace(cell))
+	}
+	return row
+}
+
+func glob(t *testing.T, pattern string) []string {
+	names, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	return names
+}
+
+func read(t *testing.T, name string) string {
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
