@@ -22,6 +22,7 @@ import (
 var (
 	maker  = regexp.MustCompile("(?m)^Made of `raw.txt` by `scripts/(.*) -plot raw.txt`")
 	bound  = regexp.MustCompile(`^(not worse|at (least|most) [0-9.]+)(, .*)?$`)
+	ratio  = regexp.MustCompile(`\b[0-9.]+ \([0-9.]+-[0-9.]+\)`)
 	makers = map[string]string{"bench": "./tests/bench", "bench-engine": "./tests/bench/engine", "bench-rdma": "./tests/bench/rdma"}
 )
 
@@ -47,13 +48,16 @@ func TestSummariesAreOfTheirRawFiles(t *testing.T) {
 	}
 }
 
-// Every figure with a goal in a document's table is one of docs/results, with its interval and verdict; and every goal
-// of docs/results that was not reached stands in a document.
+// Every figure with a goal in a document's table is one of docs/results, with its interval and verdict, and so is every
+// ratio with its interval; and every goal of docs/results that was not reached stands in a document.
 func TestDocumentsSayTheVerdicts(t *testing.T) {
 	t.Chdir(testsupport.Root(t))
 	measured := map[string]string{} // what, by median, interval, goal and verdict
+	var summaries strings.Builder
 	for _, summary := range glob(t, "docs/results/*/summary.md") {
-		for _, row := range goalRows(read(t, summary), 6) {
+		text := read(t, summary)
+		summaries.WriteString(text)
+		for _, row := range goalRows(text, 6) {
 			measured[strings.Join(slices.Delete(slices.Clone(row[1:]), 2, 3), " | ")] = summary + ": " + row[0] // without the runs
 		}
 	}
@@ -64,6 +68,11 @@ func TestDocumentsSayTheVerdicts(t *testing.T) {
 			figures := strings.Join(row[1:], " | ")
 			assert.Contains(t, measured, figures, "%s: %s is not in docs/results", document, row[0])
 			told[figures] = true
+		}
+		for _, figures := range ratio.FindAllString(rowsOf(text), -1) {
+			if !strings.Contains(summaries.String(), " "+figures+" ") {
+				assert.Fail(t, "figures without a result", "%s: %s is not in docs/results", document, figures)
+			}
 		}
 		assert.Empty(t, strayGoals(text), "%s: a goal outside a table with the columns median, 95 %% interval, goal, verdict", document)
 	}
@@ -111,6 +120,17 @@ func strayGoals(text string) (rows []string) {
 		}
 	}
 	return rows
+}
+
+// rowsOf returns the lines of all tables.
+func rowsOf(text string) string {
+	var rows strings.Builder
+	for line := range strings.Lines(text) {
+		if cells(line) != nil {
+			rows.WriteString(line)
+		}
+	}
+	return rows.String()
 }
 
 // cells takes a row of a table apart; nil: it is none.
