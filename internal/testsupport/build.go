@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -114,6 +115,7 @@ func lock(root, name string) (*os.File, error) {
 // build/bench: several commands make the same programs there.
 func Benchmarks(t testing.TB) {
 	t.Helper()
+	Limit(t, 10*time.Minute) // for the others' turns
 	locked, err := lock(Root(t), "bench.lock")
 	if err != nil {
 		t.Fatal(err)

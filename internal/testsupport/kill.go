@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,21 @@ func Kill(pid int) (line string, killed bool) {
 		}
 	}
 	return line, unix.Kill(pid, unix.SIGKILL) == nil
+}
+
+// Marked returns the processes that have an entry "NAME=value" in the environment that they were started with.
+func Marked(entry string) (found []int) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range paths {
+		environ, _ := os.ReadFile(path)
+		if !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+entry+"\x00")) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
 }
 
 // CommandLine returns the words of a process with blanks between. A zombie has none.

@@ -22,12 +22,16 @@ import (
 var ErrTimeout = errors.New("no end in time")
 
 // Run is Output for tests: a program that cannot be started, or does not end in
-// time, fails the test.
+// time, fails the test; the log then has what the program and its descendants were doing.
 func Run(t testing.TB, timeout time.Duration, env []string, argv ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	stdout, stderr, code, err := Output(timeout, env, argv...)
+	ctx, cancel := WithLimit(context.Background(), timeout)
+	defer cancel()
+	var stacks string
+	look := func(pid int) { stacks = Stacks(append([]int{pid}, descendants(pid)...)...) }
+	stdout, stderr, code, err := output(ctx, look, env, argv...)
 	if err != nil {
-		t.Fatalf("%v\nstdout:\n%s\nstderr:\n%s", err, stdout, stderr)
+		t.Fatalf("%v\nstdout:\n%s\nstderr:\n%s\n%s", err, stdout, stderr, stacks)
 	}
 	return stdout, stderr, code
 }
@@ -50,6 +54,11 @@ func WithLimit(ctx context.Context, timeout time.Duration) (context.Context, con
 // program's process group and all descendants are killed, and the error is the
 // context's cause.
 func OutputContext(ctx context.Context, env []string, argv ...string) (stdout, stderr string, code int, err error) {
+	return output(ctx, func(int) {}, env, argv...)
+}
+
+// output is OutputContext with a last look at a program that is to be killed.
+func output(ctx context.Context, look func(pid int), env []string, argv ...string) (stdout, stderr string, code int, err error) {
 	var out, errOut bytes.Buffer
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), env...)
@@ -63,6 +72,7 @@ func OutputContext(ctx context.Context, env []string, argv ...string) (stdout, s
 	}
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		look(cmd.Process.Pid)
 		killTree(cmd.Process.Pid)
 		close(killed)
 	})

@@ -217,3 +217,18 @@ func TestHosts(t *testing.T) {
 	assert.Equal(t, 255, code)
 	assert.Contains(t, errOut, "connect to host b")
 }
+
+// What a process does is said with gdb, and without.
+func TestStacks(t *testing.T) {
+	Require(t, "gdb", "sleep")
+	NothingLeft(t)
+	cmd := exec.Command("sleep", "60")
+	require.NoError(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	require.Eventually(t, func() bool { return CommandLine(cmd.Process.Pid) == "sleep 60" }, 10*time.Second, time.Millisecond)
+	head := fmt.Sprintf(`^process %d: sleep 60\n  thread %[1]d sleep: state S in \w+, system call \d+ 0x.*\n`, cmd.Process.Pid)
+	assert.Regexp(t, head+`(?s).*\n#0 .*nanosleep`, Stacks(cmd.Process.Pid))
+	t.Setenv("PATH", "")
+	assert.Regexp(t, head+`  thread \d+ in the kernel: .*\n$`, Stacks(cmd.Process.Pid))
+	assert.Empty(t, Stacks(1<<22+1), "there is no such process")
+}

@@ -17,8 +17,9 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// limit bounds every job. It is generous: other tests run on the same CPUs, and gdb writes a core in some of them.
-const limit = 3 * time.Minute
+// limit bounds every job. It is generous: other tests run on the same CPUs, and gdb writes a core in some of them. It is less
+// than tests/limit gives a test, which then goes on.
+const limit = 80 * time.Second
 
 // Crashes are many here; none is to write a core. What the caller has set for
 // OpenMP and MPI is not what the tests expect.

@@ -22,6 +22,7 @@ import (
 // and the Debian package built from it in any folder, without git, and installed.
 func TestReleaseIsReproducible(t *testing.T) {
 	testsupport.NothingLeft(t)
+	testsupport.Limit(t, 10*time.Minute) // all is built twice, without a cache of what it takes
 	testsupport.Require(t, "git", "dpkg-deb", "objdump")
 	name := "tpsl-" + makeVersion(t)
 	tarball := "build/" + name + ".tar.gz"

@@ -40,6 +40,7 @@ func coherence(t *testing.T, within time.Duration, env []string, options string,
 	t.Helper()
 	program := testsupport.CC(t, "tpslcc", "testdata/coherence.c", "-O2", "-pthread")
 	g := guests(t, 1)
+	testsupport.Limit(t, within+limit)
 	testsupport.NothingLeft(t)
 	command := fmt.Sprintf("exec taskset -c 0 %s/bin/mpiexec %s %s %d 1 copy", testsupport.Build(t), options, program, rounds)
 	ctx, cancel := testsupport.WithLimit(context.Background(), within)

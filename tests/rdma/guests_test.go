@@ -54,6 +54,7 @@ func boot(n int) func() (*guest.Group, error) {
 // guests returns the shared group of n guests. Ask before testsupport.NothingLeft, which else finds it left behind.
 func guests(t testing.TB, n int) *guest.Group {
 	t.Helper()
+	testsupport.Limit(t, 2*limit)
 	testsupport.Require(t, "qemu-system-x86_64", "busybox", "xz", "apt-get", "dpkg", "rdma", "sshd")
 	g, err := groups[n]()
 	require.NoError(t, err)

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// A report is what go test -json says in the end of a fixture: how each test ended, and what it printed. The package goes by "".
+type report struct{ ends, output map[string]string }
+
+// goTest runs the tests of a folder of testdata with a limit.
+func goTest(t *testing.T, limit time.Duration, folder string, options ...string) report {
+	t.Helper()
+	testsupport.Require(t, "go")
+	command := filepath.Join(t.TempDir(), "limit")
+	_, errOut, code := testsupport.Run(t, time.Minute, nil, "go", "build", "-o", command, ".")
+	require.Zero(t, code, errOut)
+	argv := append([]string{"go", "test", "-json", "-exec", fmt.Sprintf("%s -limit %v", command, limit)}, options...)
+	out, _, code := testsupport.Run(t, 5*time.Minute, nil, append(argv, "./testdata/"+folder)...)
+	assert.Equal(t, 1, code)
+	r := report{map[string]string{}, map[string]string{}}
+	for line := range strings.Lines(out) {
+		var event struct{ Action, Test, Output string }
+		require.NoError(t, json.Unmarshal([]byte(line), &event), line)
+		r.output[event.Test] += event.Output
+		if event.Action == "pass" || event.Action == "fail" {
+			require.Empty(t, r.ends[event.Test], "%s ends once", event.Test)
+			r.ends[event.Test] = event.Action
+		}
+	}
+	return r
+}
+
+// Whatever hangs, the package's other tests run, and the log has what it takes to find the cause.
+func TestHangs(t *testing.T) {
+	testsupport.NothingLeft(t)
+	r := goTest(t, 3*time.Second, "hangs")
+	assert.Equal(t, map[string]string{
+		"TestBefore": "pass", "TestGo": "fail", "TestGo/quick": "pass", "TestGo/waits": "fail", "TestProgram": "fail",
+		"TestLong": "pass", "TestLong/part": "pass", "TestFails": "fail", "TestAfter": "pass", "": "fail",
+	}, r.ends)
+	assert.Contains(t, r.output["TestGo/waits"], "TestGo/waits hangs: no progress for 3s; its processes:\n")
+	assert.Contains(t, r.output["TestGo/waits"], "hangs.waitForever(")
+	program := r.output["TestProgram"]
+	assert.Contains(t, program, "half a line\n")
+	for _, seconds := range []string{"1234", "1236"} {
+		assert.Regexp(t, `(?m)^process \d+: sleep `+seconds+`\n  thread \d+ sleep: state S in \S+, system call \d+ `, program)
+	}
+	assert.Contains(t, program, "nanosleep (")
+	assert.Equal(t, 1, strings.Count(r.output["TestAfter"], "=== RUN"))
+	for _, seconds := range []string{"1234", "1235", "1236"} {
+		assert.Error(t, exec.Command("pgrep", "-f", "^sleep "+seconds).Run(), "sleep %s runs on", seconds)
+	}
+}
+
+// A user's own choice of tests holds for those that are left, too; under the race detector, as without.
+func TestHangsOfChosen(t *testing.T) {
+	testsupport.Limit(t, 5*time.Minute) // the race detector's parts of Go's library may have to be made first
+	r := goTest(t, 3*time.Second, "hangs", "-race", "-skip=TestProgram|TestLong", "-run=Before|Go|Long|After")
+	assert.Equal(t, map[string]string{
+		"TestBefore": "pass", "TestGo": "fail", "TestGo/quick": "pass", "TestGo/waits": "fail", "TestAfter": "pass", "": "fail",
+	}, r.ends)
+}
+
+// What hangs before the first test fails the package.
+func TestHangsOutside(t *testing.T) {
+	r := goTest(t, 2*time.Second, "outside")
+	assert.Equal(t, map[string]string{"": "fail"}, r.ends)
+	assert.Contains(t, r.output[""], "the test binary, outside of its tests, hangs: no progress for 2s; its processes:\n")
+	assert.Contains(t, r.output[""], "outside.TestMain(")
+}
+
+func TestWithout(t *testing.T) {
+	argv := []string{"x.test", "-test.v=true", "-test.skip=A/b"}
+	assert.Equal(t, argv, without(nil, argv))
+	assert.Equal(t, []string{"x.test", "-test.v=true", "-test.skip=A/b|^(C|D)$"}, without([]string{"C", "D"}, argv))
+	assert.Equal(t, []string{"x.test", "-test.skip=^(C)$", "-test.v=true"}, without([]string{"C"}, argv[:2]))
+}
+
+// A binary that does not say which test runs is refused.
+func TestNotVerbose(t *testing.T) {
+	_, err := run(&bytes.Buffer{}, time.Minute, []string{"/bin/true"})
+	assert.ErrorContains(t, err, "say go test -v or -json")
+}
+
+// The output is passed on as it comes; what tests do is read in it, however it comes.
+func TestProgress(t *testing.T) {
+	const text = "\x16=== RUN   TestA\n\x16=== RUN   TestA/x\n\x16=== PAUSE TestA/x\nwords=== RUN   TestNot\n\x16=== CONT  TestA/x\n" +
+		"\x16=== ATTR  TestA/x limit 5m0s\n\x16=== ATTR  TestA/x other 9m0s\n\x16=== RUN   TestA/y\n"
+	var out bytes.Buffer
+	p := newProgress(&out, time.Minute)
+	for _, b := range []byte(text) {
+		_, _ = p.Write([]byte{b})
+	}
+	assert.Equal(t, text, out.String())
+	assert.Equal(t, []string{"TestA"}, p.begun)
+	assert.Len(t, p.running, 3)
+	assert.Equal(t, 5*time.Minute, p.allowed())
+	_, _ = p.Write([]byte("\x16    --- PASS: TestA/x (0.00s)\nhalf"))
+	assert.Equal(t, time.Minute, p.allowed())
+	out.Reset()
+	p.hangs("stacks\n")
+	p.fail()
+	assert.Regexp(t, `^\n\x16=== NAME  TestA/y\nTestA/y hangs: no progress for 1m0s; its processes:\nstacks\n`+
+		`\x16--- FAIL: TestA/y \(0\.00s\)\n\x16--- FAIL: TestA \(0\.00s\)\n$`, out.String())
+}
