@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if address := os.Getenv(stranger); address != "" {
 		beStranger(&net.UnixAddr{Net: "unixpacket", Name: address})
 	}
+	if os.Getenv(counting) != "" {
+		count()
+	}
 	os.Exit(m.Run())
 }
 

@@ -5,8 +5,11 @@ package foreign
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -18,12 +21,39 @@ import (
 	"github.com/tpsl/tpsl/hydra/proxy"
 )
 
-// counter is a process that writes a line for each signal.
+// counting is the environment variable that makes this test program a process that writes a line for each signal. A shell that
+// waits for input is none: it may look for signals, get one, and then wait.
+const counting = "TPSL_TEST_COUNTING"
+
+func count() {
+	signals := make(chan os.Signal, 100)
+	signal.Notify(signals, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTERM)
+	fmt.Println("ready")
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the test
+		os.Exit(1)
+	}()
+	for s := range signals {
+		switch s {
+		case unix.SIGUSR1:
+			fmt.Println("usr1")
+		case unix.SIGUSR2:
+			fmt.Println("usr2")
+		case unix.SIGTERM:
+			os.Exit(0)
+		}
+	}
+}
+
+// counter starts a process that writes a line for each signal.
 func counter(t *testing.T) (pid int, lines *bufio.Reader) {
 	t.Helper()
-	cmd := exec.Command("/bin/bash", "-c", "trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'exit 0' TERM; echo ready; while read -r; do :; done")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), counting+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	_, err := cmd.StdinPipe() // its end is the process's, if the test should be killed
+	_, err = cmd.StdinPipe() // its end is the process's, if the test should be killed
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
