@@ -56,9 +56,12 @@ func run(t *testing.T, env []string, argv ...string) outcome {
 	return runFor(t, limit, env, argv...)
 }
 
-func runFor(t *testing.T, limit time.Duration, env []string, argv ...string) (o outcome) {
+func runFor(t *testing.T, long time.Duration, env []string, argv ...string) (o outcome) {
 	t.Helper()
-	o.stdout, o.stderr, o.code = testsupport.Run(t, limit, env, argv...)
+	if long > limit {
+		testsupport.Limit(t, long+limit)
+	}
+	o.stdout, o.stderr, o.code = testsupport.Run(t, long, env, argv...)
 	return o
 }
 

@@ -101,7 +101,7 @@ func once(p *progress, argv []string) (code int, over bool, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, false, fmt.Errorf("run a test binary: %w", err)
 	}
-	stop := forward(cmd.Process)
+	signals, stop := interrupted()
 	defer stop()
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
@@ -113,6 +113,9 @@ func once(p *progress, argv []string) (code int, over bool, err error) {
 				return 128 + int(status.Signal()), false, nil
 			}
 			return status.ExitStatus(), false, nil
+		case s := <-signals:
+			kill(cmd.Process.Pid, entry, ended)
+			return 128 + int(s.(syscall.Signal)), false, nil
 		case <-time.After(time.Until(p.deadline())):
 			if time.Now().Before(p.deadline()) {
 				continue
@@ -125,18 +128,11 @@ func once(p *progress, argv []string) (code int, over bool, err error) {
 	}
 }
 
-// forward passes on what go test sends to a binary that is too slow for it. A terminal's Ctrl-C reaches the binary without help.
-func forward(process *os.Process) (stop func()) {
-	signals := make(chan os.Signal, 8)
+// interrupted gets the signals by which a user, or go test, ends the tests.
+func interrupted() (signals chan os.Signal, stop func()) {
+	signals = make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP, unix.SIGINT)
-	go func() {
-		for s := range signals {
-			if s != unix.SIGINT {
-				_ = process.Signal(s)
-			}
-		}
-	}()
-	return func() { signal.Stop(signals); close(signals) }
+	return signals, func() { signal.Stop(signals) }
 }
 
 // kill ends a binary, which by SIGQUIT first prints its goroutines, and all that it started: what is below it, and orphans,

@@ -35,6 +35,7 @@ func run(t *testing.T, g *Group, env []string, argv ...string) Result {
 func TestGroup(t *testing.T) {
 	testsupport.Require(t, "qemu-system-x86_64", "busybox", "xz", "apt-get", "dpkg", "rdma", "sshd")
 	testsupport.NothingLeft(t)
+	testsupport.Limit(t, 5*time.Minute) // to boot, where many others use the processors
 	g, err := Start(t.Context(), Options{Guests: 1, Rails: 2})
 	require.NoError(t, err)
 	t.Cleanup(func() {
