@@ -14,10 +14,7 @@ import (
 	"time"
 )
 
-// marker begins the lines that test2json is to believe, where -test.v=test2json asks for them.
-const marker = "\x16"
-
-// What a test binary says of its tests. See testing's -v, and T.Attr.
+// What a test binary says of its tests: see testing's -v, and T.Attr. -test.v=test2json has it mark these lines.
 var (
 	beginning = regexp.MustCompile(`^(\x16?)=== (RUN|NAME|PAUSE|CONT|ATTR) +(\S+)(?: limit (\S+))?`)
 	ending    = regexp.MustCompile(`^\x16? *--- (?:PASS|FAIL|SKIP): (\S+) \(`)
