@@ -58,6 +58,9 @@ void tpsl_rank_watch_faults(void);
 
 /* ---- threads.c ---- */
 void tpsl_threads_start(void);
+/* Calls it when the calling thread ends, once. For the shim. */
+void tpsl_at_thread_end(void (*call)(void));
+size_t tpsl_stack_taken(void); /* bytes that the lent block takes of each stack, in whole pages */
 
 /* ---- zone.c ---- */
 void tpsl_zone_start(void);

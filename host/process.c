@@ -91,7 +91,7 @@ static size_t stack_size(void)
     struct rlimit r;
     if (getrlimit(RLIMIT_STACK, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
         return unlimited_stack;
-    return r.rlim_cur + PARKED_FRAMES;
+    return r.rlim_cur + PARKED_FRAMES + tpsl_stack_taken();
 }
 
 bool tpsl_rank_start(struct tpsl_rank *rank)

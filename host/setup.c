@@ -33,7 +33,8 @@ rlim_t tpsl_files_of_ranks(void)
     return files.rlim_cur;
 }
 
-/* As after execve (signal(7)): what was ignored still is, the rest is default. */
+/* As after execve (signal(7)): what was ignored still is, the rest is default. But for libc's own two signals, which
+ * signal() leaves alone: see cancel_once. */
 static void reset_signals(void)
 {
     stack_t none = {.ss_flags = SS_DISABLE};

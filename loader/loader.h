@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <threads.h>
 
 #include "census.h"
 
@@ -288,6 +289,8 @@ void tpsl_keys_end_instance(const struct tpsl_instance *);
 struct tpsl_thread_hooks {
     void *(*capture)(void);     /* on the creating thread; NULL: nothing to hand on */
     void (*enter)(void *state); /* on the new thread, before its start routine */
+    /* Changes what the thread is made with; what it returns, if not 0, is pthread_create's error. NULL: it stays. */
+    int (*widen)(pthread_attr_t *);
 };
 void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);
 typedef int tpsl_thread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -360,6 +363,7 @@ int tpsl_cxa_atexit(void (*)(void *), void *, void *);
 void tpsl_cxa_finalize(void *);
 int tpsl_cxa_thread_atexit(void (*)(void *), void *, void *);
 int tpsl_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int tpsl_thrd_create(thrd_t *, thrd_start_t, void *);
 void tpsl_refuse(const char *text); /* what tpsl_dlerror tells the thread next */
 char *tpsl_own_error(void);         /* that, but not what ld.so's would tell */
 void tpsl_dlerror_leave(void);      /* at the end of the thread */

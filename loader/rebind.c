@@ -54,6 +54,7 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"getenv", tpsl_getenv, BOTH},
     {"secure_getenv", secure_getenv_overlaid, BOTH},
     {"pthread_create", tpsl_pthread_create, OWN},
+    {"thrd_create", tpsl_thrd_create, OWN},
     {"pthread_key_create", tpsl_key_create, TPSL_REBIND_PRIVATE},
     {"pthread_key_delete", tpsl_key_delete, TPSL_REBIND_PRIVATE},
     {"sigaction", tpsl_sigaction, TPSL_REBIND_PRIVATE},

@@ -18,6 +18,7 @@ void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *h)
  * malloc, 64 MiB of addresses, a page and a page table, which threads that allocate nothing do without. */
 struct birth {
     void *(*routine)(void *);
+    thrd_start_t c11; /* in the place of routine, if not NULL */
     void *argument;
     struct tpsl_instance *instance;
     void *state;
@@ -54,17 +55,37 @@ static void *enter(void *arg)
     tpsl_become(b.instance);
     if (b.state)
         hooks->enter(b.state);
-    return b.routine(b.argument);
+    return b.c11 ? (void *)(intptr_t)b.c11(b.argument) : b.routine(b.argument);
 }
 
-static int create_inheriting(tpsl_thread_create *create, struct tpsl_instance *in, pthread_t *thread, const pthread_attr_t *attr,
-                             void *(*routine)(void *), void *argument)
+/* The hook gets a copy, which it may change only as pthread_attr_set... do: libc's extension of it is the caller's. */
+static int create_wide(tpsl_thread_create *create, pthread_t *thread, const pthread_attr_t *attr, struct birth *b)
+{
+    if (!hooks || !hooks->widen)
+        return create(thread, attr, enter, b);
+    pthread_attr_t wide;
+    int rc = 0;
+    if (attr)
+        wide = *attr;
+    else if ((rc = pthread_getattr_default_np(&wide)) != 0)
+        return rc;
+    rc = hooks->widen(&wide);
+    if (rc == 0)
+        rc = create(thread, &wide, enter, b);
+    if (!attr)
+        pthread_attr_destroy(&wide);
+    return rc;
+}
+
+/* As `as` says, and then for the instance. */
+static int create_inheriting(tpsl_thread_create *create, pthread_t *thread, const pthread_attr_t *attr, struct birth as)
 {
     struct birth *b = get();
     if (!b)
         return EAGAIN;
-    *b = (struct birth){routine, argument, in, hooks ? hooks->capture() : NULL, NULL};
-    int rc = create ? create(thread, attr, enter, b) : ENOSYS;
+    *b = as;
+    b->state = hooks ? hooks->capture() : NULL;
+    int rc = create ? create_wide(create, thread, attr, b) : ENOSYS;
     if (rc)
         free(b);
     return rc;
@@ -72,12 +93,26 @@ static int create_inheriting(tpsl_thread_create *create, struct tpsl_instance *i
 
 int tpsl_thread_create_inheriting(tpsl_thread_create *create, pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
-    return create_inheriting(create, tpsl_current, thread, attr, routine, argument);
+    return create_inheriting(create, thread, attr, (struct birth){.routine = routine, .argument = argument, .instance = tpsl_current});
 }
 
 /* As code of an instance calls it. By the process's function, which may be a sanitizer's
  * that must know all threads. */
+static tpsl_thread_create *of_process(void)
+{
+    return (tpsl_thread_create *)tpsl_process_symbol("pthread_create", NULL);
+}
+
 int tpsl_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
-    return create_inheriting(tpsl_process_symbol("pthread_create", NULL), tpsl_asking(__builtin_return_address(0)), thread, attr, routine, argument);
+    return create_inheriting(of_process(), thread, attr,
+                             (struct birth){.routine = routine, .argument = argument, .instance = tpsl_asking(__builtin_return_address(0))});
+}
+
+/* libc's calls its own pthread_create. thrd_join takes the result from where pthread_join does. */
+int tpsl_thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    int rc = create_inheriting(of_process(), thread, NULL,
+                               (struct birth){.c11 = function, .argument = argument, .instance = tpsl_asking(__builtin_return_address(0))});
+    return rc == 0 ? thrd_success : rc == ENOMEM ? thrd_nomem : thrd_error;
 }

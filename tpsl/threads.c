@@ -25,7 +25,7 @@ static void enter(void *ep)
 
 __attribute__((constructor)) static void set_hooks(void)
 {
-    static const struct tpsl_thread_hooks hooks = {capture, enter};
+    static const struct tpsl_thread_hooks hooks = {capture, enter, NULL};
     tpsl_set_thread_hooks(&hooks);
 }
 

@@ -21,6 +21,7 @@ extern char **environ;
 void tpsl_rank_finish(void); /* the rank's atexit list and destructors */
 const char *tpsl_program(void);
 void tpsl_in_zone(const char *zone, void (*call)(void *), void *argument);
+void tpsl_at_thread_end(void (*call)(void)); /* when the calling thread ends, once */
 
 /* ---- streams.c ---- */
 void tpsl_streams_open(void); /* the standard ones */

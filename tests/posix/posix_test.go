@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package posix
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+const (
+	ranks = 4
+	limit = 2 * time.Minute // of a job
+	least = 30              // programs
+)
+
+func TestMain(m *testing.M) {
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	testsupport.ClearEnvironment()
+	os.Exit(m.Run())
+}
+
+// outcome is what a job leaves: its words, line by line in an order of their own, its exit code,
+// and the files that it wrote, by name.
+type outcome struct {
+	stdout, stderr []string
+	code           int
+	files          map[string]string
+}
+
+var (
+	// The report of a crash, which the launcher shows again, is ours alone.
+	report = regexp.MustCompile(`(?m)^(=   \| )?\[\d\] tpsl: .*\n|^=   ITS LAST LINES ON STDERR:\n`)
+	number = regexp.MustCompile(`PID \d+`)
+)
+
+func lines(text string) []string { return slices.Sorted(strings.Lines(text)) }
+
+func run(t *testing.T, options []string, program, name string) outcome {
+	t.Helper()
+	folder := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // for programs that give up being root
+	require.NoError(t, os.Chmod(folder, 0o755))
+	for rank := range ranks {
+		require.NoError(t, os.Mkdir(filepath.Join(folder, fmt.Sprint(rank)), 0o777))
+	}
+	mpiexec := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
+	argv := append([]string{mpiexec, "-l", "-n", fmt.Sprint(ranks)}, options...)
+	stdout, stderr, code := testsupport.Run(t, limit, nil, append(argv, program, name, folder)...)
+	stdout = strings.ReplaceAll(stdout, folder, "FOLDER")
+	stderr = number.ReplaceAllString(report.ReplaceAllString(strings.ReplaceAll(stderr, folder, "FOLDER"), ""), "PID N")
+	return outcome{lines(stdout), lines(stderr), code, files(t, folder)}
+}
+
+func files(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		found[strings.TrimPrefix(path, folder)] = string(content)
+		return err
+	}))
+	return found
+}
+
+// A source is compiled by what its name says.
+func compile(t *testing.T, source string) string {
+	t.Helper()
+	flags := []string{"-D_GNU_SOURCE", "-O1", "-pthread"}
+	switch {
+	case filepath.Ext(source) == ".cc":
+		return testsupport.CC(t, "g++", source, flags...)
+	case filepath.Base(source) == "mpi.c":
+		return testsupport.CC(t, "mpicc.mpich", source, flags...)
+	case filepath.Base(source) == "trampolines.c":
+		flags = append(flags, "-Wl,-z,execstack")
+	}
+	return testsupport.CC(t, "gcc", source, append(flags, "-rdynamic", "-lm")...)
+}
+
+func TestPrivateRanksAreAsFlat(t *testing.T) {
+	testsupport.NothingLeft(t)
+	sources, err := filepath.Glob("testdata/*.c*")
+	require.NoError(t, err)
+	count := 0
+	for _, source := range sources {
+		area := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
+		program := compile(t, source)
+		names, stderr, code := testsupport.Run(t, limit, nil, program)
+		require.Zero(t, code, stderr)
+		for _, name := range strings.Fields(names) {
+			count++
+			t.Run(area+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				want := run(t, nil, program, name)
+				require.Less(t, want.code, 98, want.stderr) // by posix.h, 99 is a call that went wrong
+				assert.Equal(t, want, run(t, []string{"-rpp", fmt.Sprint(ranks), "-tpsl", "private"}, program, name))
+			})
+		}
+	}
+	require.GreaterOrEqual(t, count, least)
+	t.Logf("%d programs", count)
+}

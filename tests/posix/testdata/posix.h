@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A source of this folder is a table of small programs, `programs`, that ends with NULL.
+ * Without arguments it lists their names; NAME FOLDER runs one.
+ */
+#ifndef POSIX_H
+#define POSIX_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct program {
+    const char *name;
+    void (*run)(void);
+};
+#define PROGRAM(name) {#name, name}
+extern const struct program programs[];
+
+static int rank;
+static const char *folder; /* each rank's own; it is empty at the start */
+
+#define SAY(...) (printf(__VA_ARGS__), putchar('\n'))
+/* Ends the program with a line where a call does not give 0. */
+#define OK(call)                                                                         \
+    do {                                                                                 \
+        int ok_ = (call);                                                                \
+        if (ok_ != 0) {                                                                  \
+            fprintf(stderr, "%s:%d: %s gives %d (errno %d)\n", __FILE__, __LINE__, #call, ok_, errno); \
+            exit(99);                                                                    \
+        }                                                                                \
+    } while (0)
+
+/* The path of a file of this rank. */
+static inline const char *path_of(const char *name)
+{
+    static char path[2][4096];
+    static int turn;
+    snprintf(path[turn ^= 1], sizeof path[0], "%s/%s", folder, name);
+    return path[turn];
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        for (const struct program *p = programs; p->name; p++)
+            puts(p->name);
+        return 0;
+    }
+    const char *number = getenv("PMI_RANK");
+    static char own[4096];
+    rank = number ? atoi(number) : 0;
+    snprintf(own, sizeof own, "%s/%d", argv[2], rank);
+    folder = own;
+    for (const struct program *p = programs; p->name; p++)
+        if (strcmp(p->name, argv[1]) == 0) {
+            p->run();
+            return 0;
+        }
+    return 98;
+}
+
+#endif
