@@ -31,7 +31,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     bool sent = info->si_code <= 0;
     if (!sent && (number == SIGSEGV || number == SIGBUS))
-        tpsl_copy_fault();
+        tpsl_copy_fault(context);
     report(number, info, context);
     signal(number, SIG_DFL);
     if (sent)

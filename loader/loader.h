@@ -276,6 +276,8 @@ void tpsl_static_tls_leave(void); /* at the end of the thread */
 /* ---- lock.c: for the end of a thread and for signal handlers; errno stays ---- */
 void tpsl_lock(atomic_int *word, sigset_t *before); /* no signal comes until tpsl_unlock */
 void tpsl_unlock(atomic_int *word, const sigset_t *before);
+void tpsl_hold_signals(sigset_t *before); /* without a lock */
+void tpsl_let_signals(const sigset_t *before);
 
 /* ---- cpus.c ---- */
 bool tpsl_parse_cpus(const char *list, cpu_set_t *); /* false: it names none */
@@ -382,8 +384,8 @@ void *tpsl_memset(void *, int, size_t);
 ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
-/* For the handler of SIGSEGV and SIGBUS: does not return when the fault is that of a
+/* For the handler of SIGSEGV and SIGBUS, which passes its third argument: does not return when the fault is that of a
  * copy above, which then gives EFAULT. */
-void tpsl_copy_fault(void);
+void tpsl_copy_fault(const void *context);
 
 #endif

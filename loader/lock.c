@@ -18,12 +18,22 @@
 
 enum { FREE, HELD, WANTED };
 
-void tpsl_lock(atomic_int *word, sigset_t *before)
+void tpsl_hold_signals(sigset_t *before)
 {
-    int state = FREE, error = errno;
     sigset_t all;
     sigfillset(&all);
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, before, _NSIG / 8);
+}
+
+void tpsl_let_signals(const sigset_t *before)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, _NSIG / 8);
+}
+
+void tpsl_lock(atomic_int *word, sigset_t *before)
+{
+    int state = FREE, error = errno;
+    tpsl_hold_signals(before);
     if (atomic_compare_exchange_strong_explicit(word, &state, HELD, memory_order_acquire, memory_order_relaxed))
         return;
     while (atomic_exchange_explicit(word, WANTED, memory_order_acquire) != FREE)
@@ -35,5 +45,5 @@ void tpsl_unlock(atomic_int *word, const sigset_t *before)
 {
     if (atomic_exchange_explicit(word, FREE, memory_order_release) == WANTED)
         syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, _NSIG / 8);
+    tpsl_let_signals(before);
 }

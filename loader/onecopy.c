@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum probe { UNTRIED, ALLOWED, REFUSED };
@@ -36,10 +37,13 @@ void tpsl_set_process_peers(bool others)
 
 static __thread sigjmp_buf *volatile recovery __attribute__((tls_model("initial-exec")));
 
-void tpsl_copy_fault(void)
+/* The mask comes from the handler's context: saving it at each copy would be a system call. */
+void tpsl_copy_fault(const void *context)
 {
-    if (recovery)
-        siglongjmp(*recovery, 1);
+    if (!recovery)
+        return;
+    pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
+    siglongjmp(*recovery, 1);
 }
 
 void tpsl_set_siblings(int *volatile const *ids, size_t n)

@@ -4,6 +4,7 @@
 package loader_test
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -91,6 +92,68 @@ func TestSharedSegmentsAreMappedOnce(t *testing.T) {
 	assert.Equal(t, 1, mapped(t, "tpsl-test-segment"), "b still uses it")
 	assert.Zero(t, call(t, b, "detach", first))
 	assert.Equal(t, 0, mapped(t, "tpsl-test-segment"))
+}
+
+// An instance may unmap a part of a segment. What others use stays; what nobody uses goes.
+func TestPartsOfSharedSegments(t *testing.T) {
+	const page, pages = 4096, 6
+	path, name := library(t, "segment.c"), "tpsl-test-parts"
+	a, b := open(t, path), open(t, path)
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	const size = pages*page - 100 // the last page is not a whole one
+	require.NoError(t, unix.Ftruncate(fd, size))
+	first, err := a.Call("attach_all", uintptr(fd), size)
+	require.NoError(t, err)
+	second, err := b.Call("attach_all", uintptr(fd), size)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	detach := func(i *loader.Instance, from, to uintptr) { assert.Zero(t, call(t, i, "detach_part", first, from, to)) }
+	is := func(want string) {
+		t.Helper()
+		assert.Equal(t, want, mappedPages(t, name, first, pages))
+	}
+	is("######")
+	detach(a, 2*page, 3*page)
+	is("######")
+	detach(b, page, 3*page)
+	is("##.###") // b has left the second page, a the third, which b has left, too
+	detach(a, 0, 2*page)
+	is("#..###") // b uses the first one
+	detach(b, 0, size)
+	is("...###") // a the last ones
+	again, err := b.Call("attach_all", uintptr(fd), size)
+	require.NoError(t, err)
+	assert.NotEqual(t, first, again, "there is no whole one")
+	assert.Zero(t, call(t, b, "detach_part", again, 0, size))
+	is("...###")
+	detach(a, 5*page, 5*page+1)
+	is("...##.")
+	assert.Equal(t, -1, call(t, a, "detach_part", first, 1, page), "not the start of a page")
+	a.Close()
+	is("......")
+	b.Close()
+}
+
+// mappedPages has a character for each page from an address on: # where the file is mapped.
+func mappedPages(t *testing.T, name string, start uintptr, pages int) string {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	found := []byte(strings.Repeat(".", pages))
+	for _, line := range strings.Split(string(maps), "\n") {
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(line, "%x-%x", &from, &to); n != 2 || !strings.Contains(line, name) {
+			continue
+		}
+		for i := range found {
+			if at := start + uintptr(i)*4096; from <= at && at < to {
+				found[i] = '#'
+			}
+		}
+	}
+	return string(found)
 }
 
 func TestSysVSegmentsAreAttachedOnce(t *testing.T) {

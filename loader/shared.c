@@ -11,6 +11,8 @@
  * A segment is (device, inode, offset, length, protection) for mmap and the id for
  * shmat. An instance that maps a segment twice gets two mappings, as it would in
  * a process of its own: programs may count on two addresses.
+ *
+ * An instance may unmap a part. The mapping is then cut, so that each part has its own users.
  */
 #include "loader.h"
 
@@ -21,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct key {
     uint64_t device, inode; /* shmat: UINT64_MAX and the segment id */
@@ -121,29 +124,111 @@ void *tpsl_mmap(void *hint, size_t length, int protection, int flags, int fd, of
     return address;
 }
 
-static bool overlaps(const struct mapping *m, const char *start, size_t length)
+static size_t whole_pages(size_t length)
 {
-    return m->key.device != UINT64_MAX && start < m->address + m->key.length && m->address < start + length;
+    size_t page = (size_t)getpagesize();
+    return (length + page - 1) & ~(page - 1);
 }
 
-/* Unmaps what nobody else uses. A part of a segment that others use stays mapped
- * until the last of them leaves; the caller cannot tell. */
-int tpsl_munmap(void *start, size_t length)
+static char *end_of(const struct mapping *m)
 {
-    bool stays = false;
-    int rc = 0;
-    pthread_mutex_lock(&lock);
+    return m->address + whole_pages(m->key.length);
+}
+
+static bool is_sysv(const struct mapping *m)
+{
+    return m->key.device == UINT64_MAX;
+}
+
+static void free_mapping(struct mapping *m)
+{
+    for (struct user *u = m->users, *next; u; u = next) {
+        next = u->next;
+        free(u);
+    }
+    free(m);
+}
+
+/* Makes two mappings of one, with the same users. False: no memory. */
+static bool cut(struct mapping *m, size_t at)
+{
+    struct mapping *rest = malloc(sizeof *rest);
+    if (!rest)
+        return false;
+    *rest = (struct mapping){.next = m->next, .key = m->key, .address = m->address + at};
+    for (const struct user *u = m->users; u; u = u->next)
+        if (!add_user(rest, u->instance)) {
+            free_mapping(rest);
+            return false;
+        }
+    rest->key.offset += at;
+    rest->key.length -= at;
+    m->key.length = at;
+    m->next = rest;
+    return true;
+}
+
+static bool cut_at(const char *edge)
+{
+    for (struct mapping *m = mappings; m; m = m->next)
+        if (!is_sysv(m) && m->address < edge && edge < end_of(m) && !cut(m, (size_t)(edge - m->address)))
+            return false;
+    return true;
+}
+
+static bool is_inside(const struct mapping *m, const char *start, const char *end)
+{
+    return !is_sysv(m) && start <= m->address && m->address < end;
+}
+
+static void leave_all(const char *start, const char *end)
+{
     for (struct mapping **p = &mappings; *p;) {
         struct mapping *m = *p;
-        if (overlaps(m, start, length) && leave(p, tpsl_current))
-            stays = true;
+        if (is_inside(m, start, end))
+            leave(p, tpsl_current);
         if (*p == m)
             p = &m->next;
     }
+}
+
+static const struct mapping *lowest(const char *start, const char *end)
+{
+    const struct mapping *found = NULL;
+    for (const struct mapping *m = mappings; m; m = m->next)
+        if (is_inside(m, start, end) && (!found || m->address < found->address))
+            found = m;
+    return found;
+}
+
+/* Unmaps the range but for what has users still. Gives up the lock when it has found all of that, before it unmaps:
+ * libucm hears of each unmap, and its handlers may map. */
+static int unmap_around_users(char *start, char *end)
+{
+    const struct mapping *used = lowest(start, end);
+    char *stop = used ? used->address : end;
+    int rc = 0;
+    if (used && end_of(used) < end)
+        rc = unmap_around_users(end_of(used), end);
+    else
+        pthread_mutex_unlock(&lock);
+    return start < stop && munmap(start, (size_t)(stop - start)) != 0 ? -1 : rc;
+}
+
+/* What others use stays mapped until the last of them leaves; the caller cannot tell. */
+int tpsl_munmap(void *address, size_t length)
+{
+    char *start = address, *end = start + whole_pages(length);
+    if (length == 0 || whole_pages((uintptr_t)start) != (uintptr_t)start)
+        return munmap(address, length); /* the kernel says what is wrong */
+    pthread_mutex_lock(&lock);
+    if (cut_at(start) && cut_at(end)) {
+        leave_all(start, end);
+        return unmap_around_users(start, end);
+    }
     pthread_mutex_unlock(&lock);
-    if (!stays)
-        rc = munmap(start, length);
-    return rc;
+    errno = ENOMEM;
+    return -1;
 }
 
 void *tpsl_shmat(int id, const void *hint, int flags)
@@ -167,7 +252,7 @@ int tpsl_shmdt(const void *address)
     bool stays = false;
     pthread_mutex_lock(&lock);
     for (struct mapping **p = &mappings; *p; p = &(*p)->next)
-        if ((*p)->key.device == UINT64_MAX && (*p)->address == address) {
+        if (is_sysv(*p) && (*p)->address == address) {
             stays = leave(p, tpsl_current);
             break;
         }
@@ -181,7 +266,7 @@ void tpsl_shared_end_instance(struct tpsl_instance *in)
     for (struct mapping **p = &mappings; *p;) {
         struct mapping *m = *p, was = *m;
         if (*user_of(m, in) && !leave(p, in)) {
-            if (was.key.device == UINT64_MAX)
+            if (is_sysv(&was))
                 shmdt(was.address);
             else
                 munmap(was.address, was.key.length);

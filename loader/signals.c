@@ -2,108 +2,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* Signal handlers: the process has one per signal, an instance believes it has its
- * own. So each instance's handler is kept with the instance, and one dispatcher
+ * own. So each instance's action is kept with the instance, and one dispatcher
  * stands in the process.
  *
  * A signal that was sent goes to the handler of every instance. A fault goes to the
  * instance of the faulting thread. What the program had set before is returned as
  * the previous handler to the first instance that asks, which may chain to it, and
  * comes back when no instance handles the signal any more.
+ *
+ * The lock keeps signals out, so the dispatcher can take it. It calls handlers without it.
  */
 #include "loader.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
+#include <ucontext.h>
 
 enum { SIGNALS = 65 };
 
-struct action {
-    struct sigaction action; /* first */
-    struct action *older;    /* the dispatcher may still read it */
-};
-
 struct disposition {
-    struct disposition *next; /* of the next instance, for the same signal */
-    struct tpsl_instance *_Atomic instance;
-    struct action *_Atomic action; /* NULL: default */
+    struct disposition *next;       /* of the next instance, for the same signal */
+    struct tpsl_instance *instance; /* NULL: free for the next one */
+    struct sigaction action;
+    atomic_int guests; /* threads that are in its handler without acting for the instance */
 };
 
-/* Lists grow at their head and never shrink, as the dispatcher walks them unlocked; an
- * element without an instance is taken by the next one. */
+/* Lists grow at their head and never shrink, as the dispatcher walks them unlocked. All else that
+ * is here goes by the lock. */
 static struct disposition *_Atomic heads[SIGNALS];
 static struct sigaction program[SIGNALS];
 static bool dispatching[SIGNALS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int lock;
 
-/* Whether the instance does something about the signal, be it to ignore it. */
+static const struct sigaction by_default = {.sa_handler = SIG_DFL};
+
+/* Whether it does something about the signal, be it to ignore it. */
 static bool is_set(const struct sigaction *a)
 {
-    return a && a->sa_handler != SIG_DFL;
-}
-
-static const struct sigaction *action_of(struct disposition *d)
-{
-    return (const struct sigaction *)atomic_load_explicit(&d->action, memory_order_acquire);
-}
-
-static void call(struct disposition *d, int number, siginfo_t *info, void *context)
-{
-    const struct sigaction *a = action_of(d);
-    if (!is_set(a) || a->sa_handler == SIG_IGN)
-        return;
-    struct tpsl_instance *before = tpsl_become(d->instance);
-    if (a->sa_flags & SA_SIGINFO)
-        a->sa_sigaction(number, info, context);
-    else
-        a->sa_handler(number);
-    tpsl_become(before);
-}
-
-static bool is_fault(int number, const siginfo_t *info)
-{
-    return info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP);
-}
-
-static void dispatch(int number, siginfo_t *info, void *context)
-{
-    bool handled = false;
-    if (is_fault(number, info))
-        tpsl_copy_fault();
-    for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next) {
-        if (is_fault(number, info) && d->instance != tpsl_current)
-            continue;
-        handled |= is_set(action_of(d));
-        call(d, number, info, context);
-    }
-    if (!handled) /* the fault of a thread without handler happens again under the program's */
-        sigaction(number, &program[number], NULL);
-}
-
-static struct disposition *disposition_of(struct tpsl_instance *in, int number)
-{
-    struct disposition *d = atomic_load(&heads[number]);
-    while (d && d->instance != in)
-        d = d->next;
-    return d;
-}
-
-/* The flags and mask in force are those that an instance set last. */
-static bool install(int number, const struct sigaction *as)
-{
-    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = (as->sa_flags & ~SA_RESETHAND) | SA_SIGINFO | SA_ONSTACK, .sa_mask = as->sa_mask};
-    struct sigaction before;
-    if (sigaction(number, &ours, &before) != 0)
-        return false;
-    if (!dispatching[number])
-        program[number] = before;
-    dispatching[number] = true;
-    return true;
+    return a->sa_handler != SIG_DFL;
 }
 
 static bool anyone_handles(int number)
 {
     for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next)
-        if (is_set(action_of(d)))
+        if (is_set(&d->action))
             return true;
     return false;
 }
@@ -117,27 +60,97 @@ static void give_back(int number)
     dispatching[number] = false;
 }
 
-/* Preconditions: lock is held. */
-static int set(int number, const struct sigaction *new, struct disposition *d)
+/* What the dispatcher finds of an instance. */
+struct found {
+    struct sigaction action;
+    struct tpsl_instance *instance;
+    bool guest; /* the thread does not act for it */
+};
+
+/* Looks for a handler that the signal is for, as the kernel would (SA_RESETHAND). While a guest is in it, the instance stays. */
+static struct found look(struct disposition *d, int number, bool fault)
 {
-    struct action *copy = malloc(sizeof *copy);
-    if (!copy)
-        return -1;
-    *copy = (struct action){*new, atomic_load(&d->action)};
-    if (is_set(new) && !install(number, new)) {
-        free(copy);
-        return -1;
+    sigset_t before;
+    tpsl_lock(&lock, &before);
+    struct found f = {d->action, d->instance, d->instance != tpsl_current};
+    if (fault && f.guest)
+        f.action = by_default;
+    if (is_set(&f.action) && f.action.sa_handler != SIG_IGN) {
+        if (f.action.sa_flags & (int)SA_RESETHAND) {
+            d->action = by_default;
+            give_back(number);
+        }
+        d->guests += f.guest;
     }
-    atomic_store_explicit(&d->action, copy, memory_order_release);
-    if (!is_set(new))
-        give_back(number);
-    return 0;
+    tpsl_unlock(&lock, &before);
+    return f;
+}
+
+/* As the kernel would, with the action's mask on top of that of the thread (sigaction(2)). */
+static void call(struct disposition *d, const struct found *f, int number, siginfo_t *info, void *context)
+{
+    sigset_t before, during;
+    sigorset(&during, &((ucontext_t *)context)->uc_sigmask, &f->action.sa_mask);
+    if (!(f->action.sa_flags & SA_NODEFER))
+        sigaddset(&during, number);
+    pthread_sigmask(SIG_SETMASK, &during, &before);
+    struct tpsl_instance *acted_for = tpsl_become(f->instance);
+    f->action.sa_sigaction(number, info, context); /* the kernel, too, passes all three whatever SA_SIGINFO says */
+    tpsl_become(acted_for);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    d->guests -= f->guest;
+}
+
+static bool is_fault(int number, const siginfo_t *info)
+{
+    return info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP);
+}
+
+static void dispatch(int number, siginfo_t *info, void *context)
+{
+    bool handled = false, fault = is_fault(number, info);
+    if (fault)
+        tpsl_copy_fault(context);
+    for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next) {
+        struct found f = look(d, number, fault);
+        if (!is_set(&f.action))
+            continue;
+        handled = true;
+        if (f.action.sa_handler != SIG_IGN)
+            call(d, &f, number, info, context);
+    }
+    if (!handled) /* the fault of a thread without handler happens again under the program's */
+        sigaction(number, &program[number], NULL);
+}
+
+static struct disposition *disposition_of(struct tpsl_instance *in, int number)
+{
+    struct disposition *d = atomic_load(&heads[number]);
+    while (d && d->instance != in)
+        d = d->next;
+    return d;
+}
+
+/* The dispatcher is not interrupted; handlers have their own masks (call). What the kernel does beside calling goes
+ * by what an instance set last. */
+static bool install(int number, const struct sigaction *as)
+{
+    const int kernels = SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;
+    struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = (as->sa_flags & kernels) | SA_SIGINFO | SA_ONSTACK};
+    struct sigaction before;
+    sigfillset(&ours.sa_mask);
+    if (sigaction(number, &ours, &before) != 0)
+        return false;
+    if (!dispatching[number])
+        program[number] = before;
+    dispatching[number] = true;
+    return true;
 }
 
 static bool anyone_asked(int number)
 {
     struct disposition *d = atomic_load(&heads[number]);
-    while (d && !atomic_load(&d->instance))
+    while (d && !d->instance)
         d = d->next;
     return d != NULL;
 }
@@ -145,15 +158,13 @@ static bool anyone_asked(int number)
 static struct disposition *new_disposition(struct tpsl_instance *in, int number)
 {
     struct disposition *d = disposition_of(NULL, number);
-    if (d) {
-        atomic_store(&d->instance, in);
-        return d;
+    if (!d) {
+        if (!(d = calloc(1, sizeof *d)))
+            return NULL;
+        d->next = atomic_load(&heads[number]);
+        atomic_store(&heads[number], d);
     }
-    if (!(d = calloc(1, sizeof *d)))
-        return NULL;
     d->instance = in;
-    d->next = atomic_load(&heads[number]);
-    atomic_store(&heads[number], d);
     return d;
 }
 
@@ -161,15 +172,17 @@ static int change(struct tpsl_instance *in, int number, const struct sigaction *
 {
     struct disposition *d = disposition_of(in, number);
     bool first = !anyone_asked(number);
-    struct sigaction before = {.sa_handler = SIG_DFL};
-    if (d && action_of(d))
-        before = *action_of(d);
-    else if (first)
+    struct sigaction before = d ? d->action : by_default;
+    if (first)
         sigaction(number, NULL, &before);
     if (new && !d && !(d = new_disposition(in, number)))
         return -1;
-    if (new && set(number, new, d) != 0)
+    if (new && is_set(new) && !install(number, new))
         return -1;
+    if (new) {
+        d->action = *new;
+        give_back(number);
+    }
     if (old)
         *old = before;
     return 0;
@@ -177,11 +190,12 @@ static int change(struct tpsl_instance *in, int number, const struct sigaction *
 
 static int change_locked(struct tpsl_instance *in, int number, const struct sigaction *new, struct sigaction *old)
 {
+    sigset_t before;
     if (!in || number <= 0 || number >= SIGNALS)
         return sigaction(number, new, old);
-    pthread_mutex_lock(&lock);
+    tpsl_lock(&lock, &before);
     int rc = change(in, number, new, old);
-    pthread_mutex_unlock(&lock);
+    tpsl_unlock(&lock, &before);
     return rc;
 }
 
@@ -197,20 +211,27 @@ tpsl_handler *tpsl_signal(int number, tpsl_handler *handler)
     return change_locked(tpsl_asking(__builtin_return_address(0)), number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
+static void end_disposition(struct tpsl_instance *in, int number)
+{
+    sigset_t before;
+    tpsl_lock(&lock, &before);
+    struct disposition *d = disposition_of(in, number);
+    if (d) {
+        d->action = by_default;
+        give_back(number);
+    }
+    tpsl_unlock(&lock, &before);
+    if (!d)
+        return;
+    while (atomic_load(&d->guests)) /* the code that they run is about to go */
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    tpsl_lock(&lock, &before);
+    d->instance = NULL;
+    tpsl_unlock(&lock, &before);
+}
+
 void tpsl_signals_end_instance(struct tpsl_instance *in)
 {
-    pthread_mutex_lock(&lock);
-    for (int number = 1; number < SIGNALS; number++) {
-        struct disposition *d = disposition_of(in, number);
-        if (!d)
-            continue;
-        struct action *a = atomic_exchange(&d->action, NULL);
-        atomic_store(&d->instance, NULL);
-        give_back(number);
-        for (struct action *older; a; a = older) {
-            older = a->older;
-            free(a);
-        }
-    }
-    pthread_mutex_unlock(&lock);
+    for (int number = 1; number < SIGNALS; number++)
+        end_disposition(in, number);
 }

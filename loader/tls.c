@@ -188,22 +188,35 @@ static void grow_table(size_t index)
     mine.nblocks = n;
 }
 
+/* Makes the block of a module that has none, or the block of another one. What looks for the block goes by its id, which comes last. */
+static void make_block(struct tpsl_tls_block *b, uintptr_t id)
+{
+    const struct tpsl_tls_segment *s = &module_at(index_of(id))->segment;
+    b->id = 0;
+    if (s->in_static_block) {
+        *b = (struct tpsl_tls_block){0, tpsl_static_tls_end() - s->in_static_block, 0};
+    } else {
+        if (b->size < s->memsz || (uintptr_t)b->start & (s->align - 1))
+            *b = (struct tpsl_tls_block){0, take(s->memsz, s->align), s->memsz};
+        memcpy(b->start, s->init, s->filesz);
+        memset(b->start + s->filesz, 0, s->memsz - s->filesz);
+    }
+    atomic_signal_fence(memory_order_release);
+    b->id = id;
+}
+
+/* A handler that comes meanwhile would touch half a block, or take memory that is being taken: none comes. */
 static __attribute__((noinline)) char *first_touch(uintptr_t id)
 {
+    sigset_t before;
     size_t index = index_of(id);
+    tpsl_hold_signals(&before);
     if (index >= mine.nblocks)
         grow_table(index);
     struct tpsl_tls_block *b = &mine.blocks[index];
-    const struct tpsl_tls_segment *s = &module_at(index)->segment;
-    b->id = id;
-    if (s->in_static_block) {
-        *b = (struct tpsl_tls_block){id, tpsl_static_tls_end() - s->in_static_block, 0};
-        return b->start;
-    }
-    if (b->size < s->memsz || (uintptr_t)b->start & (s->align - 1))
-        *b = (struct tpsl_tls_block){id, take(s->memsz, s->align), s->memsz};
-    memcpy(b->start, s->init, s->filesz);
-    memset(b->start + s->filesz, 0, s->memsz - s->filesz);
+    if (b->id != id) /* a handler may have been first */
+        make_block(b, id);
+    tpsl_let_signals(&before);
     return b->start;
 }
 

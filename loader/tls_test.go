@@ -211,3 +211,12 @@ func TestStaticTLSOfThreadsIsReleased(t *testing.T) {
 	turn()
 	assert.Less(t, maps(), before+25)
 }
+
+// A handler that comes while its thread touches a module for the first time finds the whole block.
+func TestThreadLocalsInAHandler(t *testing.T) {
+	for _, dialect := range []string{"gnu", "gnu2"} {
+		i := open(t, library(t, "tls_signal.c", "-pthread", "-mtls-dialect="+dialect))
+		assert.Equal(t, 0, call(t, i, "wrong_reads", 20), dialect)
+		i.Close()
+	}
+}

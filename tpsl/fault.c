@@ -85,7 +85,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     bool sent = info->si_code <= 0;
     if (!sent && (signal == SIGSEGV || signal == SIGBUS))
-        tpsl_copy_fault();
+        tpsl_copy_fault(context);
     int i = 0;
     while (signals[i] != signal)
         i++;

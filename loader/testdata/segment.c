@@ -17,6 +17,12 @@ void *attach(int fd)
     return p == MAP_FAILED ? NULL : p;
 }
 int detach(void *p) { return munmap(p, 8192); }
+void *attach_all(int fd, size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+int detach_part(char *p, size_t from, size_t to) { return munmap(p + from, to - from); }
 void *attach_sysv(int id)
 {
     void *p = shmat(id, NULL, 0);

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loader_test
+
+import (
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// raise sends SIGUSR1 to the calling thread, which has handled it when the call returns. Go may stop the world meanwhile.
+func raise(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_, _, errno := unix.Syscall(unix.SYS_TGKILL, uintptr(os.Getpid()), uintptr(unix.Gettid()), uintptr(unix.SIGUSR1))
+	require.Zero(t, errno)
+}
+
+// Faults of a guarded copy recover again and again, and leave the mask of signals as it was.
+func TestBadCopiesBesideAHandler(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	i := open(t, library(t, "actions.c"))
+	assert.Equal(t, 3, call(t, i, "bad_copies"))
+	i.Close()
+}
+
+// A handler with SA_RESETHAND is called once: then the instance has the default, and the program its own handler again.
+func TestHandlerOfOneCall(t *testing.T) {
+	program := make(chan os.Signal, 8)
+	signal.Notify(program, unix.SIGUSR1)
+	defer signal.Stop(program)
+	i := open(t, library(t, "actions.c"))
+	defer i.Close()
+	require.Zero(t, call(t, i, "listen_once"))
+	raise(t)
+	assert.Equal(t, 1, call(t, i, "times_called"))
+	assert.Equal(t, 1, call(t, i, "is_reset"))
+	assert.Empty(t, program)
+	raise(t)
+	hear(t, program)
+	assert.Equal(t, 1, call(t, i, "times_called"))
+	require.Zero(t, call(t, i, "listen_once"))
+	raise(t)
+	assert.Equal(t, 2, call(t, i, "times_called"))
+}
+
+// Each instance's handler has its own mask, whoever set one last.
+func TestMasksOfHandlers(t *testing.T) {
+	path := library(t, "actions.c")
+	a, b := open(t, path), open(t, path)
+	defer a.Close()
+	defer b.Close()
+	require.Zero(t, call(t, a, "listen_plainly"))
+	require.Zero(t, call(t, b, "listen_again"))
+	raise(t)
+	assert.Equal(t, 11, call(t, a, "was_blocked"))
+	assert.Equal(t, 1, call(t, b, "was_blocked"), "SA_NODEFER")
+	call(t, a, "stop")
+	call(t, b, "stop")
+}
+
+// An instance that is closed waits for a thread that a signal took into its handler.
+func TestClosingInsideAHandler(t *testing.T) {
+	i := open(t, library(t, "actions.c"))
+	where, _ := cBuffer(t, 4)
+	stage := (*atomic.Int32)(*(*unsafe.Pointer)(unsafe.Pointer(&where)))
+	require.Zero(t, call(t, i, "listen_long", where))
+	go raise(t)
+	require.Eventually(t, func() bool { return stage.Load() == 1 }, time.Minute, time.Millisecond)
+	closed := make(chan bool)
+	go func() {
+		i.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+		require.Fail(t, "the handler's code is gone")
+	case <-time.After(200 * time.Millisecond):
+	}
+	stage.Store(2)
+	<-closed
+	assert.Equal(t, int32(3), stage.Load())
+}
