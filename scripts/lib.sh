@@ -23,6 +23,13 @@ die() {
 	exit 1
 }
 
+# kill_jobs ends what the script has running in the background.
+kill_jobs() {
+	local running
+	running=$(jobs -p)
+	[[ -z $running ]] || kill $running 2>/dev/null || true # some may have ended meanwhile
+}
+
 as_root() {
 	if [[ $(id -u) == 0 ]]; then
 		"$@"
