@@ -105,6 +105,9 @@ func TestBadConfigFiles(t *testing.T) {
 		"-timeout 1 a\n-timeout 2 b": "conf:2: duplicate setting: -timeout 1 and -timeout 2",
 		"-n 1\n-n 2\na":              "conf:2: duplicate setting: -n 1 and -n 2",
 		"-hosts a b\n-hosts c":       "conf:2: duplicate setting: -hosts a and -hosts c",
+		"-n 1 a\n-n 0 b":             `conf:2: option -n: "0" is not a number of ranks`,
+		"-n -1\na":                   `conf:1: option -n: "-1" is not a number of ranks`,
+		"-n 2 -rpp 0 a":              `conf:1: option -rpp: "0" is not a positive number`,
 		"-h":                         "conf:1: option -h: it has no place in a file",
 		"-hosts -h":                  "conf:1: option -hosts: it has no place in a file",
 		"-info a":                    "conf:1: option -version: it has no place in a file",
@@ -138,6 +141,7 @@ func TestOptionsFromFile(t *testing.T) {
 	assert.Equal(t, want.Segments[0], parse(t, "-configfile "+file(t, "-file "+name+" a")).Segments[0])
 	for text, want := range map[string]string{
 		"-l\n-n x": `conf:2: option -n: "x" is not`,
+		"-n 0":     `conf:1: option -n: "0" is not`,
 		"-n 1 a":   `conf:1: "a" is not an option`,
 		"-file x":  "conf:1: option -file: it has no place in a file",
 		"-version": "conf:1: option -version: it has no place in a file",

@@ -12,7 +12,7 @@ import (
 func segmentOptions() []option {
 	return []option{
 		{names: []string{"n", "np"}, args: "N", short: "number of ranks (default: all slots of the hosts, or 1)",
-			long: "Counts ranks, not processes. 0 and -1 count as not given.",
+			long: "Counts ranks, not processes. At least 1: leave it out for all slots of the hosts.",
 			set:  setRanks},
 		{names: []string{"rpp", "ranks-per-process"}, args: "K|node|numa|socket|core", short: "ranks in one process (default 1)",
 			long: "The ranks of a segment on one host are cut, in rank order, into sets of K; the last set takes the rest.\n" +
@@ -55,10 +55,10 @@ func segmentOptions() []option {
 
 func setRanks(p *parser, v string) error {
 	n, err := strconv.Atoi(v)
-	if err != nil || n < -1 || n > maxRanks {
+	if err != nil || n < 1 || n > maxRanks {
 		return fmt.Errorf("%q is not a number of ranks from 1 to %d", v, maxRanks)
 	}
-	p.segment.Ranks = max(n, 0)
+	p.segment.Ranks = n
 	return nil
 }
 
