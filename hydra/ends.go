@@ -32,6 +32,8 @@ func (e ends) add(info exitInfo, after time.Duration) {
 func (e exitInfo) text() string {
 	status := e.status()
 	switch {
+	case e.Ended && e.With >= 0:
+		return fmt.Sprintf("ended with rank %d", e.With)
 	case e.Ended:
 		return "ended with the job"
 	case status.Signaled():

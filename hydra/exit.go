@@ -5,6 +5,7 @@ package hydra
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -82,7 +83,11 @@ func (j *Job) exited(e event) {
 		w.ends.add(info, time.Since(j.began))
 	}
 	switch {
-	case info.Ended || w.refused:
+	case w.refused:
+	case info.Ended:
+		if j.plan.Exit.KeepRunning && !j.ending {
+			w.tellDead(w.endedWith(info)) // its set has ended, the job goes on
+		}
 	case info.failure() != "":
 		j.failed(w, info)
 	default:
@@ -139,16 +144,25 @@ func (j *Job) failed(w *world, info exitInfo) {
 		j.crash = len(j.failures) - 1
 	}
 	if j.plan.Exit.KeepRunning {
-		w.tellDead(info)
+		w.tellDead(info.set.Ranks)
 		return
 	}
 	j.outcome.final = true
 	j.end()
 }
 
+// endedWith returns the ranks of a process that did not end before their set did.
+func (w *world) endedWith(info exitInfo) []int {
+	return slices.DeleteFunc(slices.Clone(info.set.Ranks), func(rank int) bool { return !w.ends[rank].Ended })
+}
+
 // tellDead tells every rank of the world that goes on which ones did not.
-func (w *world) tellDead(info exitInfo) {
-	w.dead = append(w.dead, info.set.Ranks...)
+func (w *world) tellDead(ranks []int) {
+	ranks = slices.DeleteFunc(slices.Clone(ranks), func(rank int) bool { return slices.Contains(w.dead, rank) })
+	if len(ranks) == 0 {
+		return
+	}
+	w.dead = append(w.dead, ranks...)
 	for _, link := range w.links {
 		link.conn.SendValue(channel.Dead, w.dead)
 	}

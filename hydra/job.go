@@ -28,6 +28,10 @@ const (
 	forcedLimit = 3 * time.Second
 	// termGrace is how long ranks may take to end after the SIGTERM that a time-out sends them.
 	termGrace = 2 * time.Second
+	// termLimit is how long ranks may take to end after a second SIGTERM from the user.
+	termLimit = 10 * time.Second
+	// broadcast is how long a scheduler may take to signal all processes of a job.
+	broadcast = time.Second
 	// sweepLimit bounds the wait for processes that outlived their proxy.
 	sweepLimit = 3 * time.Second
 )
@@ -56,6 +60,8 @@ type Job struct {
 	grace        <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
 	expired      <-chan time.Time // the end of the job takes too long
 	interrupted  bool             // a first SIGINT was forwarded
+	asked        time.Time        // when a first SIGTERM was forwarded
+	overdue      <-chan time.Time // the ranks' time to end after a second one is over
 	meetings     map[string]*meeting
 	failures     []exitInfo // processes that broke the job, in the order in which that was heard of
 	failedWords  []string   // last lines on stderr of the first of these
@@ -84,7 +90,7 @@ func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logg
 
 // Run runs the job to its end and leaves nothing of it behind.
 func (j *Job) Run() Outcome {
-	signals := CatchSignals()
+	signals := CatchSignals(AsLauncher)
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
 		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
@@ -135,6 +141,9 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.signal(unix.SIGTERM)
 			j.grace = time.After(termGrace)
 		case <-j.grace:
+			j.force()
+		case <-j.overdue:
+			j.outcome.fail(fmt.Sprintf("killed what had not ended %v after a second SIGTERM", termLimit))
 			j.force()
 		case <-j.expired:
 			if j.stalled() {

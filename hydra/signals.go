@@ -4,9 +4,11 @@
 package hydra
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,12 +20,27 @@ var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGHUP, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH,
 }
 
-// CatchSignals catches SIGINT and what else is passed on to ranks, unless our parent had it ignored (nohup). SIGPIPE is
+// A Role says which signals stay ignored where the parent process had them ignored.
+type Role int
+
+// A launcher catches a signal that was ignored, as Hydra does: a shell without job control starts what stands in front of an & with
+// SIGINT ignored, and the job must end at it all the same. SIGHUP stays ignored (nohup). What another launcher has started is a rank,
+// which ignores what it was given as ignored.
+const (
+	AsLauncher Role = iota
+	AsRank
+)
+
+func (r Role) keeps(sig os.Signal) bool {
+	return (r == AsRank || sig == unix.SIGHUP) && signal.Ignored(sig)
+}
+
+// CatchSignals catches SIGINT and what else is passed on to ranks, unless it stays ignored. SIGPIPE is
 // caught so that a write to a closed stdout is an error and ranks still start with the default action.
-func CatchSignals() <-chan os.Signal {
+func CatchSignals(role Role) <-chan os.Signal {
 	signals := make(chan os.Signal, 64)
 	for _, sig := range append([]os.Signal{unix.SIGINT}, forwarded...) {
-		if !signal.Ignored(sig) {
+		if !role.keeps(sig) {
 			signal.Notify(signals, sig)
 		}
 	}
@@ -48,6 +65,21 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		return
 	}
 	j.signal(sig)
+	if sig == unix.SIGTERM {
+		j.terminated()
+	}
+}
+
+// terminated sets a time to ranks that were asked to end by SIGTERM twice. A scheduler that signals all processes of a job at about
+// the same time asks once, however many of these pass the signal on.
+func (j *Job) terminated() {
+	switch {
+	case j.asked.IsZero():
+		j.asked = time.Now()
+	case time.Since(j.asked) > broadcast && j.overdue == nil:
+		j.overdue = time.After(termLimit)
+		j.stderr.line(fmt.Sprintf("mpiexec: SIGTERM again: what has not ended in %v is killed", termLimit))
+	}
 }
 
 // deadly lists the signals that end a process which does nothing about them, but for SIGINT, which is counted.

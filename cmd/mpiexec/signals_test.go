@@ -22,9 +22,15 @@ import (
 // trapping starts two ranks that say "ready" and then what signal they got.
 func trapping(t *testing.T, signals, action string) *job {
 	t.Helper()
+	return trappingBy(t, []string{"mpiexec"}, signals, action)
+}
+
+func trappingBy(t *testing.T, launcher []string, signals, action string) *job {
+	t.Helper()
 	script := "for s in " + signals + "; do trap \"echo got $s; " + action + "\" $s; done; echo ready; while :; do sleep 0.2 & wait $!; done"
 	r, w := pipe(t)
-	j := launchTo(t, nil, w, "mpiexec", "-n", "2", "sh", "-c", script)
+	stdin, _ := pipe(t) // does not end: see testsupport.Hydra
+	j := launchTo(t, stdin, w, append(launcher, "-n", "2", "sh", "-c", script)...)
 	w.Close()
 	j.reader = newCollector(r)
 	j.reader.await(t, "ready\n", 2)
@@ -87,6 +93,28 @@ func TestInterruptTwice(t *testing.T) {
 	assert.Equal(t, 255, j.end(t))
 	assert.Less(t, time.Since(sent), 15*time.Second)
 	assert.Contains(t, j.errOut.String(), "Ctrl-C caught... cleaning up processes")
+}
+
+// A shell without job control starts what stands in front of an & with SIGINT ignored. The launcher catches it all the same, and the
+// ranks begin with the default action.
+func TestInterruptInBackground(t *testing.T) {
+	for _, launcher := range []string{"mpiexec", "mpiexec.hydra"} {
+		testsupport.Require(t, launcher)
+		j := trappingBy(t, []string{"sh", "-c", `trap "" INT; exec "$@"`, "sh", launcher}, "INT", ":")
+		require.NoError(t, j.Process.Signal(unix.SIGINT), launcher)
+		j.reader.await(t, "got INT", 2)
+		require.NoError(t, j.Process.Signal(unix.SIGINT), launcher)
+		assert.Equal(t, 255, j.end(t), launcher)
+	}
+}
+
+// Under nohup SIGHUP is none of the launcher's business.
+func TestHangupIgnored(t *testing.T) {
+	j := trappingBy(t, []string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh", "mpiexec"}, "HUP TERM", "exit 5")
+	require.NoError(t, j.Process.Signal(unix.SIGHUP))
+	require.NoError(t, j.Process.Signal(unix.SIGTERM))
+	assert.Equal(t, 5, j.end(t))
+	assert.NotContains(t, j.reader.text(), "got HUP")
 }
 
 func TestInterruptKills(t *testing.T) {

@@ -14,7 +14,8 @@ type Exit struct {
 	Initialized bool   // some rank of the set started a PMI session
 	Unfinalized []int  // ranks that started a PMI session and did not finalize it
 	FaultRank   int    // the rank whose thread crashed, or -1
-	Ended       bool   // the proxy was ending it: its status says nothing about the program
+	Ended       bool   // the end of the job or of its set ended it: its status says nothing about the program
+	With        int    // Ended: the rank whose death by a signal ended the set, or -1 for the end of the job
 	Core        string // the file with its core, if it is known
 	OutOfMemory bool   // the kernel killed a process of the host's ranks for want of memory
 	Running     bool   // the process still runs but its rank closed the PMI session without finalize

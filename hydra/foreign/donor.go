@@ -37,7 +37,7 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 	if err != nil {
 		return 0, err
 	}
-	signals := hydra.CatchSignals() // the rank may run, and be signalled, at once
+	signals := hydra.CatchSignals(hydra.AsRank) // the rank may run, and be signalled, at once
 	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
 		return 0, leaderDied("")
 	}

@@ -48,7 +48,7 @@ type set struct {
 
 func newSet(parts []*part) *set {
 	return &set{
-		parts: parts, signals: hydra.CatchSignals(), events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
+		parts: parts, signals: hydra.CatchSignals(hydra.AsRank), events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
 		pids: map[int]int{}, early: map[int][]unix.Signal{}, recent: map[unix.Signal]round{},
 		collected: procs.Makers{}, ends: map[int]unix.WaitStatus{},
 	}
@@ -162,6 +162,9 @@ func (s *set) heard(line string) {
 // rankEnded lets the donor of a rank that is a process of its own end like it. A crash is the end of the set: the launcher
 // would kill this process before it could clean up.
 func (s *set) rankEnded(rank int, status unix.WaitStatus) {
+	if s.crash != 0 && status.Signaled() && status.Signal() == unix.SIGKILL {
+		return // killed with its set: it counts as the one that crashed does
+	}
 	s.ends[rank] = status
 	if status.Signaled() {
 		if s.crash == 0 {

@@ -23,6 +23,8 @@ const (
 	exitDelay = 500 * time.Millisecond
 	// exitDelays is how many of them may pass while it is dying, or nobody has told how it died: the machine may be busy.
 	exitDelays = 20
+	// setEnd is how long the process of a set may take to end the other ranks when one has died of a signal.
+	setEnd = 2 * time.Second
 )
 
 // reportExit tells mpiexec how a process ended, once its connections have told what they know.
@@ -39,7 +41,8 @@ func (p *proxy) reportExit(proc *process) {
 		Initialized: len(proc.initialized) > 0,
 		Unfinalized: proc.unfinalized(),
 		FaultRank:   proc.faultRank,
-		Ended:       proc.killed,
+		Ended:       proc.killed || proc.dead >= 0,
+		With:        proc.dead,
 	}
 	p.examine(&exit, proc, proc.set.Ranks)
 	p.mu.Unlock()
@@ -71,7 +74,7 @@ func (p *proxy) examine(exit *channel.Exit, proc *process, ranks []int) {
 	if status.CoreDump() {
 		exit.Core = procs.CoreFile(exit.PID, p.plan.Programs[proc.set.Program].Wdir, p.began)
 	}
-	if status.Signaled() && status.Signal() == unix.SIGKILL {
+	if isKill(status) {
 		if kills := procs.OOMKills(); kills > p.oomKills {
 			p.oomKills++ // another victim's end is still to come
 			exit.OutOfMemory = true
@@ -192,11 +195,10 @@ func (p *proxy) rankStarted(proc *process, rank, pid int) {
 
 // rankExited tells mpiexec how a rank ended that is a process of its own, once its session has told what it knows.
 func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus) {
-	select {
-	case <-proc.over[rank]: // told twice
-	default:
-		close(proc.over[rank])
+	if proc.isOver(rank) {
+		return // told twice
 	}
+	close(proc.over[rank])
 	settled(proc.left[rank])
 	p.mu.Lock()
 	exit := channel.Exit{
@@ -206,14 +208,36 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 		Status:      uint32(status),
 		Initialized: slices.Contains(proc.initialized, rank),
 		FaultRank:   -1,
-		Ended:       p.isOurs(pid, status),
+		Ended:       p.isOurs(pid, status) || proc.dead >= 0 && isKill(status),
+		With:        proc.dead,
 	}
 	if exit.Initialized && !slices.Contains(proc.finalized, rank) {
 		exit.Unfinalized = []int{rank}
 	}
 	p.examine(&exit, proc, []int{rank})
-	proc.rankFailed = proc.rankFailed || status != 0
+	if status.Signaled() && !exit.Ended {
+		p.endSet(proc, rank)
+	}
+	proc.rankFailed = proc.rankFailed || status != 0 || len(exit.Unfinalized) > 0
 	p.collected.Ended(pid)
 	p.mu.Unlock()
 	p.conn.SendValue(channel.Exited, exit)
 }
+
+// endSet notes that a rank has died of a signal, which ends its set: it may have held locks of the memory that all share. Their
+// process kills the others, and is killed itself if it does not. Preconditions: p.mu is held.
+func (p *proxy) endSet(proc *process, rank int) {
+	if proc.dead >= 0 {
+		return
+	}
+	proc.dead = rank
+	time.AfterFunc(setEnd, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.byPID[proc.pid] == proc {
+			p.signal(proc, unix.SIGKILL)
+		}
+	})
+}
+
+func isKill(status unix.WaitStatus) bool { return status.Signaled() && status.Signal() == unix.SIGKILL }

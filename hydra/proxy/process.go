@@ -35,10 +35,11 @@ type process struct {
 	ranks       map[int]int // processes of ranks that have one of their own
 	connected   bool        // its rank has come to the PMI port, or is too late
 	rankFailed  bool        // a rank that is a process of its own did
+	dead        int         // the rank whose death by a signal ends the set, or -1
 }
 
 func newProcess(set hydra.RankSet, index int) *process {
-	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, ranks: map[int]int{}}
+	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, dead: -1, ranks: map[int]int{}}
 	proc.left, proc.over = map[int]chan struct{}{}, map[int]chan struct{}{}
 	for _, rank := range set.Ranks {
 		proc.left[rank], proc.over[rank] = make(chan struct{}), make(chan struct{})
@@ -46,10 +47,22 @@ func newProcess(set hydra.RankSet, index int) *process {
 	return proc
 }
 
+// unfinalized lists the ranks that began a PMI session and did not end it. Those that had a process of their own whose end was told
+// count there.
 func (proc *process) unfinalized() []int {
 	return slices.DeleteFunc(slices.Sorted(slices.Values(proc.initialized)), func(rank int) bool {
-		return slices.Contains(proc.finalized, rank)
+		return slices.Contains(proc.finalized, rank) || proc.isOver(rank)
 	})
+}
+
+// isOver reports whether the end was told of a rank that was a process of its own.
+func (proc *process) isOver(rank int) bool {
+	select {
+	case <-proc.over[rank]:
+		return true
+	default:
+		return false
+	}
 }
 
 // processOf returns the process that holds the rank. Preconditions: p.mu is held.

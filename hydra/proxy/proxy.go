@@ -255,7 +255,7 @@ func (p *proxy) noteDying() {
 
 // isOurs reports whether an end is our doing. Preconditions: p.mu is held.
 func (p *proxy) isOurs(pid int, status unix.WaitStatus) bool {
-	return p.ending && !p.dying[pid] && status.Signaled() && status.Signal() == unix.SIGKILL
+	return p.ending && !p.dying[pid] && isKill(status)
 }
 
 // startedAll notes that no rank is to start any more.
