@@ -90,7 +90,7 @@ lib/tpsl/host: host/exec/main.c | lib/tpsl/libtpslhost.so
 
 lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
+	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -fexceptions -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
 
 # What stands in front of UCX where ranks are more than CPUs: each rank has a copy, so its data are on one page.
 lib/tpsl/libtpslyield.so: tpsl/yield/yield.c

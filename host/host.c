@@ -6,6 +6,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +44,6 @@ static void make_instance(const char *program, struct tpsl_rank *r, int argc, ch
         tpsl_host_die("rank %d: load %s: %s", r->rank, program, error);
 }
 
-/* Leaves it for wait to collect. */
-static bool has_ended(pid_t pid)
-{
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
-}
-
 /* Each on the CPUs of its rank: the kernel takes a page from the NUMA node of the CPU that touches it first. */
 static void make_instances(const char *program, int argc, char **argv)
 {
@@ -63,19 +57,15 @@ static void make_instances(const char *program, int argc, char **argv)
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/* The first rank brings up the objects placed once, which later ones need complete. */
-static void start_ranks(const char *program, int argc, char **argv)
+/* For ranks that run: one that is not started yet gets its signals when it is. */
+static void pass_on_to(struct tpsl_rank *r)
 {
-    make_instances(program, argc, argv);
-    for (int i = 0; i < tpsl_job.nranks; i++) {
-        struct tpsl_rank *r = &tpsl_job.ranks[i];
-        if (!tpsl_rank_start(r))
-            tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
-        if (tpsl_job.control >= 0)
-            dprintf(tpsl_job.control, "start rank=%d pid=%d\n", r->rank, (int)*r->pid);
-        while (i == 0 && !atomic_load(&r->up) && !has_ended(*r->pid))
-            usleep(20);
-    }
+    if (!*r->pid)
+        return;
+    uint64_t numbers = atomic_exchange(&r->to_pass_on, 0);
+    for (int number = 1; numbers >> number; number++)
+        if (numbers >> number & 1)
+            kill(*r->pid, number);
 }
 
 /* Some functions of libc call exit (err, argp_parse, error). For a rank that is the shim's:
@@ -104,25 +94,13 @@ static void take_name(char *name)
     program_invocation_short_name = slash ? slash + 1 : name;
 }
 
-static atomic_bool running;        /* all ranks were started */
-static _Atomic uint64_t to_pass_on; /* a bit for each signal */
-
-static void pass_all_on(void)
-{
-    uint64_t numbers = atomic_exchange(&to_pass_on, 0);
-    for (int number = 1; numbers >> number; number++)
-        for (int i = 0; i < tpsl_job.nranks && numbers >> number & 1; i++)
-            if (tpsl_job.pids[i])
-                kill(tpsl_job.pids[i], number);
-}
-
-/* What comes before all ranks run waits for the last of them. */
 static void pass_on(int number)
 {
     int before = errno;
-    atomic_fetch_or(&to_pass_on, (uint64_t)1 << number);
-    if (atomic_load(&running))
-        pass_all_on();
+    for (int i = 0; i < tpsl_job.nranks; i++) {
+        atomic_fetch_or(&tpsl_job.ranks[i].to_pass_on, (uint64_t)1 << number);
+        pass_on_to(&tpsl_job.ranks[i]);
+    }
     errno = before;
 }
 
@@ -155,23 +133,15 @@ static struct tpsl_rank *rank_of(pid_t pid)
     return NULL;
 }
 
-/* Kills what is left of the ranks and ends as one of them ended: without a launcher to
- * tell, their parent learns it so. */
-static _Noreturn void crash(int signal_number)
-{
-    struct rlimit none = {0};
-    for (int i = 0; i < tpsl_job.nranks; i++)
-        if (tpsl_job.pids[i])
-            kill(tpsl_job.pids[i], SIGKILL);
-    while (wait(NULL) > 0 || errno == EINTR)
-        ;
-    setrlimit(RLIMIT_CORE, &none); /* the rank has left the core that matters */
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-    _exit(128 + signal_number);
-}
+/* ---- the ends of ranks ----
+ *
+ * A thread of its own waits for them from the first start on. It makes system calls only: a
+ * rank that was killed may have left any lock of libc held. */
 
-/* Tells the launcher, which decides what becomes of the job. */
+static sem_t started;      /* ranks that were, and that the reaper has not collected */
+static atomic_bool ending; /* no more are to be started */
+
+/* Tells the launcher, which decides what becomes of the job. False: there is none. */
 static bool report(const struct tpsl_rank *r, pid_t pid, int status)
 {
     char line[80];
@@ -179,25 +149,130 @@ static bool report(const struct tpsl_rank *r, pid_t pid, int status)
     return tpsl_job.control >= 0 && write(tpsl_job.control, line, (size_t)n) == n;
 }
 
-static int wait_for_ranks(void)
+/* A rank that ended; NULL: with WNOHANG none has, else there is none left. */
+static struct tpsl_rank *collect(int flags, int *status)
+{
+    pid_t pid;
+    while ((pid = waitpid(-1, status, flags)) > 0 || (pid < 0 && errno == EINTR)) {
+        struct tpsl_rank *r = rank_of(pid);
+        if (r) {
+            *r->pid = 0;
+            tpsl_job.told &= report(r, pid, *status);
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static bool any_runs(void)
+{
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        if (tpsl_job.pids[i])
+            return true;
+    return false;
+}
+
+/* Which ranks are ended, and why, in one line. */
+static void tell_end_of_set(const struct tpsl_rank *dead, int status)
+{
+    char line[4096], how[64] = "ended inside libc";
+    const char *between = "";
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "died of signal %d (SIG%s)", WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
+    size_t n = (size_t)snprintf(line, sizeof line, "tpsl: rank %d %s. It may have left locks held in the memory that it shares, so these ranks are ended: ", dead->rank, how);
+    for (int i = 0; i < tpsl_job.nranks && n < sizeof line - 32; i++)
+        if (tpsl_job.pids[i]) {
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%d", between, tpsl_job.ranks[i].rank);
+            between = ", ";
+        }
+    line[n++] = '\n';
+    (void)!write(STDERR_FILENO, line, n);
+}
+
+static void kill_ranks(void)
+{
+    int status;
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        if (tpsl_job.pids[i])
+            kill(tpsl_job.pids[i], SIGKILL);
+    while (collect(0, &status))
+        ;
+}
+
+/* Without a launcher to tell, the parent learns how a rank ended by the host's own end. */
+static _Noreturn void end_as(int status)
+{
+    struct rlimit none = {0};
+    if (WIFEXITED(status))
+        _exit(WEXITSTATUS(status));
+    setrlimit(RLIMIT_CORE, &none); /* the rank has left the core that matters */
+    signal(WTERMSIG(status), SIG_DFL);
+    raise(WTERMSIG(status));
+    _exit(128 + WTERMSIG(status));
+}
+
+/* A rank has died somewhere, maybe with a lock that the others will want: the set ends with
+ * it. The launcher ends the job; where it does not, ranks that can end by themselves have
+ * a moment to do so. */
+static _Noreturn void end_set(const struct tpsl_rank *dead, int status)
+{
+    enum { TICK = 10, GRACE = 500 }; /* milliseconds */
+    int other;
+    atomic_store(&ending, true);
+    for (long end = tpsl_milliseconds() + GRACE; tpsl_job.told && any_runs() && tpsl_milliseconds() < end;)
+        if (!collect(WNOHANG, &other))
+            usleep(TICK * 1000);
+    if (any_runs())
+        tell_end_of_set(dead, status);
+    kill_ranks();
+    if (tpsl_job.told)
+        _exit(0);
+    end_as(status);
+}
+
+static void *reap(void *unused)
 {
     int code = 0, status;
-    for (int left = tpsl_job.nranks; left > 0;) {
-        pid_t pid = wait(&status);
-        struct tpsl_rank *r = rank_of(pid);
-        if (pid < 0 && errno != EINTR)
-            tpsl_host_die("wait for ranks: %s", strerror(errno));
+    tpsl_job.told = true;
+    for (int left = tpsl_job.nranks; left > 0; left--) {
+        while (sem_wait(&started) != 0)
+            ;
+        struct tpsl_rank *r = collect(0, &status);
         if (!r)
-            continue;
-        left--;
-        *r->pid = 0;
-        if (report(r, pid, status))
-            continue;
-        if (WIFSIGNALED(status))
-            crash(WTERMSIG(status));
-        code |= WEXITSTATUS(status);
+            tpsl_host_die("wait for ranks: %s", strerror(errno));
+        if (WIFSIGNALED(status) || r->unclean)
+            end_set(r, status);
+        if (!tpsl_job.told)
+            code |= WEXITSTATUS(status);
     }
-    return code;
+    _exit(code); /* streams left over are those of ranks that died */
+}
+
+/* ---- their starts ---- */
+
+static void start_reaper(void)
+{
+    pthread_t thread;
+    sem_init(&started, 0, 0);
+    if (pthread_create(&thread, NULL, reap, NULL) != 0)
+        tpsl_host_die("no thread to wait for ranks");
+}
+
+/* Ranks start side by side, as flat ones do: their constructors may wait for each other.
+ * Only what the first one brings up for all must be complete before. */
+static void start_ranks(void)
+{
+    for (int i = 0; i < tpsl_job.nranks && !atomic_load(&ending); i++) {
+        struct tpsl_rank *r = &tpsl_job.ranks[i];
+        if (!tpsl_rank_start(r))
+            tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
+        if (tpsl_job.control >= 0)
+            dprintf(tpsl_job.control, "start rank=%d pid=%d\n", r->rank, (int)*r->pid);
+        sem_post(&started);
+        pass_on_to(r);
+        while (i == 0 && !atomic_load(&r->once_is_up) && *r->pid)
+            usleep(20);
+    }
 }
 
 /* argv: the host, the program's file, the program's arguments from the 0th on. The block
@@ -220,16 +295,19 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
         tpsl_host_die("%s: %s", argv[1], strerror(errno));
     tpsl_zone_start();
     tpsl_walk_prepare();
+    tpsl_rest_prepare();
+    tpsl_gate_use();
     tpsl_threads_start();
     on_exit(on_libc_exit, NULL);
     forward_signals();
     tell();
-    start_ranks(argv[1], argc - 2, argv + 2);
+    make_instances(argv[1], argc - 2, argv + 2);
+    start_reaper();
+    start_ranks();
     tpslHostRuns();
-    atomic_store(&running, true);
-    pass_all_on();
     for (int i = 0; tpsl_job.pmi && i < tpsl_job.nranks; i++)
         close(tpsl_job.pmi[i]); /* the launcher hears of a rank's end by its session */
     tpsl_close_streams();
-    _exit(wait_for_ranks()); /* streams left over are those of ranks that died */
+    for (;;)
+        pause(); /* the reaper ends the process */
 }

@@ -25,7 +25,13 @@ struct tpsl_rank {
     size_t nobjects;
 
     _Atomic pid_t *pid; /* 0: it does not run */
-    atomic_bool up;     /* its constructors have run */
+    atomic_bool once_is_up;      /* what it brings up for all ranks is there */
+    _Atomic uint64_t to_pass_on; /* signals that the host got for it, a bit for each */
+
+    /* Written by its own threads (rest.c). */
+    _Atomic pid_t ender;         /* the thread that ends it; 0: none */
+    atomic_int resting, turn;    /* threads that rest until the turn changes; both are futexes */
+    atomic_bool unclean;         /* it ends with a lock of libc's, or may */
 };
 
 /* What all ranks of the process have in common. */
@@ -37,12 +43,14 @@ struct tpsl_job {
     pid_t host;
     const int *pmi; /* descriptors by slot; NULL: none */
     int control;    /* descriptor for lines to the launcher; -1: none */
+    bool told;      /* the launcher has heard of all that ended */
 };
 extern struct tpsl_job tpsl_job;
 
 /* ---- process.c ---- */
 /* Starts the process of a rank; false: errno tells. */
 bool tpsl_rank_start(struct tpsl_rank *);
+long tpsl_milliseconds(void); /* of a clock that only goes forward */
 
 /* ---- setup.c: what a rank's process does before its program runs ---- */
 void tpsl_rank_pin(const struct tpsl_rank *); /* the calling thread, to the CPUs of the rank */
@@ -52,6 +60,20 @@ rlim_t tpsl_files_of_ranks(void); /* how many a rank may have open */
 void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
+
+/* ---- rest.c: before a rank ends, its other threads rest outside libc; safe in signal handlers ---- */
+void tpsl_rest_prepare(void);
+void tpsl_rank_rest(void);  /* nothing in a child of a rank */
+void tpsl_rank_go_on(void); /* it does not end: exec failed */
+/* Whether a handler that the calling thread is in interrupted code that all ranks share;
+ * `skip` handlers, from the newest on, do not count. */
+bool tpsl_interrupted_libc(int skip);
+
+/* ---- fork.c ---- */
+typedef pid_t fork_function(void);
+/* fork for a rank, whose child finds libc's locks free. From a handler that interrupted
+ * libc it is `without_locks`: libc's _Fork. */
+pid_t tpsl_fork(fork_function *without_locks);
 
 /* ---- fault.c ---- */
 void tpsl_rank_watch_faults(void);

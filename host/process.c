@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -112,4 +113,11 @@ bool tpsl_rank_start(struct tpsl_rank *rank)
         usleep(20);
     errno = loan->error;
     return loan->error == 0;
+}
+
+long tpsl_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

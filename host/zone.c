@@ -26,6 +26,7 @@ void tpsl_zone_start(void)
 
 void tpsl_in_zone(const char *zone, tpsl_step *call, void *argument)
 {
+    TPSL_INSIDE;
     if (!zone)
         zone = system_zone;
     take();

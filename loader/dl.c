@@ -57,6 +57,7 @@ char *tpsl_dlerror(void)
 /* A private object stays mapped as long as its instance, as POSIX allows and musl does: its code may be on some thread's stack or in another's callback. */
 int tpsl_dlclose(void *handle)
 {
+    TPSL_INSIDE;
     if (!tpsl_is_object(handle))
         return dlclose(handle);
     struct tpsl_object *o = handle;
@@ -76,6 +77,7 @@ __attribute__((constructor(101))) static void open_program(void)
 
 void *tpsl_process_symbol(const char *name, const char *version)
 {
+    TPSL_INSIDE;
     void *found = version ? dlvsym(program, name, version) : dlsym(program, name);
     if (found)
         return found;
@@ -120,6 +122,7 @@ static void *next_symbol(const char *name, const char *version, void *caller)
 
 static void *lookup(void *handle, const char *name, const char *version, void *caller)
 {
+    TPSL_INSIDE;
     pending = false;
     void *found = NULL;
     if (handle == RTLD_NEXT)
@@ -149,6 +152,7 @@ void *tpsl_dlvsym(void *handle, const char *name, const char *version)
 
 int tpsl_dladdr(const void *address, Dl_info *info)
 {
+    TPSL_INSIDE;
     struct tpsl_object *o = tpsl_object_at(address);
     struct tpsl_location at;
     if (!o || !tpsl_locate(address, &at))
@@ -159,6 +163,7 @@ int tpsl_dladdr(const void *address, Dl_info *info)
 
 int tpsl_dlinfo(void *handle, int request, void *out)
 {
+    TPSL_INSIDE;
     if (!tpsl_is_object(handle))
         return dlinfo(handle, request, out);
     struct tpsl_object *o = handle;

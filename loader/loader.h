@@ -119,6 +119,7 @@ struct tpsl_instance {
 
     struct tpsl_static_tls static_tls;
     struct tpsl_home home;
+    _Alignas(64) atomic_int inside; /* of its threads, in functions behind the gate (gate.c); a futex */
 
     pthread_mutex_t exit_lock;
     struct tpsl_exit_entry *exit_list; /* newest first */
@@ -190,7 +191,12 @@ void *tpsl_host_function(const char *name, const void *ours);
 void *tpsl_process_definition(const char *name, const char *version);
 
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
+/* In the order of their start, dependencies first: both steps. */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
+void tpsl_objects_ready(struct tpsl_object *const *objects, size_t n);                                         /* last relocations */
+void tpsl_objects_construct(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp); /* constructors */
+/* How many of them, from the first on, end with the last one that is placed once. */
+size_t tpsl_objects_up_to_once(struct tpsl_object *const *objects, size_t n);
 void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destructors */
 
 /* Maps and relocates an instance of `library` and starts nothing of it: that is for
@@ -273,6 +279,22 @@ void tpsl_static_tls_add(struct tpsl_instance *, struct tpsl_object *const *, si
 void tpsl_static_tls_end_instance(struct tpsl_instance *);
 void tpsl_static_tls_leave(void); /* at the end of the thread */
 
+/* ---- gate.c: functions of libc and ld.so that lock the whole address space ---- */
+/* Counts the calling thread in, until the end of the block that says TPSL_INSIDE. Waits while
+ * a fork of another rank has the gate closed. Does nothing but in instances that are processes. */
+#define TPSL_INSIDE __attribute__((cleanup(tpsl_gate_leave), unused)) struct tpsl_instance *tpsl_inside = tpsl_gate_enter()
+struct tpsl_instance *tpsl_gate_enter(void);
+void tpsl_gate_leave(struct tpsl_instance **);
+bool tpsl_gate_inside(void); /* the calling thread is inside, or has the gate closed; safe in a signal handler */
+void tpsl_gate_use(void);    /* from now on threads are counted */
+/* Keeps threads that are outside from entering until tpsl_gate_open. One thread at a time. */
+void tpsl_gate_close(void);
+/* Waits up to `limit` for a change; true: no thread of the instance is inside. */
+bool tpsl_gate_await(struct tpsl_instance *, const struct timespec *limit);
+void tpsl_gate_open(void);
+/* In a child of fork, where only the calling thread is left. */
+void tpsl_gate_count(struct tpsl_instance *);
+
 /* ---- lock.c: for the end of a thread and for signal handlers; errno stays ---- */
 void tpsl_lock(atomic_int *word, sigset_t *before); /* no signal comes until tpsl_unlock */
 void tpsl_unlock(atomic_int *word, const sigset_t *before);
@@ -295,6 +317,7 @@ struct tpsl_thread_hooks {
     int (*widen)(pthread_attr_t *);
 };
 void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *);
+bool tpsl_thread_ends(void); /* its routine has returned, libc now takes it down; safe in a signal handler */
 typedef int tpsl_thread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 int tpsl_thread_create_inheriting(tpsl_thread_create *, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 

@@ -68,19 +68,28 @@ static void extend(void *argument)
     x->root = tpslLoaderExtend(x->in, (char *)x->path, x->caller, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
 }
 
+/* Whoever carries it out, the caller is inside: constructors that follow are not. */
+static void run_inside(tpsl_step *step, void *argument)
+{
+    TPSL_INSIDE;
+    run_go(step, argument);
+}
+
 void *tpsl_dlopen(const char *path, int mode)
 {
     const void *caller = __builtin_return_address(0);
     struct tpsl_instance *in = tpsl_asking(caller);
     struct extension x = {.in = in, .path = path, .caller = tpsl_object_at(caller), .mode = mode};
-    if (!path || !*path || !in)
+    if (!path || !*path || !in) {
+        TPSL_INSIDE;
         return dlopen(path, mode);
+    }
     if (refused) {
         tpsl_refuse(refused);
         return NULL;
     }
     pthread_mutex_lock(&open_lock);
-    run_go(extend, &x);
+    run_inside(extend, &x);
     if (x.root) {
         struct tpsl_instance *before = tpsl_become(in);
         start(in, x.fresh, x.nfresh);

@@ -4,7 +4,7 @@
 package loader
 
 /*
-#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions
 #cgo LDFLAGS: -ldl -lpthread -rdynamic
 #include <stdlib.h>
 #include "loader.h"

@@ -11,6 +11,7 @@
 #include "loader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct tpsl_instance tpsl_once = {.exit_lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -23,9 +24,10 @@ static pthread_rwlock_t walk_lock = PTHREAD_RWLOCK_INITIALIZER; /* prefers reade
 
 struct tpsl_instance *tpsl_instance_new(void)
 {
-    struct tpsl_instance *in = calloc(1, sizeof *in);
+    struct tpsl_instance *in = aligned_alloc(_Alignof(struct tpsl_instance), sizeof *in);
     static _Atomic uintptr_t serials;
     if (in) {
+        memset(in, 0, sizeof *in);
         pthread_mutex_init(&in->exit_lock, NULL);
         in->serial = atomic_fetch_add(&serials, 1) + 1;
     }
@@ -51,6 +53,7 @@ void tpsl_instance_publish(struct tpsl_instance *in)
 
 bool tpsl_instance_is_live(const struct tpsl_instance *in, uintptr_t serial)
 {
+    TPSL_INSIDE;
     pthread_mutex_lock(&registry_lock);
     const struct tpsl_instance *i = newest;
     while (i && i != in)
@@ -170,6 +173,7 @@ void tpsl_census_objects(struct tpsl_census *c)
 
 bool tpsl_is_object(const void *handle)
 {
+    TPSL_INSIDE;
     tpsl_walk_begin();
     struct tpsl_object *o = tpsl_first_published();
     while (o && o != handle)

@@ -105,6 +105,7 @@ static bool leave(struct mapping **p, const struct tpsl_instance *in)
 
 void *tpsl_mmap(void *hint, size_t length, int protection, int flags, int fd, off_t offset)
 {
+    TPSL_INSIDE;
     struct stat st;
     int kind = flags & MAP_TYPE;
     bool shareable = tpsl_current && !hint && fd >= 0 && (kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE) &&
@@ -218,6 +219,7 @@ static int unmap_around_users(char *start, char *end)
 /* What others use stays mapped until the last of them leaves; the caller cannot tell. */
 int tpsl_munmap(void *address, size_t length)
 {
+    TPSL_INSIDE;
     char *start = address, *end = start + whole_pages(length);
     if (length == 0 || whole_pages((uintptr_t)start) != (uintptr_t)start)
         return munmap(address, length); /* the kernel says what is wrong */
@@ -233,6 +235,7 @@ int tpsl_munmap(void *address, size_t length)
 
 void *tpsl_shmat(int id, const void *hint, int flags)
 {
+    TPSL_INSIDE;
     if (hint || !tpsl_current)
         return shmat(id, hint, flags);
     struct key k = {UINT64_MAX, (uint64_t)id, 0, 0, (uint64_t)flags};
@@ -249,6 +252,7 @@ void *tpsl_shmat(int id, const void *hint, int flags)
 
 int tpsl_shmdt(const void *address)
 {
+    TPSL_INSIDE;
     bool stays = false;
     pthread_mutex_lock(&lock);
     for (struct mapping **p = &mappings; *p; p = &(*p)->next)

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 
 /* Resolvers run after every other relocation of all the objects (psABI), then threads
- * get the initial values of static thread-locals, then RELRO is sealed, then constructors run in dependency order. */
-void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
+ * get the initial values of static thread-locals, then RELRO is sealed. */
+void tpsl_objects_ready(struct tpsl_object *const *objects, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < objects[i]->nifuncs; k++) {
@@ -24,12 +24,29 @@ void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, 
     for (size_t i = 0; i < n; i++)
         if (objects[i]->relro_size)
             mprotect((void *)objects[i]->relro, objects[i]->relro_size, PROT_READ);
+}
+
+void tpsl_objects_construct(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
+{
     for (size_t i = 0; i < n; i++) {
         objects[i]->started_before = objects[i]->instance->started;
         objects[i]->instance->started = objects[i];
         for (size_t k = 0; k < objects[i]->ninit; k++)
             ((void (*)(int, char **, char **))objects[i]->init[k])(argc, argv, envp);
     }
+}
+
+void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
+{
+    tpsl_objects_ready(objects, n);
+    tpsl_objects_construct(objects, n, argc, argv, envp);
+}
+
+size_t tpsl_objects_up_to_once(struct tpsl_object *const *objects, size_t n)
+{
+    while (n > 0 && objects[n - 1]->instance != &tpsl_once)
+        n--;
+    return n;
 }
 
 struct tpsl_exit_entry {
@@ -86,6 +103,7 @@ void tpsl_cxa_finalize(void *dso)
     if (!o)
         return;
     run_entries(o->instance, o);
+    TPSL_INSIDE;
     __cxa_finalize(dso);
 }
 

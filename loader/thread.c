@@ -48,8 +48,22 @@ static struct birth *get(void)
     return b;
 }
 
+static __thread bool ends __attribute__((tls_model("initial-exec")));
+
+bool tpsl_thread_ends(void)
+{
+    return ends;
+}
+
+/* Also when pthread_exit or a cancellation unwinds the stack. */
+static void note_end(bool **thread_ends)
+{
+    **thread_ends = true;
+}
+
 static void *enter(void *arg)
 {
+    __attribute__((cleanup(note_end), unused)) bool *end = &ends;
     struct birth b = *(struct birth *)arg;
     put_back(arg);
     tpsl_become(b.instance);
@@ -85,6 +99,7 @@ static int create_inheriting(tpsl_thread_create *create, pthread_t *thread, cons
         return EAGAIN;
     *b = as;
     b->state = hooks ? hooks->capture() : NULL;
+    TPSL_INSIDE; /* of what the new thread's attributes are by default */
     int rc = create ? create_wide(create, thread, attr, b) : ENOSYS;
     if (rc)
         free(b);

@@ -47,6 +47,7 @@ static void at_end(void *entry)
 
 int tpsl_cxa_thread_atexit(void (*function)(void *), void *argument, void *dso)
 {
+    TPSL_INSIDE;
     const struct tpsl_object *o = tpsl_object_at(dso);
     if (!o || o->instance == &tpsl_once)
         return __cxa_thread_atexit_impl(function, argument, dso);

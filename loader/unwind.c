@@ -41,6 +41,7 @@ bool tpsl_has_namespaces(void)
 
 int tpsl_host_iterate_phdr(visitor *visit, void *data)
 {
+    TPSL_INSIDE;
     if (!atomic_load_explicit(&host_iterate, memory_order_acquire))
         find_hosts();
     return atomic_load_explicit(&host_iterate, memory_order_acquire)(visit, data);
@@ -85,6 +86,7 @@ static int visit_host(struct dl_phdr_info *info, size_t size, void *data)
 
 int dl_iterate_phdr(visitor *visit, void *data)
 {
+    TPSL_INSIDE;
     tpsl_walk_begin();
     struct walk w = {.visit = visit, .data = data, .published = tpsl_published(), .withdrawn = tpsl_withdrawn()};
     int rc = tpsl_host_iterate_phdr(visit_host, &w);

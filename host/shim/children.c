@@ -12,10 +12,37 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "shim.h"
+
+/* A rank that executes another program ends as one that exits: its threads do not go along. */
+static int replaced_or_not(int result)
+{
+    int error = errno;
+    tpsl_rank_go_on();
+    errno = error;
+    return result;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+    tpsl_rank_rest();
+    return replaced_or_not((int)syscall(SYS_execve, path, argv, envp));
+}
+
+int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    tpsl_rank_rest();
+    return replaced_or_not((int)syscall(SYS_execveat, folder, path, argv, envp, flags));
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    return execveat(fd, "", argv, envp, AT_EMPTY_PATH);
+}
 
 int execv(const char *path, char *const argv[])
 {

@@ -11,9 +11,17 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <sys/types.h>
 
-/* libc's function of that name. */
-#define BEHIND(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+/* The function of that name behind the shim: libc's. Looked up once, as that takes ld.so's lock. */
+#define BEHIND(function)                                                        \
+    __extension__({                                                             \
+        static __typeof__(&function) _Atomic found;                             \
+        __typeof__(&function) behind = found;                                   \
+        if (!behind)                                                            \
+            found = behind = (__typeof__(behind))dlsym(RTLD_NEXT, #function);   \
+        behind;                                                                 \
+    })
 
 extern char **environ;
 
@@ -22,6 +30,14 @@ void tpsl_rank_finish(void); /* the rank's atexit list and destructors */
 const char *tpsl_program(void);
 void tpsl_in_zone(const char *zone, void (*call)(void *), void *argument);
 void tpsl_at_thread_end(void (*call)(void)); /* when the calling thread ends, once */
+pid_t tpsl_fork(pid_t (*without_locks)(void));
+void tpsl_rank_rest(void); /* before the rank ends: its other threads stop outside libc */
+void tpsl_rank_go_on(void);
+
+/* ---- of libtpslhost (gate.c of the loader): until the end of the block the thread is inside libc's locks ---- */
+struct tpsl_instance *tpsl_gate_enter(void);
+void tpsl_gate_leave(struct tpsl_instance **);
+#define TPSL_INSIDE __attribute__((cleanup(tpsl_gate_leave), unused)) struct tpsl_instance *tpsl_inside = tpsl_gate_enter()
 
 /* ---- streams.c ---- */
 void tpsl_streams_open(void); /* the standard ones */

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* Local time, by the rank's own TZ, and time broken down in the rank's own buffers. */
+#include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+#include <wchar.h>
 
 #include "shim.h"
 
@@ -59,6 +61,54 @@ static void make(void *data)
     struct local *l = data;
     l->made = BEHIND(mktime)(l->tm);
     note_zone();
+}
+
+struct format {
+    char *text;
+    size_t size, length;
+    const char *format;
+    const struct tm *tm;
+    locale_t locale; /* 0: the thread's */
+};
+
+static void make_text(void *data)
+{
+    struct format *f = data;
+    f->length = f->locale ? BEHIND(strftime_l)(f->text, f->size, f->format, f->tm, f->locale) : BEHIND(strftime)(f->text, f->size, f->format, f->tm);
+    note_zone();
+}
+
+static void make_wide_text(void *data)
+{
+    struct format *f = data;
+    wchar_t *text = (wchar_t *)f->text;
+    const wchar_t *format = (const wchar_t *)f->format;
+    f->length = f->locale ? BEHIND(wcsftime_l)(text, f->size, format, f->tm, f->locale) : BEHIND(wcsftime)(text, f->size, format, f->tm);
+    note_zone();
+}
+
+size_t strftime_l(char *restrict text, size_t size, const char *restrict format, const struct tm *restrict tm, locale_t locale)
+{
+    struct format f = {text, size, 0, format, tm, locale};
+    tpsl_in_zone(getenv("TZ"), make_text, &f);
+    return f.length;
+}
+
+size_t wcsftime_l(wchar_t *restrict text, size_t size, const wchar_t *restrict format, const struct tm *restrict tm, locale_t locale)
+{
+    struct format f = {(char *)text, size, 0, (const char *)format, tm, locale};
+    tpsl_in_zone(getenv("TZ"), make_wide_text, &f);
+    return f.length;
+}
+
+size_t strftime(char *restrict text, size_t size, const char *restrict format, const struct tm *restrict tm)
+{
+    return strftime_l(text, size, format, tm, (locale_t)0);
+}
+
+size_t wcsftime(wchar_t *restrict text, size_t size, const wchar_t *restrict format, const struct tm *restrict tm)
+{
+    return wcsftime_l(text, size, format, tm, (locale_t)0);
 }
 
 void tzset(void)

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// repeated returns how often a test does something whose failure is rare: TPSL_TEST_LARGE=1 asks for many times.
+func repeated(few, many int) int {
+	if os.Getenv("TPSL_TEST_LARGE") == "1" {
+		return many
+	}
+	return few
+}
+
+// posix compiles a program without MPI.
+func posix(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	return testsupport.CC(t, "gcc", "testdata/"+name+".c", append([]string{"-D_GNU_SOURCE", "-O1", "-pthread"}, flags...)...)
+}
+
+// The child that a rank forks may use all of libc, whatever the other ranks were inside of at that moment.
+func TestPrivateForks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	forks := repeated(200, 10000)
+	done := filepath.Join(t.TempDir(), "done")
+	job := runFor(t, limit+time.Duration(forks)*50*time.Millisecond, nil, built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private",
+		posix(t, "forks"), strconv.Itoa(forks), done)
+	assert.Equal(t, fmt.Sprintf("%d children ended\n", forks), job.succeeded(t).stdout)
+}
+
+// A rank that ends while its threads are inside libc and ld.so leaves none of their locks held: the others get on.
+func TestPrivateRanksLeave(t *testing.T) {
+	program := posix(t, "leavers")
+	for _, how := range []string{"return", "exit", "_exit", "exec"} {
+		t.Run(how, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			for range repeated(15, 500) {
+				job := mpiexec(t, nil, "-n 4 -rpp 4 -tpsl private", program, how).succeeded(t)
+				want := "ready\n"
+				if how == "exec" {
+					want = strings.Repeat("rank ends\n", 4) + want
+				}
+				require.Equal(t, want, strings.Join(job.lines(), ""))
+			}
+		})
+	}
+}
+
+// A rank that is killed may have held any lock. The set ends with it, whatever the others do, also where the
+// launcher would let them run on.
+func TestPrivateKilledSet(t *testing.T) {
+	program := posix(t, "leavers")
+	for _, options := range [][]string{nil, {"-disable-auto-cleanup"}} {
+		t.Run(strings.Join(options, " "), func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			for range repeated(10, 250) {
+				job := start(t, nil, slices.Concat([]string{built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private"}, options, []string{program, "stay"})...)
+				time.Sleep(rand.N(20 * time.Millisecond))
+				victim := ranksOf(t, job)[0]
+				require.NoError(t, unix.Kill(victim, unix.SIGKILL))
+				killed := time.Now()
+				require.Eventually(t, func() bool { return len(job.processes()) == 0 }, soon, 5*time.Millisecond, "processes of the job are left")
+				assert.Less(t, time.Since(killed), 2*time.Second)
+			}
+		})
+	}
+}
+
+// ranksOf lists the ranks of a job with one set: the children of their host.
+func ranksOf(t *testing.T, job *background) (ranks []int) {
+	t.Helper()
+	for _, pid := range job.processes() {
+		if strings.HasSuffix(executable(pid), "/lib/tpsl/host") && strings.HasSuffix(executable(parent(pid)), "/lib/tpsl/host") {
+			ranks = append(ranks, pid)
+		}
+	}
+	require.NotEmpty(t, ranks)
+	return ranks
+}
+
+func executable(pid int) string {
+	path, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return path
+}
+
+// Whatever makes a child makes the one that a flat rank gets, and calls the handlers of its own rank only.
+func TestPrivateChildren(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := posix(t, "forked", "-lutil")
+	want := mpiexec(t, nil, "-n 3", program).succeeded(t)
+	assert.Equal(t, want.lines(), mpiexec(t, nil, "-n 3 -rpp 3 -tpsl private", program).succeeded(t).lines())
+}
+
+// Ranks start side by side: what constructors of one wait for, another's do.
+func TestPrivateConstructors(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := plain(t, "mpicc.mpich", "early.c")
+	for _, options := range []string{"-n 4 -rpp 4", "-n 4 -rpp 2"} {
+		assert.Equal(t, mpiexec(t, nil, "-n 4", program).succeeded(t).lines(), mpiexec(t, nil, options, program).succeeded(t).lines())
+	}
+}
+
+// Signals reach ranks whose constructors wait for ever.
+func TestPrivateStuckStart(t *testing.T) {
+	program := posix(t, "starting")
+	for _, number := range []unix.Signal{unix.SIGTERM, unix.SIGINT} {
+		t.Run(unix.SignalName(number), func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := start(t, nil, built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private", program)
+			require.NoError(t, job.Process.Signal(number))
+			require.Eventually(t, func() bool { return len(job.processes()) == 0 }, soon, 20*time.Millisecond, "processes of the job are left")
+		})
+	}
+}

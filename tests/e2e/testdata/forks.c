@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* forks N FILE: rank 0 forks N times, while the others use functions of libc that take a lock of
+ * the address space, until rank 0 has made FILE. Each child uses all of them and must end. */
+#define WITH_SEMAPHORES
+#include "facilities.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { OF_CHILDREN = FACILITIES - 1 }; /* a rank's child cannot load libraries: no dlopen */
+
+/* What the child is at: a page that it shares with its parent. */
+static _Atomic int *at;
+
+static int use_all(void)
+{
+    for (int i = 0; i < OF_CHILDREN; i++) {
+        *at = i;
+        facilities[i].use();
+    }
+    exit(0);
+}
+
+static void fork_once(long n)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        use_all();
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+        perror("fork");
+        exit(2);
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        printf("fork %ld: the child was at %s: status %#x\n", n, facilities[*at].name, status);
+        exit(3);
+    }
+}
+
+
+int main(int argc, char **argv)
+{
+    long forks = atol(argv[1]);
+    int rank = atoi(getenv("PMI_RANK")), ranks = atoi(getenv("PMI_SIZE"));
+    if (rank > 0) {
+        for (unsigned i = (unsigned)rank; access(argv[2], F_OK) != 0; i += (unsigned)ranks - 1)
+            for (int k = 0; k < 20; k++)
+                facilities[i % FACILITIES].use();
+        return 0;
+    }
+    at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (long n = 0; n < forks; n++)
+        fork_once(n);
+    printf("%ld children ended\n", forks);
+    return close(creat(argv[2], 0600));
+}
