@@ -6,7 +6,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -70,4 +72,9 @@ void pthread_exit(void *value)
     while (!alone())
         usleep(1000);
     exit(0);
+}
+
+void thrd_exit(int result)
+{
+    pthread_exit((void *)(intptr_t)result); /* as thrd_join of libc has it */
 }

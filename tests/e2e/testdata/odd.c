@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -235,6 +236,19 @@ static void leave_reader(void)
     alarm(10);
 }
 
+static _Thread_local int of_thread = 5;
+
+static int add(void *n) { return of_thread += *(int *)n; }
+
+static void c11_threads(void)
+{
+    thrd_t thread;
+    int n = 2, result = 0;
+    if (thrd_create(&thread, add, &n) == thrd_success)
+        thrd_join(thread, &result);
+    SAY("a thread of C11: %d", result);
+}
+
 int main(int argc, char **argv)
 {
     rank = atoi(getenv("PMI_RANK"));
@@ -252,6 +266,7 @@ int main(int argc, char **argv)
     zones();
     timers();
     locales();
+    c11_threads();
     leave_reader();
     return 0;
 }
