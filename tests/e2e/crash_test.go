@@ -69,7 +69,7 @@ func reports(t *testing.T, env []string, program, whom, banner string) {
 		{"bad_buffer", unix.SIGSEGV, `SIGSEGV at address 0x10 in libc\.so\.6\+0x[0-9a-f]+.*`, []string{`libucp\.so\.0\+0x[0-9a-f]+ \(ucp_\w+\+0x[0-9a-f]+\)`, send}, "bad_buffer"},
 		{"bad_function", unix.SIGSEGV, `SIGSEGV at address 0x8 in 0x8, which is in no library`, []string{`0x8`, reduce}, "reduce_with"},
 		{"divide", unix.SIGFPE, `SIGFPE in crash\+0x[0-9a-f]+`, []string{reduce}, "reduce_with"},
-		{"abort_inside", unix.SIGABRT, `SIGABRT in libc\.so\.6\+0x[0-9a-f]+.*`, []string{`libc\.so\.6\+0x[0-9a-f]+ \(abort\+0x[0-9a-f]+\)`, send}, "abort_inside"},
+		{"abort_inside", unix.SIGABRT, `SIGABRT in libc\.so\.6\+0x[0-9a-f]+.*`, []string{`lib(c\.so\.6|tpslshim\.so)\+0x[0-9a-f]+ \(abort\+0x[0-9a-f]+\)`, send}, "abort_inside"},
 		{"overflow", unix.SIGSEGV, `SIGSEGV at address 0x[0-9a-f]+ in crash\+0x[0-9a-f]+`, []string{`crash\+0x[0-9a-f]+`}, ""},
 	} {
 		t.Run(c.how, func(t *testing.T) {
