@@ -26,7 +26,11 @@ func TestStuckStart(t *testing.T) {
 		"hydra":   append(testsupport.Hydra(t), "-n", "2"),
 	}
 	begin := func(way string) *background {
-		return start(t, nil, append(slices.Clone(ways[way]), program)...)
+		job := start(t, nil, append(slices.Clone(ways[way]), program)...)
+		line, err := job.out.ReadString('\n') // the other rank's: it ignores the signals from then on
+		require.NoError(t, err)
+		require.Equal(t, "ready\n", line)
+		return job
 	}
 	end := func(way string, job *background) {
 		require.Error(t, job.Wait(), way)
