@@ -5,7 +5,7 @@ package e2e
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,20 +43,21 @@ func TestExceptionsThroughMPI(t *testing.T) {
 	}
 }
 
-// Instances are no burden for exceptions that do not touch them. What other programs take of the machine only adds to a
-// time, so the best of several rounds count.
+// Instances are no burden for exceptions that do not touch them. Each pair of times is taken at once, so that what others take
+// of the machine is in both; of jobs, which lie at other addresses, the middle one counts.
 func TestThrowCost(t *testing.T) {
 	testsupport.NothingLeft(t)
-	without, with := math.Inf(1), math.Inf(1)
-	for range 4 {
+	var ratios []float64
+	for range 5 {
 		job := mpiexec(t, nil, "-n 64 -rpp 64", threadsCC(t, "throw_cost")).succeeded(t)
-		var before, after float64
-		_, err := fmt.Sscan(job.stdout, &before, &after)
+		var without, with, ratio float64
+		_, err := fmt.Sscan(job.stdout, &without, &with, &ratio)
 		require.NoError(t, err, job.stdout)
-		without, with = min(without, before), min(with, after)
+		t.Logf("a throw: %.0f ns without an instance, %.0f ns with 64; %.3f times", without, with, ratio)
+		ratios = append(ratios, ratio)
 	}
-	t.Logf("a throw: %.0f ns without an instance, %.0f ns with 64", without, with)
-	assert.Less(t, with/without, 2.0)
+	slices.Sort(ratios)
+	assert.Less(t, ratios[len(ratios)/2], 1.1)
 }
 
 // Unwinders, sanitizers and profilers learn of the instances as of any library.

@@ -4,7 +4,10 @@
 package fult
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -121,20 +124,39 @@ func TestReadySetHoldsAll(t *testing.T) {
 		r := newReady(threads)
 		bell := new(Bell)
 		for step := 1; step < 20*threads; step *= 21 {
-			want := 0
+			var want, got []int
 			for i := 0; i < threads; i += step {
 				b := r.bit(i, bell)
 				b.Set()
 				b.Set()
-				want++
+				want = append(want, i)
 			}
-			for ; want > 0; want-- {
-				if thread := r.take(); thread < 0 || thread%step != 0 {
-					require.Fail(t, "wrong thread", "%d of %d, every %d signalled", thread, threads, step)
-				}
+			for range want {
+				got = append(got, r.take())
+			}
+			slices.Sort(got)
+			if !slices.Equal(want, got) { // each once, so that one taken twice does not stand for one that is lost
+				require.Fail(t, "wrong threads", "of %d, every %d signalled: %s", threads, step, difference(want, got))
 			}
 			require.Equal(t, -1, r.take())
 			require.False(t, r.any())
 		}
 	}
+}
+
+// difference names the first few of what two sorted lists do not have in common.
+func difference(want, got []int) string {
+	count := map[int]int{}
+	for _, i := range want {
+		count[i]--
+	}
+	for _, i := range got {
+		count[i]++
+	}
+	maps.DeleteFunc(count, func(_, n int) bool { return n == 0 })
+	text := fmt.Sprintf("%d differ:", len(count))
+	for _, i := range slices.Sorted(maps.Keys(count))[:min(5, len(count))] {
+		text += fmt.Sprintf(" %d came %+d times too often", i, count[i])
+	}
+	return text
 }
