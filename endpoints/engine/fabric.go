@@ -97,6 +97,8 @@ type Fabric struct {
 	spins   int // polls of a waiting thread before it yields
 	closed  atomic.Bool
 	threads sync.WaitGroup // model Offload
+
+	helped atomic.Uint64 // copies to which the thread of the other side has added chunks, for tests
 }
 
 // A peer is how a port reaches another: the ring to put cells into, and the port

@@ -18,35 +18,45 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 )
 
-// Several threads send and receive at random, and cancel; afterwards MPI's two rules
-// of order must hold between all that each port received.
+// Several threads send and receive at random, and cancel, in every model; afterwards MPI's two rules of order must hold between
+// all that each of them received. Where threads may share a port, two do, each in contexts of its own, for which alone there is an order.
 func TestOrderAmongThreads(t *testing.T) {
+	const ports = 3
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	for round := range 6 {
-		f := fabric(t, Options{Ports: 3, Ring: 8, Eager: 100, Packets: 4, Halves: 1000, Matcher: match.Kind(round % 2)})
-		logs := make([]*traffic, f.Size())
-		var missing atomic.Int64
-		var all sync.WaitGroup
-		for rank := range logs {
-			random := rand.New(rand.NewPCG(seed, uint64(round*10+rank)))
-			logs[rank] = &traffic{t: t, p: f.Port(rank), random: random, missing: &missing, sent: make([][]*sending, f.Size())}
-			missing.Add(1) // until it has sent all
-			all.Go(logs[rank].run)
+	for _, model := range Models() {
+		threads := 2
+		if model == Private {
+			threads = 1
 		}
-		all.Wait()
-		for to := range logs {
-			for from := range logs {
-				checkOrder(t, logs[to].received, logs[from].sent[to])
+		t.Run(model.String(), func(t *testing.T) {
+			for round := range 6 {
+				f := fabric(t, Options{Ports: ports, Model: model, Ring: 8, Eager: 100, Packets: 4, Halves: 1000, Matcher: match.Kind(round % 2)})
+				logs := make([]*traffic, ports*threads)
+				var missing atomic.Int64
+				missing.Add(int64(len(logs))) // each until it has sent all
+				var all sync.WaitGroup
+				for i := range logs {
+					random := rand.New(rand.NewPCG(seed, uint64(round*10+i)))
+					logs[i] = &traffic{t: t, p: f.Port(i % ports), context: uint32(i / ports * 2), random: random, missing: &missing, sent: make([][]*sending, ports)}
+					all.Go(logs[i].run)
+				}
+				all.Wait()
+				for i, to := range logs {
+					for _, from := range logs[i/ports*ports:][:ports] {
+						checkOrder(t, to.received, from.sent[i%ports])
+					}
+				}
 			}
-		}
+		})
 	}
 }
 
-// A traffic is what one thread does on its port, and what it has seen.
+// A traffic is what one thread does on a port, and what it has seen.
 type traffic struct {
 	t        *testing.T
 	p        *Port
+	context  uint32 // the first of two, which no other thread of the port has
 	random   *rand.Rand
 	missing  *atomic.Int64 // messages that were sent and not received, of all ports
 	sent     [][]*sending  // by destination
@@ -72,26 +82,33 @@ type receiving struct {
 
 func (l *traffic) run() {
 	for range 400 {
-		switch n := l.random.IntN(10); {
-		case n < 4:
-			l.send()
+		switch n := l.random.IntN(20); {
 		case n < 8:
+			l.send()
+		case n < 15:
 			l.receive(Envelope{
-				Context: uint32(l.random.IntN(2)),
+				Context: l.context + uint32(l.random.IntN(2)),
 				Peer:    int32(l.random.IntN(4)) - 1,
 				Tag:     int32(l.random.IntN(4)) - 1,
 			})
-		default:
+		case n < 19:
 			l.cancel()
+		default:
+			l.hold()
 		}
-		l.test()
+		switch l.random.IntN(6) { // a test takes part in what the port does: some posts come in a row
+		case 0:
+			l.test()
+		case 1:
+			runtime.Gosched()
+		}
 	}
 	l.missing.Add(-1)
 	var rest [2]*receiving // takes what is left
 	for l.missing.Load() > 0 {
 		for context, r := range rest {
 			if r == nil || r.ended {
-				rest[context] = l.receive(Envelope{Context: uint32(context), Peer: AnySource, Tag: AnyTag})
+				rest[context] = l.receive(Envelope{Context: l.context + uint32(context), Peer: AnySource, Tag: AnyTag})
 			}
 		}
 		l.test()
@@ -107,7 +124,7 @@ func (l *traffic) run() {
 
 func (l *traffic) send() {
 	to := l.random.IntN(len(l.sent))
-	e := Envelope{Context: uint32(l.random.IntN(2)), Peer: int32(to), Tag: int32(l.random.IntN(3))}
+	e := Envelope{Context: l.context + uint32(l.random.IntN(2)), Peer: int32(to), Tag: int32(l.random.IntN(3))}
 	s := &sending{e: e, by: -1, buf: make([]byte, []int{8, 40, 60, 200, 1500}[l.random.IntN(5)])}
 	s.e.Peer = l.p.rank
 	binary.LittleEndian.PutUint64(s.buf, uint64(len(l.sent[to])))
@@ -132,6 +149,18 @@ func (l *traffic) cancel() {
 	if n := len(l.received); n > 0 && l.random.IntN(2) == 0 && !l.received[n-1].ended {
 		assert.NoError(l.t, l.received[n-1].Cancel())
 	}
+}
+
+// hold owns the inner half of a port for some time, so that the port's threads leave ops, or wait.
+func (l *traffic) hold() {
+	if l.p.model == Private {
+		return
+	}
+	e := l.p.enter()
+	for range l.random.IntN(20) {
+		runtime.Gosched()
+	}
+	l.p.leave(e)
 }
 
 // test looks at all that is not done.

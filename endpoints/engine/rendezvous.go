@@ -58,6 +58,7 @@ func (o *op) help() {
 		return
 	}
 	if at := o.share.claimed.Add(chunk) - chunk; at < o.share.total {
+		o.port.fabric.helped.Add(1)
 		o.copyFrom(at)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No operation allocates, in any model and however a message travels.
+// No operation allocates, in any model and however a message travels; of copies by both sides TestSoakOfBothHalves says it.
 func TestNoAllocations(t *testing.T) {
 	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
 		a, b := f.Port(0), f.Port(1)
@@ -137,7 +137,7 @@ func (s *soaker) shuffle() {
 	s.random.Shuffle(window, func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
 }
 
-// largest is the largest message: above Halves.
+// largest is the largest message: above Eager. TestSoakOfBothHalves has those that both sides copy.
 const largest = 300 << 10
 
 // mix spreads a message's identity over 64 bits.
