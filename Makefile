@@ -32,12 +32,13 @@ STANDINS = libmpich.so.12 libmpi.so.12
 PMIX     = $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),lib/tpsl/pmix)
 PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
 YIELD    = lib/tpsl/libtpslyield.so
+WITNESS  = lib/tpsl/libtpslwitness.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
-	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(PMIX)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -96,6 +97,11 @@ lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 lib/tpsl/libtpslyield.so: tpsl/yield/yield.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code,-z,norelro $< -o $@
+
+# What stands in front of an MPI library that may not speak PMI.
+$(WITNESS): hydra/witness/witness.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIC -fvisibility=hidden -shared -Wl,-soname,$(@F) $< -o $@
 
 # With -z now a libpmix that lacks a function is found out at the start.
 lib/tpsl/pmix: $(wildcard hydra/pmix/*.[ch])

@@ -76,8 +76,8 @@ func streamFDs(set hydra.RankSet, readers hydra.Ranks) string {
 }
 
 // openDescriptors makes the connections of a process. The readers get a pipe as stdin, everybody else an empty one. Each
-// rank has its own streams if perRank says so, and a PMI socket if inherit does.
-func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank, inherit bool) (d *descriptors, err error) {
+// rank has its own streams if perRank says so, and a PMI socket if inherit does; the process has a control pipe if control does.
+func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank, inherit, control bool) (d *descriptors, err error) {
 	d = new(descriptors)
 	defer func() {
 		if err != nil {
@@ -102,7 +102,7 @@ func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank, inherit bo
 			err = d.session()
 		}
 	}
-	if err == nil && len(set.Ranks) > 1 {
+	if err == nil && control {
 		d.control, err = d.pipe(false)
 	}
 	for perRank && err == nil && len(d.outputs) < len(set.Ranks) {

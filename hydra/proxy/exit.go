@@ -170,6 +170,9 @@ func (p *proxy) readControl(proc *process, control *os.File) {
 		if n, _ := fmt.Sscanf(lines.Text(), "fault rank=%d signal=%d", &rank, &signal); n == 2 && proc.set.Holds(rank) {
 			p.faulted(proc, rank)
 		}
+		if n, _ := fmt.Sscanf(lines.Text(), "initialized rank=%d", &rank); n == 1 && proc.set.Holds(rank) {
+			p.rankInitialized(proc, rank)
+		}
 		if n, _ := fmt.Sscanf(lines.Text(), "start rank=%d pid=%d", &rank, &pid); n == 2 && proc.set.Holds(rank) {
 			p.rankStarted(proc, rank, pid)
 		}

@@ -24,6 +24,7 @@ type way struct {
 	tools    []string // of LD_PRELOAD, what the host gives each rank a copy of
 	others   []string // of LD_PRELOAD, what stays with the host's process
 	pmix     bool     // its one rank is served by PMIx in place of PMI
+	library  linkedMPI
 }
 
 // share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and

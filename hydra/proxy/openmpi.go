@@ -9,20 +9,18 @@ import (
 
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/internal/soname"
-	"github.com/tpsl/tpsl/loader/image"
 )
 
 // needsPMIx reports whether a program's ranks are served by PMIx, which those of Open MPI need: without it each would be a
-// job of one. An error says why they cannot be.
-func (p *proxy) needsPMIx(path string, program hydra.Program) (bool, error) {
+// job of one. An error says why they cannot be. The library is the program's for MPI, "" if none is known.
+func (p *proxy) needsPMIx(library string, program hydra.Program) (bool, error) {
 	switch p.plan.PMI.Version {
 	case "1", "2":
 		return false, nil
 	case "x":
 		return true, p.canServePMIx("-pmi x wants PMIx", program)
 	}
-	library := openMPI(path)
-	if library == "" {
+	if !slices.Contains(soname.OpenMPI, library) {
 		return false, nil
 	}
 	err := p.canServePMIx(fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library), program)
@@ -45,18 +43,4 @@ func (p *proxy) canServePMIx(why string, program hydra.Program) error {
 		return fmt.Errorf("%s, and that has a port of its own; leave -pmi-port out", why)
 	}
 	return nil
-}
-
-// openMPI returns the library of Open MPI that a file is linked with. One that is no ELF file has none.
-func openMPI(path string) string {
-	program, err := image.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer program.Close()
-	i := slices.IndexFunc(program.Needed, func(name string) bool { return slices.Contains(soname.OpenMPI, name) })
-	if i < 0 {
-		return ""
-	}
-	return program.Needed[i]
 }

@@ -41,6 +41,7 @@ func (p *proxy) prepare() ([]start, error) {
 		if err := p.addTool(&s); err != nil {
 			return nil, err
 		}
+		p.addWitness(&s)
 		if s.memory, err = p.memoryOf(set, pl); err != nil {
 			return nil, err
 		}
@@ -83,11 +84,12 @@ func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
 	if path, err = lookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
 		return "", w, err
 	}
-	served, err := p.needsPMIx(path, program)
+	library := linkedMPIOf(path, program)
+	served, err := p.needsPMIx(library.name, program)
 	if err != nil {
 		return "", w, err
 	}
 	w, err = share(path, program)
-	w.pmix = served
+	w.pmix, w.library = served, library
 	return path, w, err
 }

@@ -26,6 +26,8 @@ type process struct {
 	left  map[int]chan struct{} // by rank; closed when its PMI session has ended
 	over  map[int]chan struct{} // by rank; closed when it has, if it was a process of its own
 
+	library string // the file of its MPI library, if its ranks tell when they have initialised that
+
 	// Guarded by proxy.mu.
 	status      unix.WaitStatus
 	killed      bool
@@ -82,6 +84,8 @@ type start struct {
 	cpus   topology.Set // to bind the process to; nil leaves it
 	memory *memory      // its policy; nil leaves it
 	way    way
+
+	witnessed bool // it tells when it has initialised MPI
 }
 
 var errEnding = errors.New("the job is ending")
@@ -100,11 +104,12 @@ func (p *proxy) startAll(starts []start) error {
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "", p.port == nil && p.pmix == nil)
+	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "", p.port == nil && p.pmix == nil, len(s.set.Ranks) > 1 || s.witnessed)
 	if err != nil {
 		return err
 	}
 	proc := newProcess(s.set, index)
+	proc.library = s.way.library.path
 	err = p.fork(proc, s, d)
 	d.closeChild()
 	if err != nil {
