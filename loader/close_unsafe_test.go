@@ -126,7 +126,10 @@ func TestClosedObjectsAreForgotten(t *testing.T) {
 // hostIterate is the dl_iterate_phdr that the process has.
 func hostIterate(t *testing.T) uintptr {
 	t.Helper()
-	i := open(t, library(t, "iterate.c"))
+	theirs := libraryNamed(t, "libprocess.so", "iterate.c", "-DPROCESS")
+	loader.Configure(loader.Config{Policy: append(plan.Policy{{Pattern: "libprocess.so", Placement: plan.Shared}}, plan.DefaultPolicies().Opened...)})
+	defer loader.Configure(loader.Config{})
+	i := open(t, library(t, "iterate.c", linkTo(theirs)...))
 	p, err := i.Call("of_process")
 	require.NoError(t, err)
 	require.NotZero(t, p)

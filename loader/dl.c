@@ -110,34 +110,19 @@ void *tpsl_process_definition(const char *name, const char *version)
     return first && !has_versions(first) ? first : tpsl_process_symbol(name, version);
 }
 
-/* RTLD_NEXT from inside a private object: the objects behind it, then the process. */
-static void *next_symbol(const char *name, const char *version, void *caller)
-{
-    struct tpsl_object *o = tpsl_object_at(caller);
-    void *found = NULL;
-    for (o = o ? o->next : NULL; o && !found; o = o->next)
-        found = tpsl_scope_symbol(&o, 1, name, version);
-    return found ? found : tpsl_process_symbol(name, version);
-}
-
-static void *lookup(void *handle, const char *name, const char *version, void *caller)
+static void *lookup(void *handle, const char *name, const char *version, const void *caller)
 {
     TPSL_INSIDE;
     pending = false;
-    void *found = NULL;
+    dlerror(); /* what the last call left */
     if (handle == RTLD_NEXT)
-        return next_symbol(name, version, caller);
-    if (handle == RTLD_DEFAULT || handle == program) {
-        struct tpsl_instance *in = tpsl_asking(caller);
-        if (in)
-            found = tpsl_instance_symbol(in, name, version);
-        return found ? found : tpsl_process_symbol(name, version);
-    }
-    if (!tpsl_is_object(handle))
-        return version ? dlvsym(handle, name, version) : dlsym(handle, name);
-    struct tpsl_object *o = handle;
-    found = tpsl_scope_symbol(o->scope, o->nscope, name, version);
-    return found ? found : refuse("undefined symbol: %s", name);
+        return tpsl_find_next(caller, name, version);
+    if (handle == RTLD_DEFAULT)
+        return tpsl_find_default(caller, name, version);
+    if (handle == program)
+        return tpsl_find_global(caller, name, version);
+    void *found = tpsl_find_in(handle, caller, name, version);
+    return found || !tpsl_is_object(handle) ? found : refuse("undefined symbol: %s", name);
 }
 
 void *tpsl_dlsym(void *handle, const char *name)

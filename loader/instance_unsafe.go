@@ -31,9 +31,14 @@ type instance struct {
 func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, error) {
 	p.mu.Lock()
 	pl, err := p.planFor(library)
+	processes := p.config.Processes
 	p.mu.Unlock()
 	if err != nil {
 		return nil, err
+	}
+	in.rebound = C.TPSL_REBIND_PRIVATE
+	if processes {
+		in.rebound = C.TPSL_REBIND_PROCESS
 	}
 	i := &instance{}
 	fresh, err := p.grow(in, i, pl)
@@ -47,15 +52,17 @@ func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, e
 }
 
 // extend opens one more library in a live instance. The handle is not nil when
-// the library is shared, and then ld.so's. caller is the object that asks, nil: unknown.
-func (p *process) extend(in *C.struct_tpsl_instance, library string, caller *C.struct_tpsl_object, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
+// the library is shared, and then ld.so's. caller is the object that asks, nil: unknown;
+// folder, its working directory.
+// Preconditions: the instance's open_lock is held.
+func (p *process) extend(in *C.struct_tpsl_instance, library, folder string, caller *C.struct_tpsl_object, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
 	p.mu.Lock()
 	i := p.live[in]
 	p.mu.Unlock()
 	if i == nil {
 		return nil, nil, nil, errors.New("the instance is still being opened")
 	}
-	path, at, err := i.plan.Find(library, i.planned(caller))
+	path, at, err := i.plan.Find(library, i.planned(caller), folder)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -63,10 +70,10 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, caller *C.s
 		handle, err = dlopen(path, mode)
 		return nil, nil, handle, err
 	}
-	if mode&C.RTLD_NOLOAD != 0 {
-		return i.loaded(path)
+	if mode&C.RTLD_NOLOAD != 0 && !i.plan.Has(path) {
+		return nil, nil, nil, fmt.Errorf("%s is not loaded", path)
 	}
-	pl, err := i.plan.Extend(path, mode&C.RTLD_GLOBAL != 0)
+	pl, err := i.plan.Extend(path, plan.Opening{Global: mode&C.RTLD_GLOBAL != 0, Deep: mode&C.RTLD_DEEPBIND != 0, Folder: folder})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -80,10 +87,8 @@ func (p *process) extend(in *C.struct_tpsl_instance, library string, caller *C.s
 	if extended != nil {
 		extended()
 	}
-	if pl.FirstNew < len(pl.Objects) {
-		if fresh, err = p.grow(in, i, pl); err != nil {
-			return nil, nil, nil, err
-		}
+	if fresh, err = p.grow(in, i, pl); err != nil {
+		return nil, nil, nil, err
 	}
 	return i.objects[pl.Root], fresh, nil, nil
 }
@@ -96,15 +101,6 @@ func (i *instance) planned(c *C.struct_tpsl_object) *plan.Object {
 		}
 	}
 	return nil
-}
-
-// loaded answers RTLD_NOLOAD for a private object.
-func (i *instance) loaded(path string) (*mapped, []*mapped, unsafe.Pointer, error) {
-	k := slices.IndexFunc(i.plan.Objects, func(o *plan.Object) bool { return o.Path == path })
-	if k < 0 {
-		return nil, nil, nil, fmt.Errorf("%s is not loaded", path)
-	}
-	return i.objects[k], nil, nil, nil
 }
 
 func dlopen(path string, mode C.int) (unsafe.Pointer, error) {
@@ -120,6 +116,10 @@ func dlopen(path string, mode C.int) (unsafe.Pointer, error) {
 // grow maps and relocates what pl adds to i, and publishes it. On error nothing
 // of it stays mapped.
 func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (fresh []*mapped, err error) {
+	if p.lacksOnce(pl) { // no other instance is to place it meanwhile
+		p.placing.Lock()
+		defer p.placing.Unlock()
+	}
 	objects := append([]*mapped(nil), i.objects...)
 	objects = append(objects, make([]*mapped, len(pl.Objects)-len(objects))...)
 	defer func() {
@@ -150,9 +150,10 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 	for _, m := range fresh {
 		m.relocate(objects, imports)
 	}
+	scopes := p.scopes(pl, objects)
 	for _, m := range fresh {
 		m.copyData(objects, imports)
-		m.finish(pl, objects)
+		m.finish(scopes)
 	}
 	if pl.StaticTLS > 0 && bool(in.without_switch) {
 		return fresh, fmt.Errorf("%s: initial-exec thread-local storage needs threads that act for the instance, which those that call by TPSL_Dlsym do not: rebuild it with -ftls-model=global-dynamic", pl.Objects[pl.Root].Path)
@@ -160,11 +161,32 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 	if pl.StaticTLS > 0 && !bool(C.tpsl_static_tls_prepare(in)) {
 		return fresh, errors.New("no memory for initial thread-local values")
 	}
-	p.publish(in, fresh, objects)
+	var global *C.struct_tpsl_scope
+	if i.plan == nil || len(i.plan.Global) < len(pl.Global) {
+		if global = scopes.global(); global == nil {
+			return fresh, errors.New("no memory for the global scope")
+		}
+	}
+	if pl.StandIn != nil {
+		in.stand_in = objects[slices.Index(pl.Objects, pl.StandIn)].c
+	}
+	if len(fresh) > 0 {
+		p.publish(in, fresh, objects)
+	}
+	if global != nil {
+		C.tpsl_set_global_scope(in, global)
+	}
 	p.mu.Lock()
 	i.plan, i.objects = pl, objects
 	p.mu.Unlock()
 	return fresh, nil
+}
+
+// lacksOnce tells whether an instance of a plan places an object that no other has placed.
+func (p *process) lacksOnce(pl *plan.Plan) bool {
+	return slices.ContainsFunc(pl.Start, func(k int) bool {
+		return pl.Objects[k].Placement == plan.Once && p.placedOnce(pl.Objects[k]) == nil
+	})
 }
 
 func (p *process) placedOnce(o *plan.Object) *mapped {
@@ -188,6 +210,7 @@ func (p *process) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) 
 		if m.plan.Placement == plan.Once {
 			owner = &C.tpsl_once
 			in.stays = in.stays || C.bool(m.refersTo(objects, plan.Private))
+			m.c.brought_by = in
 			p.once[m.plan.ID] = m
 		}
 		C.tpsl_object_publish(owner, m.c)
@@ -230,8 +253,8 @@ func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct
 }
 
 //export tpslLoaderExtend
-func tpslLoaderExtend(in *C.struct_tpsl_instance, library *C.char, caller *C.struct_tpsl_object, mode C.int, out ***C.struct_tpsl_object, n *C.size_t, outside *unsafe.Pointer, cerr **C.char) *C.struct_tpsl_object {
-	root, fresh, handle, err := host.extend(in, C.GoString(library), caller, mode)
+func tpslLoaderExtend(in *C.struct_tpsl_instance, library, folder *C.char, caller *C.struct_tpsl_object, mode C.int, out ***C.struct_tpsl_object, n *C.size_t, outside *unsafe.Pointer, cerr **C.char) *C.struct_tpsl_object {
+	root, fresh, handle, err := host.extend(in, C.GoString(library), C.GoString(folder), caller, mode)
 	if err != nil {
 		*cerr = C.CString(oneLine(err))
 		return nil

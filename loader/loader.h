@@ -81,8 +81,10 @@ struct tpsl_object {
     struct tpsl_tls_segment tls;
     struct tpsl_tls_index *descriptors; /* what its TLS descriptors point to */
 
-    struct tpsl_object **scope; /* itself, then its dependencies breadth-first */
+    struct tpsl_object **scope; /* itself, then its dependencies breadth-first, ld.so's too */
     size_t nscope;
+    void *outside;  /* ld.so's handle, if ld.so has loaded it (outside.c); it stands in scopes only */
+    bool c_library; /* it is outside, and the C library or a part of it */
 
     uintptr_t relro, relro_size;
     struct tpsl_ifunc *ifuncs;
@@ -96,8 +98,27 @@ struct tpsl_object {
 
     atomic_int refs; /* dlopen minus dlclose */
 
+    /* Of one placed once: */
+    struct tpsl_instance *brought_by;
+    atomic_int is_up; /* its constructors have run */
+
     size_t nplaces; /* at least */
     struct tpsl_place places[]; /* one for each chunk of addresses that it reaches into */
+};
+
+/* The objects of a lookup, in its order. Never changed: another one takes its place. */
+struct tpsl_scope {
+    struct tpsl_scope *older; /* somebody may be reading it */
+    size_t n;
+    struct tpsl_object *objects[];
+};
+
+/* What dlopen has opened in an instance. */
+struct tpsl_opened {
+    struct tpsl_opened *_Atomic next;
+    struct tpsl_object *root;
+    bool deep;  /* RTLD_DEEPBIND */
+    char *name; /* that it was asked for by, if that depends on the working directory; else NULL */
 };
 
 /* One function registered by __cxa_atexit from inside an instance. */
@@ -108,6 +129,13 @@ struct tpsl_instance {
     struct tpsl_object *_Atomic first; /* list in the plan's order; grows at its tail */
     struct tpsl_object *last;
     struct tpsl_object *started; /* the one whose constructors were called last */
+
+    pthread_mutex_t open_lock; /* recursive, as constructors may call dlopen */
+    struct tpsl_scope *_Atomic global;
+    struct tpsl_opened *_Atomic opened;
+    struct tpsl_object *stand_in; /* in the C library's place; NULL: none */
+    int rebound;                  /* enum tpsl_rebind_scope of its private objects */
+
     uintptr_t serial;            /* no two instances have the same */
     bool stays;                  /* objects placed once refer to it */
     bool without_switch;         /* its functions are called by threads that do not act for it */
@@ -144,9 +172,36 @@ void tpsl_instance_free(struct tpsl_instance *);     /* one that is not publishe
 bool tpsl_instance_is_live(const struct tpsl_instance *, uintptr_t serial); /* serial 0: any */
 void tpsl_object_publish(struct tpsl_instance *, struct tpsl_object *);
 bool tpsl_is_object(const void *handle);
+
+/* ---- symbol.c: what an object defines ---- */
+/* version NULL: the default one. NULL: it defines no such name. */
 const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *name, const char *version);
+/* The address for the calling thread; of an object that we mapped. */
+void *tpsl_symbol_address(struct tpsl_object *, const ElfW(Sym) *);
+/* In the objects that we mapped only: the first of a list, or of the instance's global scope. */
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
 void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
+
+/* ---- outside.c: objects that ld.so has loaded, as members of scopes ---- */
+struct tpsl_object *tpsl_outside_new(void *handle, bool c_library); /* NULL: no memory */
+/* The one of that handle; NULL: no scope has it. */
+struct tpsl_object *tpsl_outside_of(const void *handle);
+bool tpsl_in_c_library(const char *name, const char *version, const void *found);
+
+/* ---- scope.c: lookups as dlsym makes them ---- */
+void tpsl_set_global_scope(struct tpsl_instance *, struct tpsl_scope *); /* takes it over */
+void tpsl_note_opened(struct tpsl_instance *, struct tpsl_object *root, int mode, const char *name);
+/* What is open under a name that depends on the working directory; NULL: nothing. */
+struct tpsl_object *tpsl_opened_as(struct tpsl_instance *, const char *name);
+void tpsl_scopes_end_instance(struct tpsl_instance *);
+/* Calls it for each object that code of the instance can refer to, some more than once. */
+void tpsl_scopes_each(struct tpsl_instance *, void (*)(struct tpsl_instance *, struct tpsl_object *));
+/* For code at an address; NULL: there is none. In order: RTLD_DEFAULT, the handle of the program, RTLD_NEXT, a handle of
+ * ours or of ld.so's. */
+void *tpsl_find_default(const void *caller, const char *name, const char *version);
+void *tpsl_find_global(const void *caller, const char *name, const char *version);
+void *tpsl_find_next(const void *caller, const char *name, const char *version);
+void *tpsl_find_in(void *handle, const void *caller, const char *name, const char *version);
 
 /* All objects of all instances in the order of their publication, by
  * tpsl_next_published; NULL: none. Link maps are chained in the same order. Objects that
@@ -373,6 +428,7 @@ struct tpsl_rebinding {
 };
 extern const struct tpsl_rebinding tpsl_rebindings[];
 extern const size_t tpsl_nrebindings;
+void *tpsl_rebound(const char *name, int scope); /* NULL: it is not */
 
 /* The functions behind the table that live elsewhere. */
 tpsl_thread_create tpsl_pthread_create;

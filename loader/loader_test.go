@@ -24,7 +24,17 @@ func library(t *testing.T, source string, flags ...string) string {
 
 func libraryBy(t *testing.T, compiler, source string, flags ...string) string {
 	t.Helper()
-	so := "lib" + strings.TrimSuffix(source, filepath.Ext(source)) + ".so"
+	return named(t, compiler, "lib"+strings.TrimSuffix(source, filepath.Ext(source))+".so", source, flags...)
+}
+
+// libraryNamed compiles a fixture into a library of that name.
+func libraryNamed(t *testing.T, so, source string, flags ...string) string {
+	t.Helper()
+	return named(t, "gcc", so, source, flags...)
+}
+
+func named(t *testing.T, compiler, so, source string, flags ...string) string {
+	t.Helper()
 	out := testsupport.CC(t, compiler, filepath.Join("testdata", source), append([]string{"-shared", "-fPIC", "-O1", "-Wl,-soname," + so}, flags...)...)
 	path := filepath.Join(filepath.Dir(out), so)
 	if err := os.Remove(path); err != nil { // of a run before

@@ -8,12 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "_cgo_export.h"
-
-/* Opens happen one at a time: a plan extends the plan before it. Recursive, as
- * constructors may call dlopen. */
-static pthread_mutex_t open_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 extern char **environ;
 static int arguments_c;
@@ -53,6 +50,7 @@ void tpsl_refuse_opens(const char *why)
 struct extension {
     struct tpsl_instance *in;
     const char *path;
+    const char *folder;         /* the caller's working directory, which may be a process of its own; NULL: not known */
     struct tpsl_object *caller; /* NULL: not known */
     int mode;
     struct tpsl_object *root;
@@ -65,7 +63,13 @@ struct extension {
 static void extend(void *argument)
 {
     struct extension *x = argument;
-    x->root = tpslLoaderExtend(x->in, (char *)x->path, x->caller, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
+    x->root = tpslLoaderExtend(x->in, (char *)x->path, (char *)x->folder, x->caller, x->mode, &x->fresh, &x->nfresh, &x->outside, &x->error);
+}
+
+/* Whether it means a file by the working directory; "$ORIGIN/x" does not. */
+static bool is_relative(const char *path)
+{
+    return strchr(path, '/') && *path != '/' && *path != '$';
 }
 
 /* Whoever carries it out, the caller is inside: constructors that follow are not. */
@@ -75,11 +79,30 @@ static void run_inside(tpsl_step *step, void *argument)
     run_go(step, argument);
 }
 
+/* An instance opens one thing at a time: its plan extends the plan before it. Other instances
+ * go on, as a constructor may wait for what they open. */
+static void open_more(struct extension *x)
+{
+    const char *name = is_relative(x->path) ? x->path : NULL;
+    pthread_mutex_lock(&x->in->open_lock);
+    struct tpsl_object *same = name ? tpsl_opened_as(x->in, name) : NULL;
+    if (same)
+        x->path = same->map.l_name;
+    run_inside(extend, x);
+    if (x->root) {
+        tpsl_note_opened(x->in, x->root, x->mode, name);
+        struct tpsl_instance *before = tpsl_become(x->in);
+        start(x->in, x->fresh, x->nfresh);
+        tpsl_become(before);
+        atomic_fetch_add(&x->root->refs, 1);
+    }
+    pthread_mutex_unlock(&x->in->open_lock);
+}
+
 void *tpsl_dlopen(const char *path, int mode)
 {
     const void *caller = __builtin_return_address(0);
     struct tpsl_instance *in = tpsl_asking(caller);
-    struct extension x = {.in = in, .path = path, .caller = tpsl_object_at(caller), .mode = mode};
     if (!path || !*path || !in) {
         TPSL_INSIDE;
         return dlopen(path, mode);
@@ -88,23 +111,17 @@ void *tpsl_dlopen(const char *path, int mode)
         tpsl_refuse(refused);
         return NULL;
     }
-    pthread_mutex_lock(&open_lock);
-    run_inside(extend, &x);
-    if (x.root) {
-        struct tpsl_instance *before = tpsl_become(in);
-        start(in, x.fresh, x.nfresh);
-        tpsl_become(before);
-    }
-    pthread_mutex_unlock(&open_lock);
+    char *folder = getcwd(NULL, 0);
+    struct extension x = {.in = in, .path = path, .folder = folder, .caller = tpsl_object_at(caller), .mode = mode};
+    open_more(&x);
+    free(folder);
     free(x.fresh);
     if (x.outside)
         return x.outside;
     if (!x.root) {
         tpsl_refuse(x.error ? x.error : path);
         free(x.error);
-        return NULL;
     }
-    atomic_fetch_add(&x.root->refs, 1);
     return x.root;
 }
 
@@ -136,21 +153,11 @@ static struct tpsl_instance *open_instance(const char *library, char **environme
 {
     struct tpsl_object **fresh = NULL;
     size_t nfresh = 0;
-    /* The first instance brings up the objects placed once, which later ones
-     * need complete; after it, instances come up in parallel. */
-    static atomic_bool first_is_up;
-    bool alone = !atomic_load(&first_is_up);
-    if (alone)
-        pthread_mutex_lock(&open_lock);
     struct tpsl_instance *in = make(library, environment, without_switch, &fresh, &nfresh, error);
     if (in) {
         tpsl_become(in);
         start(in, fresh, nfresh);
-        if (alone)
-            atomic_store(&first_is_up, true);
     }
-    if (alone)
-        pthread_mutex_unlock(&open_lock);
     free(fresh);
     return in;
 }

@@ -60,20 +60,29 @@ type process struct {
 	mu      sync.Mutex
 	config  Config
 	search  *search.Path
-	plans   map[string]*plan.Plan
-	values  map[*plan.Plan][]uint64 // of Plan.Imports
-	handles map[string]unsafe.Pointer
+	plans   map[library]*plan.Plan
+	values  map[*plan.Plan][]uint64          // of Plan.Imports
+	handles map[string]unsafe.Pointer        // of shared objects, by their names
+	outside map[string]*C.struct_tpsl_object // the same as members of scopes
 	once    map[image.FileID]*mapped
 	live    map[*C.struct_tpsl_instance]*instance
 	texts   map[image.FileID]*text // nil: none could be made
 
+	placing   sync.Mutex   // held while objects are placed once; taken before mu
 	verifying sync.RWMutex // taken before mu
 }
 
+// A library is a file that instances are opened of.
+type library struct {
+	path string
+	file image.FileID
+}
+
 var host = process{
-	plans:   map[string]*plan.Plan{},
+	plans:   map[library]*plan.Plan{},
 	values:  map[*plan.Plan][]uint64{},
 	handles: map[string]unsafe.Pointer{},
+	outside: map[string]*C.struct_tpsl_object{},
 	once:    map[image.FileID]*mapped{},
 	live:    map[*C.struct_tpsl_instance]*instance{},
 	texts:   map[image.FileID]*text{},
@@ -86,6 +95,7 @@ type Config struct {
 	Program    plan.Policy // placement of libraries of the program; see plan.Options
 	Interposed []string    // names that those take from the process
 	Preload    []string    // files that come first in what is opened
+	StandIn    string      // file that stands in the C library's place; "": none
 	Processes  bool        // each instance is a process that shares the address space
 	Extended   func()      // told when an instance has opened a library more; nil: nobody is
 	HugeText   bool        // text in huge pages, from a copy of it
@@ -115,9 +125,19 @@ func (p *process) finder() *search.Path {
 	return p.search
 }
 
-// planFor returns the plan for instances of library, with its imports bound.
-func (p *process) planFor(library string) (*plan.Plan, error) {
-	if pl := p.plans[library]; pl != nil {
+// planFor returns the plan for instances of a library, with its imports bound. What a name
+// means is asked each time: the working directory may have changed, or the file.
+func (p *process) planFor(name string) (*plan.Plan, error) {
+	path, err := p.finder().Find(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	file, err := image.Identify(path)
+	if err != nil {
+		return nil, err
+	}
+	key := library{path, file}
+	if pl := p.plans[key]; pl != nil {
 		return pl, nil
 	}
 	if p.config.Policy == nil {
@@ -131,10 +151,10 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 	if p.config.Processes {
 		private = reboundProcess()
 	}
-	pl, err := plan.Make(library, plan.Options{
+	pl, err := plan.Make(path, plan.Options{
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
 		Rebind: private, RebindOnce: reboundOnce(),
-		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload,
+		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload, StandIn: p.config.StandIn,
 		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: C.tpsl_static_tls_offset() == 0,
 	})
 	if err != nil {
@@ -143,7 +163,7 @@ func (p *process) planFor(library string) (*plan.Plan, error) {
 	if err := p.bind(pl, nil); err != nil {
 		return nil, err
 	}
-	p.plans[library] = pl
+	p.plans[key] = pl
 	return pl, nil
 }
 
@@ -228,7 +248,11 @@ func (p *process) openShared(o *plan.Object) error {
 			return fmt.Errorf("open shared library: %s", C.GoString(C.dlerror()))
 		}
 	}
-	p.handles[o.Name] = h
+	c := C.tpsl_outside_new(h, C.bool(o.CLibrary))
+	if c == nil {
+		return fmt.Errorf("open shared library %s: no memory", o.Path)
+	}
+	p.handles[o.Name], p.outside[o.Name] = h, c
 	return nil
 }
 

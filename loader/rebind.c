@@ -72,3 +72,11 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"process_vm_writev", tpsl_process_vm_writev, OWN},
 };
 const size_t tpsl_nrebindings = sizeof tpsl_rebindings / sizeof *tpsl_rebindings;
+
+void *tpsl_rebound(const char *name, int scope)
+{
+    for (size_t i = 0; i < tpsl_nrebindings; i++)
+        if (tpsl_rebindings[i].scope & scope && strcmp(tpsl_rebindings[i].name, name) == 0)
+            return tpsl_rebindings[i].function;
+    return NULL;
+}

@@ -28,6 +28,11 @@ struct tpsl_instance *tpsl_instance_new(void)
     static _Atomic uintptr_t serials;
     if (in) {
         memset(in, 0, sizeof *in);
+        pthread_mutexattr_t recursive;
+        pthread_mutexattr_init(&recursive);
+        pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+        pthread_mutex_init(&in->open_lock, &recursive);
+        pthread_mutexattr_destroy(&recursive);
         pthread_mutex_init(&in->exit_lock, NULL);
         in->serial = atomic_fetch_add(&serials, 1) + 1;
     }
@@ -40,6 +45,7 @@ void tpsl_instance_free(struct tpsl_instance *in)
         free(*e);
     free(in->environment);
     tpsl_static_tls_end_instance(in);
+    tpsl_scopes_end_instance(in);
     free(in);
 }
 

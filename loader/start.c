@@ -7,13 +7,33 @@
  */
 #include "loader.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void announce(struct tpsl_object *o)
+{
+    atomic_store(&o->is_up, 1);
+    syscall(SYS_futex, &o->is_up, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* What is placed once and another instance has brought is complete when its constructors have
+ * run. That instance starts it before anything that may wait for other instances. */
+static void await(struct tpsl_instance *in, struct tpsl_object *o)
+{
+    while (o->instance == &tpsl_once && o->brought_by != in && !atomic_load(&o->is_up))
+        syscall(SYS_futex, &o->is_up, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
 
 /* Resolvers run after every other relocation of all the objects (psABI), then threads
  * get the initial values of static thread-locals, then RELRO is sealed. */
 void tpsl_objects_ready(struct tpsl_object *const *objects, size_t n)
 {
+    if (tpsl_current)
+        tpsl_scopes_each(tpsl_current, await);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < objects[i]->nifuncs; k++) {
             const struct tpsl_ifunc *f = &objects[i]->ifuncs[k];
@@ -33,6 +53,8 @@ void tpsl_objects_construct(struct tpsl_object *const *objects, size_t n, int ar
         objects[i]->instance->started = objects[i];
         for (size_t k = 0; k < objects[i]->ninit; k++)
             ((void (*)(int, char **, char **))objects[i]->init[k])(argc, argv, envp);
+        if (objects[i]->instance == &tpsl_once)
+            announce(objects[i]);
     }
 }
 

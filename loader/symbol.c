@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Symbol lookup in mapped objects, by name and version, as dlsym does it. */
+/* What an object in memory defines, by name and version. */
 #include "loader.h"
 
 #include <string.h>
@@ -86,7 +86,6 @@ static const ElfW(Sym) * lookup_sysv(const struct tpsl_object *o, const char *na
     return NULL;
 }
 
-/* The definition of name in o, or NULL. version NULL: the default one. */
 const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *o, const char *name, const char *version)
 {
     if (o->gnu_hash && o->gnu_hash[0] && o->gnu_hash[2])
@@ -96,7 +95,7 @@ const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *o, const char *na
     return NULL;
 }
 
-static void *symbol_address(struct tpsl_object *o, const ElfW(Sym) * s)
+void *tpsl_symbol_address(struct tpsl_object *o, const ElfW(Sym) * s)
 {
     uintptr_t address = o->map.l_addr + s->st_value;
     switch (ELF64_ST_TYPE(s->st_info)) {
@@ -114,30 +113,15 @@ static void *symbol_address(struct tpsl_object *o, const ElfW(Sym) * s)
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version)
 {
     for (size_t i = 0; i < n; i++) {
-        const ElfW(Sym) *s = tpsl_object_symbol(scope[i], name, version);
+        const ElfW(Sym) *s = scope[i]->outside ? NULL : tpsl_object_symbol(scope[i], name, version);
         if (s)
-            return symbol_address(scope[i], s);
+            return tpsl_symbol_address(scope[i], s);
     }
     return NULL;
 }
 
-static struct tpsl_object *next_object(const struct tpsl_object *o)
-{
-    return atomic_load_explicit(&o->next, memory_order_acquire);
-}
-
-static struct tpsl_object *first_object(struct tpsl_instance *in)
-{
-    return atomic_load_explicit(&in->first, memory_order_acquire);
-}
-
-/* First definition in the instance's objects in the plan's order, then in the objects
- * placed once that it depends on. */
 void *tpsl_instance_symbol(struct tpsl_instance *in, const char *name, const char *version)
 {
-    void *found = NULL;
-    struct tpsl_object *root = first_object(in);
-    for (struct tpsl_object *o = root; o && !found; o = next_object(o))
-        found = tpsl_scope_symbol(&o, 1, name, version);
-    return found || !root ? found : tpsl_scope_symbol(root->scope, root->nscope, name, version);
+    const struct tpsl_scope *global = atomic_load_explicit(&in->global, memory_order_acquire);
+    return global ? tpsl_scope_symbol(global->objects, global->n, name, version) : NULL;
 }

@@ -14,12 +14,11 @@ import (
 	"unsafe"
 
 	"github.com/tpsl/tpsl/loader/image"
-	"github.com/tpsl/tpsl/loader/plan"
 )
 
 // finish fills the C twin of a relocated object. Its arrays come from malloc and
 // live as long as the object.
-func (m *mapped) finish(p *plan.Plan, objects []*mapped) {
+func (m *mapped) finish(s scopes) {
 	o, c := m.plan, m.c
 	c._map.l_addr = C.Elf64_Addr(m.base)
 	c._map.l_name = C.CString(o.Path)
@@ -47,7 +46,7 @@ func (m *mapped) finish(p *plan.Plan, objects []*mapped) {
 	c.init, c.ninit = cArray(m.constructors())
 	c.fini, c.nfini = cArray(m.destructors())
 	c.entry = C.uintptr_t(m.base + o.Entry)
-	c.scope, c.nscope = cArray(m.scope(p, objects))
+	c.scope, c.nscope = cArray(s.of(m.plan))
 }
 
 func (m *mapped) optional(vaddr uint64) unsafe.Pointer {
@@ -99,28 +98,4 @@ func (m *mapped) destructors() []C.uintptr_t {
 		fns = append(fns, C.uintptr_t(m.base+m.plan.Fini))
 	}
 	return fns
-}
-
-// scope lists the object and its dependencies breadth-first, as dlsym searches a
-// handle. Shared dependencies are not in it.
-func (m *mapped) scope(p *plan.Plan, objects []*mapped) []*C.struct_tpsl_object {
-	var list []*C.struct_tpsl_object
-	seen := map[int]bool{}
-	queue := []int{}
-	for i, o := range p.Objects {
-		if o == m.plan {
-			queue = append(queue, i)
-		}
-	}
-	for len(queue) > 0 {
-		i := queue[0]
-		queue = queue[1:]
-		if seen[i] || objects[i] == nil {
-			continue
-		}
-		seen[i] = true
-		list = append(list, objects[i].c)
-		queue = append(queue, p.Objects[i].Deps...)
-	}
-	return list
 }

@@ -148,7 +148,7 @@ func (l *looker) programLibrary(c *search.Closure) error {
 	}
 	p, err := l.mpiLibrary()
 	if p != nil {
-		l.judge(p.Extend(root.Path, false))
+		l.judge(p.Extend(root.Path, plan.Opening{}))
 	}
 	return err
 }

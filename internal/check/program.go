@@ -42,7 +42,7 @@ func (l *looker) program(c *search.Closure) error {
 		return err
 	}
 	for _, o := range own {
-		l.judge(p.Extend(o.Path, false))
+		l.judge(p.Extend(o.Path, plan.Opening{}))
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (l *looker) private(c *search.Closure) error {
 	}
 	options := l.options()
 	options.Policy, options.Program, options.Unified, options.Interposed = l.policies.Private, nil, nil, nil
-	options.LocalExec, options.Preload = true, []string{shim}
+	options.LocalExec, options.StandIn = true, shim
 	l.judge(plan.Make(l.File, options))
 	return nil
 }

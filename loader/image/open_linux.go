@@ -42,7 +42,7 @@ func Open(path string) (*Image, error) {
 	if err != nil {
 		return nil, errors.Join(err, unix.Munmap(data))
 	}
-	m.ID = FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, MtimeSec: st.Mtim.Sec, MtimeNsec: st.Mtim.Nsec}
+	m.ID = fileID(st)
 	m.unmap = func() error {
 		if err := unix.Munmap(data); err != nil {
 			return fmt.Errorf("unmap: %w", os.NewSyscallError("munmap", err))
@@ -50,6 +50,19 @@ func Open(path string) (*Image, error) {
 		return nil
 	}
 	return m, nil
+}
+
+// Identify tells which file is at a path now.
+func Identify(path string) (FileID, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return FileID{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return fileID(st), nil
+}
+
+func fileID(st unix.Stat_t) FileID {
+	return FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, MtimeSec: st.Mtim.Sec, MtimeNsec: st.Mtim.Nsec}
 }
 
 func ignoringEINTR(f func() (int, error)) (int, error) {

@@ -19,7 +19,7 @@ func BenchmarkMake(b *testing.B) {
 	for b.Loop() {
 		p, err := plan.Make("libmpich.so.12", options())
 		require.NoError(b, err)
-		_, err = p.Extend("/usr/lib/x86_64-linux-gnu/ucx/libuct_cma.so.0", false)
+		_, err = p.Extend("/usr/lib/x86_64-linux-gnu/ucx/libuct_cma.so.0", plan.Opening{})
 		require.NoError(b, err)
 	}
 }

@@ -17,18 +17,13 @@ type definition struct {
 	imported Import
 }
 
-// define looks a reference of object i up in the order of the design: rebind
-// table, the instance's own objects, its shared objects, the process.
+// define looks a reference of object i up, in the order of scope.go. A rebound name
+// stands in place of every definition that is the process's.
 func (s *resolver) define(i int, ref image.Symbol, skipSelf bool) definition {
 	if ref.Defined() && !skipSelf && (ref.Bind == elf.STB_LOCAL || ref.Visibility != elf.STV_DEFAULT || s.images[i].Symbolic) {
 		return definition{object: i, symbol: ref}
 	}
-	imp := Import{Name: ref.Name, Version: ref.Version, Weak: ref.Bind == elf.STB_WEAK, Wanted: s.plan.Objects[i].Path}
-	if s.rebound(i, ref.Name) {
-		imp.Source = FromRebind
-		return definition{object: -1, imported: imp}
-	}
-	w := wish{ref.Name, ref.Version, ref.Library, -1}
+	w := wish{ref.Name, ref.Version, s.asker(i), -1}
 	if skipSelf {
 		w.not = i
 	}
@@ -37,19 +32,23 @@ func (s *resolver) define(i int, ref image.Symbol, skipSelf bool) definition {
 		f = s.search(w)
 		s.found[w] = f
 	}
-	if f.shared {
+	if f.object >= 0 && !f.shared {
+		return definition{object: f.object, symbol: f.symbol}
+	}
+	imp := Import{Name: ref.Name, Version: ref.Version, Weak: ref.Bind == elf.STB_WEAK, Wanted: s.plan.Objects[i].Path}
+	switch {
+	case s.rebound(i, ref.Name):
+		imp.Source = FromRebind
+	case f.shared:
 		imp.Library = s.plan.Objects[f.object].Name
 	}
-	if f.shared || f.object < 0 {
-		return definition{object: -1, symbol: f.symbol, imported: imp}
-	}
-	return definition{object: f.object, symbol: f.symbol}
+	return definition{object: -1, symbol: f.symbol, imported: imp}
 }
 
-// A wish is a symbol that is looked for in all objects but `not`.
+// A wish is a symbol that is looked for, by whom, in all objects but `not`.
 type wish struct {
-	name, version, library string
-	not                    int
+	name, version string
+	asker, not    int
 }
 
 // A find is the first object that defines a symbol; object is negative when none does.
@@ -60,23 +59,41 @@ type find struct {
 }
 
 func (s *resolver) search(w wish) find {
-	for j, o := range s.plan.Objects {
-		if o.Placement == Shared || j == w.not || s.fromProcess(w.name) || o.Local && !s.closure[j] {
+	for _, j := range s.orders[w.asker] {
+		o := s.plan.Objects[j]
+		shared := o.Placement == Shared
+		if j == w.not || !shared && s.fromProcess(w.name) {
 			continue
 		}
-		if d, ok := s.images[j].Lookup(w.name, w.version); ok {
-			return find{j, false, d}
-		}
-	}
-	for j, o := range s.plan.Objects {
-		if o.Placement != Shared || w.library != "" && o.Name != w.library {
-			continue
-		}
-		if d, ok := s.images[j].Lookup(w.name, w.version); ok {
-			return find{j, true, d}
+		d, ok := s.images[j].Lookup(w.name, w.version)
+		switch {
+		case !ok:
+		case w.asker == standIn && d.Type == elf.STT_OBJECT: // a program may have a copy of it
+			w.asker = asked
+			return s.search(w)
+		case !shared && d.Bind == bindUnique:
+			return s.unique(w, find{j, false, d})
+		default:
+			return find{j, shared, d}
 		}
 	}
 	return find{object: -1}
+}
+
+const bindUnique = elf.SymBind(10) // STB_GNU_UNIQUE
+
+// unique returns the definition that counts of a unique symbol (the variables of C++'s
+// templates and inline functions): the first that was loaded, whoever sees it.
+func (s *resolver) unique(w wish, f find) find {
+	for j, o := range s.plan.Objects[:f.object] {
+		if o.Placement != Private {
+			continue
+		}
+		if d, ok := s.images[j].Lookup(w.name, w.version); ok && d.Bind == bindUnique {
+			return find{j, false, d}
+		}
+	}
+	return f
 }
 
 // fromProcess tells whether no private object may define a name.

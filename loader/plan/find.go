@@ -5,23 +5,23 @@ package plan
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/tpsl/tpsl/loader/image"
 )
 
 // Find returns the file and placement that opening library would come to. from is the
 // object that asks for it, by whose DT_RPATH or DT_RUNPATH it may be found; nil: none.
+// folder is the working directory of who asks, "" that of the process.
 // What goes by that name already is found without a search, as in ld.so.
-func (p *Plan) Find(library string, from *Object) (path string, at Placement, err error) {
-	for _, o := range p.Objects {
-		if o.Name == library {
-			return o.Path, o.Placement, nil
-		}
+func (p *Plan) Find(library string, from *Object, folder string) (path string, at Placement, err error) {
+	if i := p.named(library); i >= 0 {
+		return p.Objects[i].Path, p.Objects[i].Placement, nil
 	}
 	if at, known := p.maker.recall(library); known {
 		return library, at, nil
 	}
-	path, err = p.maker.find(library, from)
+	path, err = p.maker.find(library, from, folder)
 	if err != nil {
 		return "", 0, err
 	}
@@ -33,6 +33,17 @@ func (p *Plan) Find(library string, from *Object) (path string, at Placement, er
 	at = p.maker.policyFor(m).Place(soname(m))
 	p.maker.remember(path, at)
 	return path, at, nil
+}
+
+// Has tells whether the file at a path is of the plan.
+func (p *Plan) Has(path string) bool {
+	id, err := image.Identify(path)
+	return err == nil && slices.ContainsFunc(p.Objects, func(o *Object) bool { return o.ID == id })
+}
+
+// named returns the index of the first object that meets the need of a name, -1: none does.
+func (p *Plan) named(library string) int {
+	return slices.IndexFunc(p.Objects, func(o *Object) bool { return slices.Contains(o.names, library) })
 }
 
 // recall answers Find for a file that was opened by its absolute name before: each instance opens the same plugins,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/tpsl/tpsl/loader/image"
@@ -40,6 +41,9 @@ type Options struct {
 	LocalExec bool
 	// Preload lists the files that come before all that the object asked for needs.
 	Preload []string
+	// StandIn is a file that stands in the C library's place: what looks a name up comes to
+	// it where it would come to the C library. It is started first. "": none.
+	StandIn string
 }
 
 // maker carries what the plans of one library have in common.
@@ -54,6 +58,7 @@ type maker struct {
 	staticTLS  uint64
 	localExec  bool
 	preload    []string
+	standIn    string
 
 	mu     sync.Mutex
 	opened map[image.FileID]*image.Image
@@ -66,30 +71,36 @@ func Make(library string, o Options) (*Plan, error) {
 		policy: o.Policy, program: o.Program, search: o.Search,
 		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
 		staticTLS: o.StaticTLS, localExec: o.LocalExec,
-		preload: o.Preload, opened: map[image.FileID]*image.Image{}, placed: map[string]Placement{},
+		preload: o.Preload, standIn: o.StandIn, opened: map[image.FileID]*image.Image{}, placed: map[string]Placement{},
 	}
-	path, err := m.find(library, nil)
+	path, err := m.find(library, nil, "")
 	if err != nil {
 		return nil, err
 	}
-	return m.make(&Plan{maker: m}, path, false)
+	return m.make(&Plan{maker: m}, path, Opening{})
 }
 
-// Extend plans the opening of one more library, as dlopen does, in instances made
-// by p; global stands for RTLD_GLOBAL. Repeated calls return the same plan. A library
-// that p has already stays as it was opened first.
-func (p *Plan) Extend(path string, global bool) (*Plan, error) {
+// Extend plans the opening of one more library, a file, as dlopen does, in instances made
+// by p. Repeated calls return the same plan.
+func (p *Plan) Extend(path string, how Opening) (*Plan, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
+	file, err := image.Identify(path)
+	if err != nil {
+		return nil, err
+	}
+	if !p.maker.search.Relative() {
+		how.Folder = ""
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := extension{path, global}
+	key := extension{file, how}
 	if x := p.extensions[key]; x != nil {
 		return x, nil
 	}
-	x, err := p.maker.make(p, path, !global)
+	x, err := p.maker.make(p, path, how)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +124,7 @@ func (m *maker) policyFor(im *image.Image) Policy {
 	return m.policy
 }
 
-func (m *maker) find(library string, from *Object) (string, error) {
+func (m *maker) find(library string, from *Object, folder string) (string, error) {
 	var by *image.Image
 	if from != nil {
 		var err error
@@ -121,7 +132,7 @@ func (m *maker) find(library string, from *Object) (string, error) {
 			return "", err
 		}
 	}
-	return m.search.Find(library, by)
+	return m.search.In(folder).Find(library, by)
 }
 
 func set(names []string) map[string]bool {
@@ -133,15 +144,17 @@ func set(names []string) map[string]bool {
 }
 
 // make plans path on top of base.
-func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
+func (m *maker) make(base *Plan, path string, how Opening) (*Plan, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
+	first := len(base.Objects) == 0
 	var preload []string
-	if len(base.Objects) == 0 {
+	if first {
 		preload = m.preload
 	}
-	closure, err := m.search.Closure(path, preload...)
+	there := func(name string) bool { return base.named(name) >= 0 }
+	closure, err := m.search.In(how.Folder).Beside(there).Closure(path, preload...)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +163,8 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 		Objects:   append([]*Object(nil), base.Objects...),
 		Imports:   append([]Import(nil), base.Imports...),
 		FirstNew:  len(base.Objects),
+		Global:    base.Global,
+		StandIn:   base.StandIn,
 		StaticTLS: base.StaticTLS,
 		maker:     m,
 	}
@@ -158,10 +173,22 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 		return nil, fmt.Errorf("%s: %s is one for the whole process: open a library that uses it instead: %w", path, soname(root), ErrUnsupported)
 	}
 	s := &resolver{
-		maker: m, plan: p, local: local, policy: m.policyFor(root), ofProgram: m.ofProgram(root),
-		closure: map[int]bool{}, images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{},
+		maker: m, plan: p, policy: m.policyFor(root), ofProgram: m.ofProgram(root),
+		images: map[int]*image.Image{}, imports: map[Import]uint32{}, found: map[wish]find{},
 	}
-	s.addClosure(closure)
+	p.Root = s.addClosure(closure)
+	if first && m.standIn != "" {
+		standIn, err := m.search.Closure(m.standIn)
+		if err != nil {
+			return nil, err
+		}
+		defer standIn.Close()
+		p.StandIn = p.Objects[s.addClosure(standIn)]
+	}
+	if first || how.Global {
+		p.Global = join(p.Global, p.Scope(p.Root))
+	}
+	s.order(how)
 	if err := s.reopen(); err != nil {
 		return nil, err
 	}
@@ -172,21 +199,19 @@ func (m *maker) make(base *Plan, path string, local bool) (*Plan, error) {
 	return p, nil
 }
 
-// addClosure appends the objects of the closure that the plan lacks. What only
-// shared objects need is ld.so's business and is left out, but for the shared
-// objects themselves.
-func (s *resolver) addClosure(c *search.Closure) {
+// addClosure appends the objects of the closure that the plan lacks, and returns the index
+// of its root. What only shared objects need is ld.so's business and is left out, but for
+// the shared objects themselves.
+func (s *resolver) addClosure(c *search.Closure) int {
 	index := map[int]int{} // closure index -> plan index
-	queue := []int{0}
 	var added []int
-	for len(queue) > 0 {
+	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
 		k := queue[0]
-		queue = queue[1:]
 		if _, seen := index[k]; seen {
 			continue
 		}
 		o := c.Objects[k]
-		i := s.known(o, k > 0)
+		i := s.known(o)
 		if i < 0 {
 			i = len(s.plan.Objects)
 			s.plan.Objects = append(s.plan.Objects, s.newObject(o, k == 0))
@@ -194,33 +219,28 @@ func (s *resolver) addClosure(c *search.Closure) {
 			added = append(added, k)
 		}
 		index[k] = i
-		s.closure[i] = true
-		if k == 0 {
-			s.plan.Root = i
-		}
-		if s.plan.Objects[i].Placement != Shared && i >= s.plan.FirstNew {
+		if s.plan.Objects[i].Placement != Shared && slices.Contains(added, k) {
 			queue = append(queue, o.Deps...)
 		}
 	}
 	for _, k := range added {
 		to := s.plan.Objects[index[k]]
 		for _, d := range c.Objects[k].Deps {
-			if j, ok := index[d]; ok {
+			if j, ok := index[d]; ok && to.Placement != Shared {
 				to.Deps = append(to.Deps, j)
 			}
 		}
 	}
+	return index[0]
 }
 
-// known returns the index of an object that the plan already has, or -1: the same file or, of what is needed and not
-// asked for by its path, one with the same SONAME (as in ld.so).
-func (s *resolver) known(o *search.Object, needed bool) int {
-	for i, have := range s.plan.Objects {
-		if have.ID == o.ID || needed && have.Name == o.Soname {
-			return i
-		}
+// known returns the index of an object that the plan already has, or -1: the same file,
+// or what a need is met by without one.
+func (s *resolver) known(o *search.Object) int {
+	if o.Image == nil {
+		return s.plan.named(o.Name)
 	}
-	return -1
+	return slices.IndexFunc(s.plan.Objects, func(have *Object) bool { return have.ID == o.ID })
 }
 
 // soname is the name that the policy goes by: DT_SONAME, or the file's.
@@ -233,11 +253,18 @@ func soname(m *image.Image) string {
 
 func (s *resolver) newObject(o *search.Object, root bool) *Object {
 	name := soname(o.Image)
-	at := s.policy.Place(name)
+	rule := s.policy.Rule(name)
+	at := rule.Placement
 	if root && s.plan.FirstNew == 0 {
 		at = Private
 	}
-	n := &Object{Name: name, Path: o.Path, ID: o.ID, Placement: at, Local: s.local}
+	n := &Object{Name: name, Path: o.Path, ID: o.ID, Placement: at, CLibrary: rule.Always}
+	if o.Soname != "" {
+		n.names = append(n.names, o.Soname)
+	}
+	if !root {
+		n.names = append(n.names, o.Name)
+	}
 	if at == Shared {
 		return n
 	}
@@ -251,7 +278,9 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 	return n
 }
 
-// startOrder returns the new objects to map, dependencies before dependents.
+// startOrder returns the new objects to map, dependencies before dependents: first the
+// stand-in and what is placed once, for which other instances wait. The rest is in ld.so's
+// order, which takes the last first (_dl_sort_maps).
 func (s *resolver) startOrder() []int {
 	var order []int
 	done := map[int]bool{}
@@ -268,7 +297,12 @@ func (s *resolver) startOrder() []int {
 			order = append(order, i)
 		}
 	}
-	for i := s.plan.FirstNew; i < len(s.plan.Objects); i++ {
+	for i, o := range s.plan.Objects {
+		if o == s.plan.StandIn || o.Placement == Once {
+			visit(i)
+		}
+	}
+	for i := len(s.plan.Objects) - 1; i >= s.plan.FirstNew; i-- {
 		visit(i)
 	}
 	return order

@@ -20,8 +20,13 @@ type Plan struct {
 	FirstNew int
 	// Root is the index of the object asked for: 0, or that of an extension.
 	Root int
+	// Global lists the objects of the global scope, in the order of lookup: those that the
+	// first library came with, and what was opened for all since.
+	Global []int
 	// Start lists the new objects that the loader maps, dependencies first.
 	Start []int
+	// StandIn is the object that stands in the C library's place; nil: none does.
+	StandIn *Object
 	// StaticTLS is how much of each thread's static block the objects use, from
 	// its end down.
 	StaticTLS uint64
@@ -31,10 +36,17 @@ type Plan struct {
 	extensions map[extension]*Plan
 }
 
-// An extension is how a library was opened on top of a plan.
+// An Opening is how a library is opened on top of a plan, as dlopen is told.
+type Opening struct {
+	Global bool   // RTLD_GLOBAL: all see its symbols from then on
+	Deep   bool   // RTLD_DEEPBIND: it sees its own symbols before the global ones
+	Folder string // the working directory of who opens it; "" that of the process
+}
+
+// An extension is which library was opened on top of a plan, and how.
 type extension struct {
-	path   string
-	global bool
+	file image.FileID
+	how  Opening
 }
 
 // An Object is one ELF object of a plan.
@@ -43,8 +55,9 @@ type Object struct {
 	Path      string
 	ID        image.FileID
 	Placement Placement
-	Local     bool  // opened without RTLD_GLOBAL: only what was opened with it sees its symbols
-	Deps      []int // in DT_NEEDED order
+	CLibrary  bool     // the C library, or a part of it
+	Deps      []int    // in DT_NEEDED order; of a shared one: none
+	names     []string // that a need is met by
 
 	// Only for placements private and once.
 	Span       image.Range

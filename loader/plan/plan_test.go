@@ -74,9 +74,9 @@ func TestExtensionIsRememberedAndKeepsIndices(t *testing.T) {
 	plugin := fixture(t, dir, "libplugin.so", "extern int value; int get(void) { return value; }", "-Wl,-z,undefs")
 	p, err := plan.Make(base, options())
 	require.NoError(t, err)
-	x, err := p.Extend(plugin, true)
+	x, err := p.Extend(plugin, plan.Opening{Global: true})
 	require.NoError(t, err)
-	again, err := p.Extend(plugin, true)
+	again, err := p.Extend(plugin, plan.Opening{Global: true})
 	require.NoError(t, err)
 	assert.Same(t, x, again)
 	assert.Same(t, p.Objects[0], x.Objects[0])
@@ -184,18 +184,18 @@ func TestFindReadsOnce(t *testing.T) {
 	plugin := fixture(t, dir, "libplugin.so", "int plugin(void) { return 2; }")
 	p, err := plan.Make(root, options())
 	require.NoError(t, err)
-	path, at, err := p.Find(plugin, nil)
+	path, at, err := p.Find(plugin, nil, "")
 	require.NoError(t, err)
 	assert.Equal(t, plugin, path)
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
-		if again, same, err := p.Find(plugin, nil); err != nil || same != at || again != path {
+		if again, same, err := p.Find(plugin, nil, ""); err != nil || same != at || again != path {
 			t.Error(again, same, err)
 		}
 	}))
 	t.Chdir(dir)
-	_, _, err = p.Find("./libplugin.so", nil)
+	_, _, err = p.Find("./libplugin.so", nil, "")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
-	_, _, err = p.Find("./libplugin.so", nil)
+	_, _, err = p.Find("./libplugin.so", nil, "")
 	assert.ErrorIs(t, err, search.ErrNotFound, "a relative name is one of the working folder")
 }

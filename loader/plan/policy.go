@@ -3,7 +3,12 @@
 
 package plan
 
-import "path"
+import (
+	"path"
+	"strings"
+
+	"github.com/tpsl/tpsl/loader/image"
+)
 
 // Placement says who maps an object, and how often.
 type Placement uint8
@@ -50,4 +55,25 @@ func (p Policy) Rule(soname string) Rule {
 		}
 	}
 	return Rule{Placement: Private}
+}
+
+// Outside returns rules that leave libraries to ld.so, which has loaded their files for the
+// whole process.
+func Outside(files []string) (p Policy, err error) {
+	for _, file := range files {
+		m, err := image.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, Rule{Pattern: literal(soname(m)), Placement: Shared, Where: file})
+		if err := m.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// literal is the pattern that matches a name and nothing else.
+func literal(name string) string {
+	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[").Replace(name)
 }

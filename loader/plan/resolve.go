@@ -15,10 +15,9 @@ import (
 type resolver struct {
 	*maker
 	plan      *Plan
-	local     bool                 // what the new objects are
 	policy    Policy               // for the new objects
 	ofProgram bool                 // the object asked for is a library of the program
-	closure   map[int]bool         // of the object asked for, by object index
+	orders    [askers][]int        // in which objects are searched
 	images    map[int]*image.Image // by object index
 	imports   map[Import]uint32
 	found     map[wish]find

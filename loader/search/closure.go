@@ -19,10 +19,10 @@ type Closure struct {
 
 // Object is a file of a closure.
 type Object struct {
-	*image.Image
-	Name string // as first wanted by DT_NEEDED; the root's is as given
-	Path string // the file
-	Deps []int  // indices into Objects, in the order of DT_NEEDED
+	*image.Image        // nil: it was there before, see [Path.Beside]
+	Name         string // as first wanted by DT_NEEDED; the root's is as given
+	Path         string // the file
+	Deps         []int  // indices into Objects, in the order of DT_NEEDED
 
 	names  []string // others by which it was wanted
 	loader *Object  // that needed it first; nil for the root
@@ -30,7 +30,7 @@ type Object struct {
 
 // known tells whether ld.so would take the object for a name.
 func (o *Object) known(name string) bool {
-	return o.Name == name || o.Soname == name || slices.Contains(o.names, name)
+	return o.Name == name || slices.Contains(o.names, name) || o.Image != nil && o.Soname == name
 }
 
 // Find returns the object with this SONAME, or wanted by this name, or nil.
@@ -52,7 +52,9 @@ func (c *Closure) index(name string) int {
 func (c *Closure) Close() error {
 	var errs []error
 	for _, o := range c.Objects {
-		errs = append(errs, o.Image.Close())
+		if o.Image != nil {
+			errs = append(errs, o.Image.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -69,6 +71,9 @@ func (p *Path) Closure(root string, preload ...string) (*Closure, error) {
 	var faults []*fault
 	for i := 0; i < len(c.Objects); i++ {
 		o := c.Objects[i]
+		if o.Image == nil {
+			continue
+		}
 		needed := o.Needed
 		if i == 0 {
 			needed = slices.Concat(preload, needed)
@@ -93,13 +98,17 @@ func (c *Closure) add(p *Path, name string, by *Object) (int, *fault) {
 	if i := c.index(name); i >= 0 {
 		return i, nil
 	}
+	if p.there != nil && p.there(name) {
+		c.Objects = append(c.Objects, &Object{Name: name, loader: by})
+		return len(c.Objects) - 1, nil
+	}
 	w := wish{name: name, loaders: by.loaders()}
 	m, f := p.open(w)
 	if f != nil {
 		return 0, f
 	}
 	// The same file under another name is the same object.
-	if i := slices.IndexFunc(c.Objects, func(o *Object) bool { return o.ID == m.ID }); i >= 0 {
+	if i := slices.IndexFunc(c.Objects, func(o *Object) bool { return o.Image != nil && o.ID == m.ID }); i >= 0 {
 		c.Objects[i].names = append(c.Objects[i].names, name)
 		if err := m.Close(); err != nil {
 			return 0, w.fault(err)

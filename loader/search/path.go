@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,7 @@ type Path struct {
 	cache  func() cache
 	hwcaps func() []string
 	pass   func(*image.Image) bool // nil: nothing is passed over
+	there  func(name string) bool  // nil: no library is there already
 	dir    string                  // that relative paths start at; "" the working directory
 }
 
@@ -60,6 +62,19 @@ func (p *Path) PassingOver(pass func(*image.Image) bool) *Path {
 	other := *p
 	other.pass = pass
 	return &other
+}
+
+// Beside returns a path for a process that has loaded libraries: where there is true for the name by which one is needed,
+// closures have an object without a file, and nothing is searched for.
+func (p *Path) Beside(there func(name string) bool) *Path {
+	other := *p
+	other.there = there
+	return &other
+}
+
+// Relative tells whether what is found depends on the working directory by LD_LIBRARY_PATH.
+func (p *Path) Relative() bool {
+	return slices.ContainsFunc(p.env, func(dir string) bool { return !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "$") })
 }
 
 // New returns the search path of a process with this LD_LIBRARY_PATH. The cache

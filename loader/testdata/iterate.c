@@ -2,7 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include <link.h>
 
-/* The process's dl_iterate_phdr, not the one that this library is given. */
-void *of_process(void) { return dlsym(dlopen(0, RTLD_LAZY), "dl_iterate_phdr"); }
+/* The process's dl_iterate_phdr, not the one that a private library is given: with PROCESS
+ * this is the process's library. */
+#ifdef PROCESS
+void *in_process(void) { return (void *)dl_iterate_phdr; }
+#else
+void *in_process(void);
+void *of_process(void) { return in_process(); }
+#endif
