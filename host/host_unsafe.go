@@ -64,7 +64,6 @@ func begin() error {
 	if err != nil {
 		return err
 	}
-	first = append([]string{filepath.Join(folder, "libtpslshim.so")}, first...)
 	policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), "")
 	if err != nil {
 		return err
@@ -73,7 +72,12 @@ func begin() error {
 	if err != nil {
 		return err
 	}
-	loader.Configure(loader.Config{Policy: policies.Private, Preload: preloads(first, os.Getenv("TPSL_TOOLS")), Processes: true, Extended: settle,
+	heaps, err := plan.Outside(files(os.Getenv("LD_PRELOAD")))
+	if err != nil {
+		return err
+	}
+	loader.Configure(loader.Config{Policy: append(heaps, policies.Private...), Preload: append(files(os.Getenv("TPSL_TOOLS")), first...),
+		StandIn: filepath.Join(folder, "libtpslshim.so"), Processes: true, Extended: settle,
 		HugeText: huge, Refused: warn})
 	C.tpsl_set_process_peers(C.bool(set.Peers))
 	describe(set)
@@ -82,13 +86,14 @@ func begin() error {
 
 func warn(err error) { fmt.Fprintln(os.Stderr, "tpsl:", err) }
 
-// preloads lists what comes in front of a program's libraries: ours, of which the shim is the
-// first to be started, and the user's.
-func preloads(ours []string, tools string) []string {
-	if tools == "" {
-		return ours
+// files returns the entries of a list as in LD_PRELOAD that are there. ld.so has told of the others.
+func files(list string) (found []string) {
+	for file := range strings.SplitSeq(list, ":") {
+		if _, err := os.Stat(file); err == nil && filepath.IsAbs(file) {
+			found = append(found, file)
+		}
 	}
-	return append(ours, strings.Split(tools, ":")...)
+	return found
 }
 
 // describe fills the C side's struct tpsl_job.
@@ -131,15 +136,15 @@ func describe(set *rankset.Set) {
 func own(set *rankset.Set, slot int) []string {
 	env := set.Environment(slot, os.Getenv)
 	if tools := os.Getenv("TPSL_TOOLS"); tools != "" {
-		env = append(env, "LD_PRELOAD="+strings.TrimSuffix(tools+":"+os.Getenv("LD_PRELOAD"), ":"))
+		env = append(env, "LD_PRELOAD="+tools)
 	}
 	return env
 }
 
 // environment returns what a rank finds: the process's, with the rank's own settings in
-// place, and without what is the host's business.
+// place, and without what is the host's business, as LD_PRELOAD is: own has the user's.
 func environment(process, own []string) (env []string) {
-	drop := map[string]bool{"TPSL_CPUS": true, "TPSL_ENV": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true, "TPSL_TOOLS": true}
+	drop := map[string]bool{"LD_PRELOAD": true, "TPSL_CPUS": true, "TPSL_ENV": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true, "TPSL_TOOLS": true}
 	for _, e := range own {
 		name, _, _ := strings.Cut(e, "=")
 		drop[name] = true

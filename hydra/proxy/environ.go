@@ -38,8 +38,8 @@ func (p *proxy) identity(set hydra.RankSet, w way, pl placement) []string {
 	if _, found := hydra.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 && w.host == "" {
 		own = append(own, "OMP_NUM_THREADS="+strconv.Itoa(len(set.Ranks)))
 	}
-	if w.tools != nil {
-		own = append(own, "TPSL_TOOLS="+strings.Join(w.tools, ":"), "LD_PRELOAD="+strings.Join(w.others, ":"))
+	if len(w.tools)+len(w.heaps) > 0 {
+		own = append(own, "TPSL_TOOLS="+strings.Join(w.tools, ":"), "LD_PRELOAD="+strings.Join(w.heaps, ":"))
 	}
 	if len(set.Ranks) > 1 {
 		own = append(own, "TPSL_CONTROL_FD="+strconv.Itoa(controlFD(set)))

@@ -21,8 +21,8 @@ import (
 type way struct {
 	settings []string // by which ld.so gives the program a stand-in for its MPI library
 	host     string   // the executable that runs a copy of the program per rank; "" the program is the process
-	tools    []string // of LD_PRELOAD, what the host gives each rank a copy of
-	others   []string // of LD_PRELOAD, what stays with the host's process
+	tools    []string // what the user preloads, of which the host gives each rank a copy
+	heaps    []string // what ld.so preloads for the host's process, one for all ranks
 	pmix     bool     // its one rank is served by PMIx in place of PMI
 	library  linkedMPI
 }
@@ -54,7 +54,7 @@ func share(path string, program hydra.Program) (w way, err error) {
 	case program.Mode == hydra.ModePrivate && linked(soname.Libtpsl):
 		return w, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
 	case program.Mode == hydra.ModePrivate:
-		return private(closure.Objects[0], program, libraries)
+		return private(closure, program, libraries)
 	case linked(soname.Libtpsl):
 		return w, nil
 	case shared && withMPI:
@@ -64,7 +64,7 @@ func share(path string, program hydra.Program) (w way, err error) {
 		w.settings, err = finding(program.Env)
 		return w, err
 	case withMPI:
-		return private(closure.Objects[0], program, libraries)
+		return private(closure, program, libraries)
 	}
 	return w, fmt.Errorf("-rpp %d needs a program linked with libtpsl or with an MPICH library; "+
 		"relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1", program.PerProcess)

@@ -13,11 +13,13 @@ import (
 
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/internal/soname"
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
 // private makes the way of a program that is loaded once per rank, or says why it cannot be.
-func private(program *search.Object, p hydra.Program, libraries *search.Path) (w way, err error) {
+func private(needs *search.Closure, p hydra.Program, libraries *search.Path) (w way, err error) {
+	program := needs.Objects[0]
 	refuse := func(why string) (way, error) {
 		return way{}, fmt.Errorf("-rpp %d loads the program once per rank, but it is %s, or use -rpp 1", p.PerProcess, why)
 	}
@@ -36,28 +38,46 @@ func private(program *search.Object, p hydra.Program, libraries *search.Path) (w
 		return w, fmt.Errorf("-rpp %d needs the host of private programs: %w; install tpsl anew", p.PerProcess, err)
 	}
 	preload, _ := hydra.Getenv(p.Env, "LD_PRELOAD")
-	w.tools, w.others = splitTools(preload, libraries)
+	w.tools, w.heaps = splitPreload(preload, libraries)
+	for _, o := range needs.Objects[1:] {
+		if isHeap(o.Image) {
+			w.heaps = append(w.heaps, o.Path)
+		}
+	}
 	return w, nil
 }
 
-// splitTools returns the files of LD_PRELOAD that are linked with an MPI library: tools in front of MPI, of which each
-// rank is to have its own. The others, in front of libc, stay with the process; so do missing ones, as ld.so tells.
-func splitTools(preload string, libraries *search.Path) (tools, others []string) {
+// splitPreload returns the files of LD_PRELOAD, of which each rank is to have its own, and those of them that stay with
+// the process: heaps, and missing ones, as ld.so tells.
+func splitPreload(preload string, libraries *search.Path) (tools, heaps []string) {
 	for _, name := range strings.FieldsFunc(preload, func(c rune) bool { return c == ':' || c == ' ' }) {
-		if file, err := libraries.Find(name, nil); err == nil && isTool(file, libraries) {
-			tools = append(tools, file)
-		} else {
-			others = append(others, name)
+		file, err := libraries.Find(name, nil)
+		if err != nil {
+			file = name
+		}
+		tools = append(tools, file)
+		if err != nil || isHeapFile(file, libraries) {
+			heaps = append(heaps, file)
 		}
 	}
-	return tools, others
+	return tools, heaps
 }
 
-func isTool(file string, libraries *search.Path) bool {
+// isHeapFile tells whether a preloaded library is a heap. One that is linked with MPI is a tool in front of MPI, which
+// counts calls of free at most, and no process could have it beside ranks of its own.
+func isHeapFile(file string, libraries *search.Path) bool {
 	closure, err := libraries.Closure(file)
 	if err != nil {
 		return false
 	}
 	defer closure.Close()
-	return slices.ContainsFunc(soname.MPI, func(name string) bool { return closure.Find(name) != nil })
+	mpi := slices.ContainsFunc(soname.MPI, func(name string) bool { return closure.Find(name) != nil })
+	return !mpi && isHeap(closure.Objects[0].Image)
+}
+
+// isHeap tells whether a library takes memory back in the C library's place. It may be given what the C library has
+// allocated, so both must have one heap: that of the address space.
+func isHeap(m *image.Image) bool {
+	_, frees := m.Lookup("free", "")
+	return frees && !strings.HasPrefix(m.Soname, "libc.so.") && !strings.HasPrefix(m.Soname, "ld-linux")
 }
