@@ -104,6 +104,7 @@ func TestRunKillsAtTheLimit(t *testing.T) {
 		Run(t, 200*time.Millisecond, nil, "sh", "-c", "sleep 60 & setsid sleep 61 & wait")
 	})
 	assert.Contains(t, r.complain, "no end in time: 200ms\nstdout:\n")
+	assert.Regexp(t, `(?m)^process \d+: sh -c sleep 60 `, r.complain, "what it was doing")
 	assert.Less(t, time.Since(begin), 50*time.Second)
 
 	started := filepath.Join(t.TempDir(), "started")
