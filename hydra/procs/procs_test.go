@@ -41,12 +41,14 @@ func TestSweep(t *testing.T) {
 	assert.Empty(t, descendants(os.Getpid()))
 }
 
-// Only new files with an MPI library's name that nobody uses are removed.
+// Only new files with an MPI library's name that nobody uses are removed. One user is a process that only another PID namespace has: it
+// is not in our /proc.
 func TestRemoveSharedMemory(t *testing.T) {
 	// Where it can be, in a folder of its own: jobs of other tests remove what seems left, too.
 	const inside = "TPSL_TEST_OWN_SHM"
+	live := shmDir + "ucx_shm_posix_live"
 	if os.Getenv(inside) == "" && exec.Command("unshare", "--mount", "true").Run() == nil {
-		own := `mount -t tmpfs none /dev/shm && exec "$0" -test.run='^TestRemoveSharedMemory$'`
+		own := `mount -t tmpfs none /dev/shm && exec 3<>` + live + ` && unshare --pid --fork --mount-proc "$0" -test.run='^TestRemoveSharedMemory$' 3<&-`
 		cmd := exec.Command("unshare", "--mount", "sh", "-c", own, os.Args[0])
 		cmd.Env = append(os.Environ(), inside+"=1")
 		out, err := cmd.CombinedOutput()
@@ -73,5 +75,10 @@ func TestRemoveSharedMemory(t *testing.T) {
 	assert.NoFileExists(t, left.Name())
 	for _, name := range []string{used.Name(), foreign.Name(), old.Name(), link} {
 		assert.FileExists(t, name)
+	}
+	if os.Getenv(inside) != "" {
+		RemoveSharedMemory(time.Time{}, nil)
+		assert.NoFileExists(t, old.Name())
+		assert.FileExists(t, live)
 	}
 }

@@ -39,9 +39,13 @@ func RemoveSharedMemory(since time.Time, makers Makers) {
 	removeSegments(since, makers)
 }
 
-// settle is the time between two looks at files that seem unused. A job that starts has its own unused for moments,
-// between making, opening and mapping them.
-const settle = 250 * time.Millisecond
+const (
+	// settle is the time between two looks at files that seem unused. A job that starts has its own unused for moments,
+	// between making, opening and mapping them.
+	settle = 250 * time.Millisecond
+	// glance is the time between two looks at a file that somebody uses: another job may be looking at it as well.
+	glance = 5 * time.Millisecond
+)
 
 // removeFiles removes files of ours with an MPI library's name, made since the job began, that no process has open or
 // mapped at two looks. Nothing in such a file tells its maker: the names are random (mkstemp(3), ucs_generate_uuid).
@@ -52,41 +56,46 @@ func removeFiles(since time.Time) {
 	}
 	time.Sleep(settle)
 	still := unusedFiles(since)
-	for name := range left {
-		if still[name] {
-			_ = os.Remove(shmDir + name) // somebody else may have been faster
+	for path := range left {
+		if still[path] {
+			_ = os.Remove(path) // somebody else may have been faster
 		}
 	}
 }
 
-// unusedFiles lists the files first, then reads descriptors and then maps, as a library maps a file before closing it.
 func unusedFiles(since time.Time) map[string]bool {
-	left := map[string]bool{} // names, as another mount namespace may have the folder elsewhere
+	left := map[string]bool{}
 	for _, pattern := range shmNames {
 		paths, _ := filepath.Glob(shmDir + pattern) // the pattern is well formed
 		for _, path := range paths {
-			if isOurs(path) && madeSince(path, since) {
-				left[filepath.Base(path)] = true
+			if isOurs(path) && madeSince(path, since) && isUnused(path) {
+				left[path] = true
 			}
 		}
 	}
-	if len(left) == 0 {
-		return left
-	}
-	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	for _, fd := range fds {
-		if path, err := os.Readlink(fd); err == nil {
-			delete(left, filepath.Base(path))
-		}
-	}
-	maps, _ := filepath.Glob("/proc/[0-9]*/maps")
-	for _, name := range maps {
-		text, _ := os.ReadFile(name) // a process that has gone maps nothing
-		for line := range strings.Lines(string(text)) {
-			delete(left, filepath.Base(strings.TrimSpace(line)))
-		}
-	}
 	return left
+}
+
+// isUnused reports whether no process has a file open or mapped, in whatever namespace it is: the kernel grants a lease for writing
+// then only (fcntl(2), F_SETLEASE). What it grants for a moment goes with the descriptor. A file is in use where it grants none.
+func isUnused(path string) bool {
+	for range 5 {
+		if leased(path) {
+			return true
+		}
+		time.Sleep(glance)
+	}
+	return false
+}
+
+func leased(path string) bool {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)
+	return err == nil
 }
 
 // isOurs reports whether the path is a regular file of this user.
