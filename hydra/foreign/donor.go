@@ -49,10 +49,12 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 }
 
 func (m *Member) findLeader(r Request) (*net.UnixConn, error) {
-	for deadline := time.Now().Add(r.Wait); time.Now().Before(deadline); time.Sleep(pause) {
+	wait := pause
+	for deadline := time.Now().Add(r.Wait); time.Now().Before(deadline); wait = min(2*wait, longest) {
 		if conn, err := m.dial(r.PerProcess); conn != nil || err != nil {
 			return conn, err
 		}
+		time.Sleep(wait)
 	}
 	return nil, fmt.Errorf("the first of its %d ranks on this host, which is to lead them, has not come for %v; "+
 		"start all ranks with the same tpsl run -rpp %d", r.PerProcess, r.Wait, r.PerProcess)

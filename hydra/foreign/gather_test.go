@@ -103,15 +103,23 @@ func give(m *Member, r Request) (*net.UnixConn, error) {
 	return conn, donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command()}.send(conn, m.session, 0, 1, 2)
 }
 
-// Another user's process that took the set's name gets nothing, and one that came first stops nobody.
+// Another user's process that listens at a name of the set gets nothing, and one that connects first stops nobody. Where the leader
+// listens cannot be known, and taken, before.
 func TestStrangers(t *testing.T) {
 	leader, donor := pairOf(t)
-	addresses := leader.addresses(2)
-	meet(t, addresses[0]) // listens
+	before, err := leader.listen(2)
+	require.NoError(t, err)
+	name := before.Addr().String()
+	before.Close()
+	meet(t, &net.UnixAddr{Net: network, Name: name})                   // listens
+	meet(t, &net.UnixAddr{Net: network, Name: leader.prefix(2) + "0"}) // listens, too
 	listener, err := leader.listen(2)
 	require.NoError(t, err)
-	assert.Equal(t, addresses[1].Name, listener.Addr().String())
-	meet(t, addresses[1]) // connects
+	assert.NotEqual(t, name, listener.Addr().String())
+	addresses, err := donor.addresses(2)
+	require.NoError(t, err)
+	assert.Len(t, addresses, 3)
+	meet(t, &net.UnixAddr{Net: network, Name: listener.Addr().String()}) // connects
 	gave := make(chan error, 1)
 	go func() {
 		conn, err := give(donor, request)

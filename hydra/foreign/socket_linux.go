@@ -4,11 +4,13 @@
 package foreign
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,10 +21,11 @@ import (
 )
 
 const (
-	// names is how many names a set's socket may have: others than the first serve when another user has taken that.
-	names = 8
-	// pause is how long a donor waits before it looks again for its leader.
-	pause = 20 * time.Millisecond
+	// network keeps messages apart.
+	network = "unixpacket"
+	// pause is how long a donor waits at first before it looks again for its leader, and longest how long later on.
+	pause   = 10 * time.Millisecond
+	longest = 160 * time.Millisecond
 	// given is how many descriptors a donation has.
 	given = 4
 	// maxMessage is more than any message takes.
@@ -44,31 +47,40 @@ func (m *Member) donation(r Request) (donation, error) {
 	return donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
 }
 
-// addresses lists the addresses at which the leader of the member's set may be.
-func (m *Member) addresses(k int) (list []*net.UnixAddr) {
-	for attempt := range names {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s user %d place %d name %d", m.server, os.Getuid(), m.first(k), attempt))
-		list = append(list, &net.UnixAddr{Net: "unixpacket", Name: fmt.Sprintf("@tpsl-set-%x", sum[:16])})
-	}
-	return list
+// prefix begins the name of the socket of the member's set. All can work it out, so the name goes on with what nobody can know before.
+func (m *Member) prefix(k int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s user %d place %d", m.server, os.Getuid(), m.first(k)))
+	return fmt.Sprintf("@tpsl-set-%x-", sum[:16])
 }
 
-// listen takes the first of the set's names that is free.
-func (m *Member) listen(k int) (listener *net.UnixListener, err error) {
-	for _, address := range m.addresses(k) {
-		if listener, err = net.ListenUnix(address.Net, address); !errors.Is(err, unix.EADDRINUSE) {
-			return listener, err
+func (m *Member) listen(k int) (*net.UnixListener, error) {
+	return net.ListenUnix(network, &net.UnixAddr{Net: network, Name: m.prefix(k) + rand.Text()})
+}
+
+// addresses lists the sockets that listen at names of the member's set, as the kernel has them (proc_pid_net(5)): "NUM: REFCOUNT PROTOCOL
+// FLAGS TYPE ST INODE NAME".
+func (m *Member) addresses(k int) (list []*net.UnixAddr, err error) {
+	const flags, name, listens = 3, 7, "00010000"
+	table, err := os.ReadFile("/proc/self/net/unix")
+	if err != nil {
+		return nil, fmt.Errorf("list sockets: %w", err)
+	}
+	prefix := m.prefix(k)
+	for line := range strings.Lines(string(table)) {
+		if f := strings.Fields(line); len(f) > name && f[flags] == listens && strings.HasPrefix(f[name], prefix) {
+			list = append(list, &net.UnixAddr{Net: network, Name: f[name]})
 		}
 	}
-	return nil, fmt.Errorf("other processes have taken all names of the set's socket: %w", err)
+	return list, nil
 }
 
-// dial connects to the leader, if it listens already. A listener of another user is not it.
+// dial connects to the leader, if it listens already. A listener of another user is not it, whatever its name.
 func (m *Member) dial(k int) (*net.UnixConn, error) {
-	for _, address := range m.addresses(k) {
-		conn, err := net.DialUnix(address.Net, nil, address)
-		if errors.Is(err, unix.ECONNREFUSED) {
-			continue
+	addresses, err := m.addresses(k)
+	for _, address := range addresses {
+		conn, err := net.DialUnix(network, nil, address)
+		if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EAGAIN) {
+			continue // it has gone, or many wait there: there is another time
 		}
 		if err != nil {
 			return nil, err
@@ -78,7 +90,7 @@ func (m *Member) dial(k int) (*net.UnixConn, error) {
 		}
 		conn.Close()
 	}
-	return nil, nil
+	return nil, err
 }
 
 // ofThisUser asks the kernel who made the other end (unix(7)).
