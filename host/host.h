@@ -80,6 +80,7 @@ void tpsl_rank_watch_faults(void);
 
 /* ---- threads.c ---- */
 void tpsl_threads_start(void);
+bool tpsl_stack_executable(void); /* makes the calling thread's stack so; false: errno tells */
 /* Calls it when the calling thread ends, once. For the shim. */
 void tpsl_at_thread_end(void (*call)(void));
 size_t tpsl_stack_taken(void); /* bytes that the lent block takes of each stack, in whole pages */

@@ -6,6 +6,7 @@
 #include "host.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,8 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     tpsl_rank_watch_faults();
     tpsl_become(in);
     tpsl_census_thread(in, false);
+    if (in->exec_stack && !tpsl_stack_executable())
+        tpsl_host_die("rank %d: make its stack executable, as %s wants it: %s", r->rank, r->argv[0], strerror(errno));
     in->argc = r->argc;
     in->argv = r->argv;
     in->envp = r->envp;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* The shim's part, of the instance that makes the thread. */
@@ -15,8 +16,25 @@ static void *capture(void)
     return tpsl_current ? tpsl_instance_symbol(tpsl_current, "tpsl_thread_begins", NULL) : NULL;
 }
 
+/* As libc does in a process with code that runs on the stack: nested functions of C. A stack that libc
+ * gives to another thread later stays so. */
+bool tpsl_stack_executable(void)
+{
+    pthread_attr_t a;
+    void *start;
+    size_t size;
+    errno = pthread_getattr_np(pthread_self(), &a);
+    if (errno != 0)
+        return false;
+    pthread_attr_getstack(&a, &start, &size);
+    pthread_attr_destroy(&a);
+    return mprotect(start, size, PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
+}
+
 static void enter(void *begins)
 {
+    if (tpsl_current->exec_stack)
+        tpsl_stack_executable(); /* without, the thread crashes at its first nested function, and that is told */
     tpsl_give_signal_stack();
     ((void (*)(void))begins)();
 }

@@ -41,6 +41,7 @@ func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, e
 		in.rebound = C.TPSL_REBIND_PROCESS
 	}
 	i := &instance{}
+	in.exec_stack = C.bool(pl.ExecStack)
 	fresh, err := p.grow(in, i, pl)
 	if err != nil {
 		return nil, err

@@ -138,6 +138,7 @@ struct tpsl_instance {
 
     uintptr_t serial;            /* no two instances have the same */
     bool stays;                  /* objects placed once refer to it */
+    bool exec_stack;             /* code of its objects runs on stacks */
     bool without_switch;         /* its functions are called by threads that do not act for it */
 
     char **environment; /* overlay: "NAME=value" strings, NULL-terminated */

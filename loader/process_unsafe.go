@@ -156,6 +156,7 @@ func (p *process) planFor(name string) (*plan.Plan, error) {
 		Rebind: private, RebindOnce: reboundOnce(),
 		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload, StandIn: p.config.StandIn,
 		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: C.tpsl_static_tls_offset() == 0,
+		ExecStack: p.config.Processes,
 	})
 	if err != nil {
 		return nil, err

@@ -39,6 +39,8 @@ type Options struct {
 	// that programs can be private.
 	StaticTLS uint64
 	LocalExec bool
+	// ExecStack says that an instance can have executable stacks, if it is to have them when it starts.
+	ExecStack bool
 	// Preload lists the files that come before all that the object asked for needs.
 	Preload []string
 	// StandIn is a file that stands in the C library's place: what looks a name up comes to
@@ -57,6 +59,7 @@ type maker struct {
 	interposed map[string]bool
 	staticTLS  uint64
 	localExec  bool
+	execStack  bool
 	preload    []string
 	standIn    string
 
@@ -70,7 +73,7 @@ func Make(library string, o Options) (*Plan, error) {
 	m := &maker{
 		policy: o.Policy, program: o.Program, search: o.Search,
 		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
-		staticTLS: o.StaticTLS, localExec: o.LocalExec,
+		staticTLS: o.StaticTLS, localExec: o.LocalExec, execStack: o.ExecStack,
 		preload: o.Preload, standIn: o.StandIn, opened: map[image.FileID]*image.Image{}, placed: map[string]Placement{},
 	}
 	path, err := m.find(library, nil, "")
@@ -166,6 +169,7 @@ func (m *maker) make(base *Plan, path string, how Opening) (*Plan, error) {
 		Global:    base.Global,
 		StandIn:   base.StandIn,
 		StaticTLS: base.StaticTLS,
+		ExecStack: base.ExecStack,
 		maker:     m,
 	}
 	root := closure.Objects[0].Image

@@ -30,6 +30,8 @@ type Plan struct {
 	// StaticTLS is how much of each thread's static block the objects use, from
 	// its end down.
 	StaticTLS uint64
+	// ExecStack says that code of an object runs on stacks.
+	ExecStack bool
 
 	maker      *maker
 	mu         sync.Mutex

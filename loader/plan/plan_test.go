@@ -199,3 +199,28 @@ func TestFindReadsOnce(t *testing.T) {
 	_, _, err = p.Find("./libplugin.so", nil, "")
 	assert.ErrorIs(t, err, search.ErrNotFound, "a relative name is one of the working folder")
 }
+
+// Executable stacks are for instances that can have them, and have them from their start.
+func TestExecutableStacks(t *testing.T) {
+	dir := t.TempDir()
+	stack := fixture(t, dir, "libnested.so", "int s;", "-Wl,-z,execstack")
+	user := fixture(t, dir, "libuser.so", "int u;", "-Wl,--no-as-needed", stack, "-Wl,-rpath,"+dir)
+	other := fixture(t, dir, "libother.so", "int o;")
+
+	_, err := plan.Make(user, options())
+	require.ErrorIs(t, err, plan.ErrUnsupported)
+	require.ErrorContains(t, err, "libnested.so: wants an executable stack (PT_GNU_STACK), which only ranks of private mode can have; if it has no nested functions")
+	o := options()
+	o.ExecStack = true
+	p, err := plan.Make(user, o)
+	require.NoError(t, err)
+	assert.True(t, p.ExecStack)
+	more, err := p.Extend(other, false)
+	require.NoError(t, err)
+	assert.True(t, more.ExecStack)
+	p, err = plan.Make(other, o)
+	require.NoError(t, err)
+	assert.False(t, p.ExecStack)
+	_, err = p.Extend(user, false)
+	require.ErrorContains(t, err, "which a rank has from its start or not at all: link its program with -Wl,-z,execstack")
+}

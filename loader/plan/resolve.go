@@ -96,8 +96,10 @@ func (s *resolver) stores(i int) error {
 		return fmt.Errorf("not position-independent (ET_EXEC): rebuild it with -fPIE -pie: %w", ErrUnsupported)
 	case m.TLS.Memsz > maxTLS:
 		return fmt.Errorf("thread-local storage of %d bytes (PT_TLS), %d are possible: %w", m.TLS.Memsz, maxTLS, ErrUnsupported)
-	case m.ExecStack:
-		return fmt.Errorf("wants an executable stack (PT_GNU_STACK): link it with -Wl,-z,noexecstack, or patchelf --clear-execstack: %w", ErrUnsupported)
+	case m.ExecStack && s.execStack && s.plan.FirstNew == 0:
+		s.plan.ExecStack = true
+	case m.ExecStack && !s.plan.ExecStack:
+		return fmt.Errorf("wants an executable stack (PT_GNU_STACK), %s: %w", s.noExecStack(), ErrUnsupported)
 	}
 	relocs, err := m.Relocs()
 	if err != nil {
@@ -120,6 +122,14 @@ func (s *resolver) stores(i int) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// noExecStack says why there is no executable stack, and what helps.
+func (s *resolver) noExecStack() string {
+	if s.execStack {
+		return "which a rank has from its start or not at all: link its program with -Wl,-z,execstack"
+	}
+	return "which only ranks of private mode can have; if it has no nested functions, which run on the stack, link it with -Wl,-z,noexecstack, or patchelf --clear-execstack"
 }
 
 // store resolves one relocation (psABI x86-64, table 4.10).

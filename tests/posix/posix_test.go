@@ -88,8 +88,6 @@ func compile(t *testing.T, source string) string {
 		return testsupport.CC(t, "g++", source, flags...)
 	case filepath.Base(source) == "mpi.c":
 		return testsupport.CC(t, "mpicc.mpich", source, flags...)
-	case filepath.Base(source) == "trampolines.c":
-		flags = append(flags, "-Wl,-z,execstack")
 	}
 	return testsupport.CC(t, "gcc", source, append(flags, "-rdynamic", "-lm")...)
 }
