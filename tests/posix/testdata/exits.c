@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Ways to end, and what comes before the end. Rank 1 may end otherwise than the others. */
+#include "posix.h"
+
+#include <assert.h>
+#include <err.h>
+#include <error.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static void note(const char *text)
+{
+    FILE *f = fopen(path_of("notes"), "a");
+    fprintf(f, "%s\n", text);
+    fclose(f);
+}
+
+static void at_end_1(void) { note("atexit 1"); }
+static void at_end_2(void) { note("atexit 2"); }
+static void more_at_end(void)
+{
+    note("atexit that registers another");
+    atexit(at_end_1);
+}
+static void on_end(int status, void *argument)
+{
+    char text[64];
+    snprintf(text, sizeof text, "on_exit %d %s", status, (char *)argument);
+    note(text);
+}
+static void quick(void) { note("at_quick_exit"); }
+__attribute__((constructor)) static void constructed(void) { errno = 0; }
+__attribute__((destructor)) static void destroyed(void)
+{
+    if (folder)
+        note("destructor");
+}
+__attribute__((destructor(200))) static void destroyed_late(void)
+{
+    if (folder)
+        note("late destructor");
+}
+
+static void register_all(void)
+{
+    atexit(at_end_1);
+    on_exit(on_end, "argument");
+    atexit(more_at_end);
+    atexit(at_end_2);
+    at_quick_exit(quick);
+    printf("not flushed by the program");
+}
+
+static void returns(void) { register_all(); }
+
+static void exits(void)
+{
+    register_all();
+    exit(rank == 1 ? 300 : 0); /* of which 44 are left */
+}
+
+static void exits_at_once(void)
+{
+    register_all();
+    _exit(rank == 1 ? 5 : 0);
+}
+
+static void exits_quickly(void)
+{
+    register_all();
+    quick_exit(rank == 1 ? 6 : 0);
+}
+
+static void exit_again(void) { exit(7); }
+
+/* exit in a function of atexit goes on with the rest. */
+static void exits_twice(void)
+{
+    atexit(at_end_1);
+    atexit(exit_again);
+    atexit(at_end_2);
+    exit(0);
+}
+
+static void leave_at_end(void) { _exit(8); }
+static void leaves_at_end(void)
+{
+    atexit(at_end_1);
+    atexit(leave_at_end);
+    atexit(at_end_2);
+}
+
+static void *exit_here(void *status) { exit((int)(long)status); }
+static void exits_in_thread(void)
+{
+    pthread_t thread;
+    register_all();
+    OK(pthread_create(&thread, NULL, exit_here, (void *)(rank == 1 ? 9L : 0L)));
+    for (;;)
+        pause();
+}
+
+static void aborts(void)
+{
+    if (rank == 1) {
+        register_all();
+        fflush(stdout);
+        abort();
+    }
+    pause();
+}
+
+static void asserts(void)
+{
+    if (rank == 1)
+        assert(rank == 0);
+    pause();
+}
+
+static void leaves_by_err(void)
+{
+    register_all();
+    errno = ENOENT;
+    warn("warn %d", 1);
+    warnx("warnx");
+    if (rank == 1)
+        err(4, "err");
+}
+
+static void leaves_by_error(void)
+{
+    register_all();
+    errno = 0;
+    error(0, EPERM, "goes on");
+    error_at_line(0, 0, "file", 12, "at line");
+    if (rank == 1)
+        error(3, EINVAL, "ends");
+}
+
+static void perrors(void)
+{
+    errno = EISDIR;
+    perror("perror");
+    fprintf(stderr, "%s %s\n", program_invocation_short_name, strrchr(program_invocation_name, '/'));
+}
+
+/* Buffers of many streams, in all modes, are written at the end. */
+static void flushes(void)
+{
+    FILE *full = fopen(path_of("full"), "w"), *line = fopen(path_of("line"), "w"), *none = fopen(path_of("none"), "w"), *append = fopen(path_of("append"), "a");
+    static char buffer[64];
+    setvbuf(full, buffer, _IOFBF, sizeof buffer);
+    setvbuf(line, NULL, _IOLBF, 0);
+    setvbuf(none, NULL, _IONBF, 0);
+    for (int i = 0; i < 10; i++) {
+        fprintf(full, "%d of a hundred characters or so, ", i);
+        fprintf(line, "%d\n", i);
+        fprintf(none, "%d", i);
+        fprintf(append, "%d,", i);
+    }
+    fputs("no end of line", line);
+    fputs("stdout without an end of line", stdout);
+    FILE *closed = fopen(path_of("closed"), "w");
+    fputs("closed", closed);
+    fclose(closed);
+}
+
+/* A child has the parent's buffer and handlers: both write, both run. */
+static void child_exits(void)
+{
+    FILE *f = fopen(path_of("both"), "a");
+    fputs("twice\n", f);
+    atexit(at_end_1);
+    if (fork() == 0)
+        exit(0);
+    siginfo_t info;
+    waitid(P_ALL, 0, &info, WEXITED);
+}
+
+/* Ranks end one after the other: each end is complete. */
+static void ends_apart(void)
+{
+    atexit(at_end_1);
+    usleep((unsigned)rank * 20000);
+    printf("rank %d ends", rank);
+}
+
+const struct program programs[] = {
+    PROGRAM(returns), PROGRAM(exits), PROGRAM(exits_at_once), PROGRAM(exits_quickly), PROGRAM(exits_twice), PROGRAM(leaves_at_end),
+    PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
+    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), {NULL, NULL},
+};
