@@ -1,0 +1,402 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* What libc keeps between calls: each rank has its own, and does something else than the others. */
+#include "posix.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fnmatch.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <glob.h>
+#include <grp.h>
+#include <iconv.h>
+#include <langinfo.h>
+#include <libgen.h>
+#include <locale.h>
+#include <math.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <regex.h>
+#include <search.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <wchar.h>
+#include <wctype.h>
+#include <wordexp.h>
+
+/* Ranks take turns, so that one call comes between two of another rank. */
+static void turns(void (*one)(int))
+{
+    for (int i = 0; i < 20; i++) {
+        one(i);
+        usleep(200);
+    }
+}
+
+static char words[200];
+static void next_word(int i)
+{
+    char *word = strtok(i ? NULL : words, " ");
+    if (word)
+        SAY("%s", word);
+}
+
+static void words_of_text(void)
+{
+    for (int i = 0; i < 12; i++)
+        sprintf(words + strlen(words), "%d-%d ", rank, i);
+    turns(next_word);
+}
+
+static void next_random(int i)
+{
+    SAY("%ld %d %.6f %ld", random() % 1000, rand() % 1000, drand48(), lrand48() % 1000);
+}
+
+static void random_numbers(void)
+{
+    next_random(0);
+    srandom((unsigned)rank + 10);
+    srand48(rank + 20);
+    turns(next_random);
+    static char state[64];
+    char *before = initstate(5, state, sizeof state);
+    SAY("%ld", random());
+    setstate(before);
+    SAY("%ld", random());
+}
+
+static void same_time(int i)
+{
+    time_t t = 1000000000 + rank * 86400 * 40 + i * 100000;
+    struct tm *gm = gmtime(&t), *local = localtime(&t);
+    char text[100];
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z %z", local);
+    SAY("%s %d %s", text, gm->tm_yday, asctime(local));
+}
+
+static void time_zones(void)
+{
+    static const char *const zones[] = {"Europe/Berlin", "America/New_York", "Asia/Kolkata", "XYZ-3:30ABC,M3.2.0,M11.1.0"};
+    turns(same_time);
+    setenv("TZ", zones[rank % 4], 1);
+    tzset();
+    SAY("%s %s %ld %d", tzname[0], tzname[1], timezone, daylight);
+    turns(same_time);
+    struct tm tm = {.tm_year = 100, .tm_mon = 6, .tm_mday = 1 + rank, .tm_hour = 12, .tm_isdst = -1};
+    SAY("%ld %d", (long)mktime(&tm), tm.tm_isdst);
+    unsetenv("TZ");
+    turns(same_time);
+}
+
+static void environment(void)
+{
+    extern char **environ;
+    char name[32], value[32];
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "POSIX_%d", i);
+        snprintf(value, sizeof value, "of %d", rank);
+        OK(setenv(name, value, 1));
+    }
+    OK(unsetenv("POSIX_7"));
+    OK(setenv("POSIX_8", "kept", 0));
+    static char put[] = "POSIX_9=put";
+    OK(putenv(put));
+    strcpy(put + 8, "PUT");
+    SAY("%d %s %s %s", getenv("POSIX_7") == NULL, getenv("POSIX_8"), getenv("POSIX_9"), secure_getenv("POSIX_10"));
+    int n = 0;
+    for (char **e = environ; *e; e++)
+        n += strncmp(*e, "POSIX_", 6) == 0;
+    SAY("%d", n);
+    int rc = setenv("a=b", "", 1);
+    SAY("%d %m", rc);
+    OK(clearenv());
+    SAY("%d %d", environ == NULL, getenv("PATH") == NULL);
+    char *own[] = {"ONE=1", NULL};
+    environ = own;
+    SAY("%s", getenv("ONE"));
+    fflush(stdout);
+    SAY("%d", system("echo $ONE"));
+}
+
+static void options(void)
+{
+    char *argv[][8] = {{"prog", "-a", "-b", "value", "rest", "-c", NULL},
+                       {"prog", "rest", "--long", "--with=x", "-z", NULL},
+                       {"prog", "--lon", "-b", NULL},
+                       {"prog", "-ab", "-c", "--", "-a", NULL}};
+    static const struct option longs[] = {{"long", 0, NULL, 'l'}, {"with", 1, NULL, 'w'}, {NULL, 0, NULL, 0}};
+    char **mine = argv[rank % 4];
+    int n = 0, c;
+    while (mine[n])
+        n++;
+    opterr = 1;
+    while ((c = getopt_long(n, mine, "ab:c", longs, NULL)) != -1) {
+        SAY("%c %s %d", c, optarg ? optarg : "-", optind);
+        usleep(500);
+    }
+    for (; optind < n; optind++)
+        SAY("left %s", mine[optind]);
+}
+
+static void *locale_of_thread(void *unused)
+{
+    SAY("thread: %s %.1f", nl_langinfo(CODESET), 1.5);
+    return NULL;
+}
+
+static void locales(void)
+{
+    static const char *const wanted[] = {"C", "C.UTF-8", "", "no_such_locale"};
+    pthread_t thread;
+    SAY("%s", setlocale(LC_ALL, NULL));
+    const char *set = setlocale(LC_ALL, wanted[rank % 4]);
+    SAY("%s", set ? set : "refused");
+    SAY("%s %zu %s", nl_langinfo(CODESET), MB_CUR_MAX, localeconv()->decimal_point);
+    OK(pthread_create(&thread, NULL, locale_of_thread, NULL));
+    OK(pthread_join(thread, NULL));
+    wchar_t wide[10] = L"";
+    size_t n = mbstowcs(wide, "a\xc3\xa4z", 10);
+    SAY("%zd %d %d", (ssize_t)n, (int)wide[1], iswalpha(0xe4) != 0);
+    locale_t l = newlocale(LC_ALL_MASK, "C.UTF-8", NULL), before = uselocale(l);
+    SAY("%zu %s", MB_CUR_MAX, nl_langinfo(CODESET));
+    uselocale(before);
+    SAY("%zu", MB_CUR_MAX);
+    freelocale(l);
+    SAY("%d %d", strcoll("a", "B") > 0, toupper('a'));
+}
+
+static void conversions(void)
+{
+    char in[] = "gr\xc3\xbc\xc3\x9f", out[32] = "", *from = in, *to = out;
+    size_t left = sizeof in - 1, room = sizeof out;
+    iconv_t c = iconv_open("ISO-8859-1", "UTF-8");
+    SAY("%d", c != (iconv_t)-1);
+    OK((int)iconv(c, &from, &left, &to, &room));
+    SAY("%zu %d", strlen(out), (unsigned char)out[2]);
+    OK(iconv_close(c));
+    int rc = iconv_open("NO-SUCH", "UTF-8") == (iconv_t)-1;
+    SAY("%d %m", rc);
+    SAY("%s %ld %g", "strtol", strtol("0x1fz", NULL, 0), strtod("1e3", NULL));
+}
+
+static void patterns(void)
+{
+    regex_t r;
+    regmatch_t m[2];
+    OK(regcomp(&r, "r([0-9]+)k", REG_EXTENDED));
+    SAY("%d", regexec(&r, "xr12k", 2, m, 0));
+    SAY("%d %d", (int)m[1].rm_so, (int)m[1].rm_eo);
+    regfree(&r);
+    OK(chdir(folder));
+    for (int i = 0; i < 3 + rank; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%d.txt", i);
+        fclose(fopen(name, "w"));
+    }
+    glob_t g;
+    OK(glob("*.txt", 0, NULL, &g));
+    SAY("%zu %s", g.gl_pathc, g.gl_pathv[g.gl_pathc - 1]);
+    globfree(&g);
+    SAY("%d %d", fnmatch("*.t?t", "a.txt", 0), fnmatch("a", "b", 0));
+    wordexp_t w;
+    setenv("WORD", "one two", 1);
+    OK(wordexp("$WORD \"$WORD\" $((1+2)) $(echo command)", &w, 0));
+    for (size_t i = 0; i < w.we_wordc; i++)
+        SAY("%s", w.we_wordv[i]);
+    wordfree(&w);
+    setenv("HOME", folder, 1);
+    OK(glob("~/0.*", GLOB_TILDE, NULL, &g));
+    SAY("%s", g.gl_pathv[0] + strlen(folder));
+    setenv("TMPDIR", folder, 1);
+    SAY("%d", strncmp(tempnam("/nowhere", "x"), folder, strlen(folder)));
+}
+
+static int visited;
+static int visit(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+    visited += type == FTW_F ? 1 : 100;
+    return 0;
+}
+static int visible(const struct dirent *d) { return d->d_name[0] != '.'; }
+
+static void directories(void)
+{
+    struct dirent **list;
+    OK(mkdir(path_of("a"), 0700));
+    OK(mkdir(path_of("b"), 0700));
+    for (int i = 0; i < 5; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "a/%d", i);
+        fclose(fopen(path_of(name), "w"));
+    }
+    OK(nftw(folder, visit, 5, FTW_PHYS));
+    SAY("%d", visited);
+    int n = scandir(path_of("a"), &list, visible, alphasort);
+    for (int i = 0; i < n; i++)
+        SAY("%s", list[i]->d_name);
+    char path[] = "/usr/lib/x.so";
+    SAY("%s", basename(path));
+    SAY("%s", dirname(path));
+    char *real = realpath(path_of("a/../b"), NULL);
+    SAY("%s", real + strlen(folder));
+}
+
+static int compare(const void *a, const void *b) { return strcmp(a, b); }
+static int sum;
+static void walk(const void *node, VISIT which, int depth)
+{
+    if (which == postorder || which == leaf)
+        sum += *(*(const char **)node);
+}
+
+static void tables(void)
+{
+    static char keys[20][4];
+    void *root = NULL;
+    OK(hcreate(40) == 0);
+    for (int i = 0; i < 20; i++) {
+        snprintf(keys[i], sizeof keys[i], "%c%d", 'a' + rank, i % 10);
+        hsearch((ENTRY){keys[i], keys[i]}, ENTER);
+        tsearch(keys[i], &root, compare);
+        usleep(200);
+    }
+    ENTRY *found = hsearch((ENTRY){keys[3], NULL}, FIND);
+    SAY("%s", (char *)found->data);
+    SAY("%d", hsearch((ENTRY){"z9", NULL}, FIND) == NULL);
+    hdestroy();
+    twalk(root, walk);
+    SAY("%d %d", sum, tfind("none", &root, compare) == NULL);
+    int numbers[] = {5, 3, 9, 1};
+    int order(const void *a, const void *b, void *by) { return (*(const int *)a - *(const int *)b) * *(int *)by; }
+    int by = rank % 2 ? 1 : -1;
+    qsort_r(numbers, 4, sizeof *numbers, order, &by);
+    SAY("%d %d", numbers[0], numbers[3]);
+}
+
+static void databases(void)
+{
+    for (int i = 0; i < 10; i++) {
+        struct passwd *p = rank % 2 ? getpwuid(0) : getpwnam("daemon");
+        usleep(300);
+        struct group *g = rank % 2 ? getgrgid(0) : getgrnam("daemon");
+        SAY("%s %s %s", p->pw_name, p->pw_dir, g->gr_name);
+    }
+    struct hostent *h = gethostbyname("127.0.0.1");
+    SAY("%s %d", h->h_name, h->h_length);
+    struct addrinfo *found, wants = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+    OK(getaddrinfo("127.0.0.1", "80", &wants, &found));
+    SAY("%d %d", found->ai_family == AF_INET, found->ai_addrlen);
+    freeaddrinfo(found);
+    SAY("%s", gai_strerror(getaddrinfo("not a number", NULL, &wants, &found)));
+}
+
+static void mathematics(void)
+{
+    for (int i = 0; i < 5; i++) {
+        double x = rank % 2 ? -0.5 : 2.5, y = lgamma(x);
+        usleep(300);
+        SAY("%.6f %d", y, signgam);
+    }
+    errno = 0;
+    double y = log(-1.0);
+    SAY("%d %m", isnan(y));
+}
+
+static void system_facts(void)
+{
+    struct utsname u;
+    OK(uname(&u));
+    SAY("%s %ld %ld", u.sysname, sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
+    SAY("%lu %d", getauxval(AT_PAGESZ), getauxval(AT_RANDOM) != 0);
+    SAY("%ld %ld", sysconf(_SC_ARG_MAX), sysconf(_SC_THREAD_KEYS_MAX));
+    char name[256], big[8];
+    OK(gethostname(name, sizeof name));
+    SAY("%s", name);
+    int rc = gethostname(big, 1);
+    SAY("%d", rc);
+    size_t n = confstr(_CS_PATH, name, sizeof name);
+    SAY("%zu %s", n, name);
+}
+
+/* ---- streams ---- */
+
+static void streams(void)
+{
+    char *text = NULL, *line = NULL;
+    size_t size = 0, room = 0;
+    FILE *m = open_memstream(&text, &size);
+    fprintf(m, "%2$s %1$d %3$'d", rank, "positional", 1234567);
+    fflush(m);
+    SAY("%s", text);
+    fclose(m);
+    m = fmemopen(text, size, "r");
+    int number;
+    char word[32];
+    SAY("%d", fscanf(m, "%31s %d", word, &number));
+    fclose(m);
+    FILE *f = tmpfile();
+    fputs("one\ntwo\nthree", f);
+    rewind(f);
+    while (getline(&line, &room, f) >= 0)
+        SAY("%zu", strlen(line));
+    SAY("%d %ld", feof(f) != 0, ftell(f));
+    ungetc('x', f);
+    SAY("%c", getc(f));
+    fclose(f);
+    f = fopen(path_of("file"), "w+");
+    fputws(L"wide", f);
+    SAY("%d", fwide(f, 0) > 0);
+    fclose(f);
+    f = freopen(path_of("stdout"), "w", stdout);
+    SAY("in the file, %d", f == stdout);
+}
+
+static void input(void)
+{
+    int ends[2];
+    char line[64];
+    OK(pipe(ends));
+    OK(dprintf(ends[1], "%d first\nsecond\n42 x", rank) < 0);
+    close(ends[1]);
+    OK(dup2(ends[0], 0));
+    SAY("%s", fgets(line, sizeof line, stdin));
+    OK(scanf("%63s", line) != 1);
+    SAY("%s", line);
+    int n = 0;
+    OK(scanf("%d", &n) != 1);
+    SAY("%d %c %d %d", n, getchar(), getchar(), getchar());
+    SAY("%d", feof(stdin) != 0);
+}
+
+static void *print(void *letter)
+{
+    flockfile(stdout);
+    for (int i = 0; i < 20; i++)
+        putchar_unlocked(*(char *)letter);
+    putchar_unlocked('\n');
+    funlockfile(stdout);
+    return NULL;
+}
+
+static void streams_of_threads(void)
+{
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        OK(pthread_create(&threads[i], NULL, print, "abcdefgh" + i));
+    for (int i = 0; i < 8; i++)
+        OK(pthread_join(threads[i], NULL));
+    SAY("%d", ftrylockfile(stdout));
+    funlockfile(stdout);
+}
+
+const struct program programs[] = {
+    PROGRAM(words_of_text), PROGRAM(random_numbers), PROGRAM(time_zones), PROGRAM(environment), PROGRAM(options), PROGRAM(locales),
+    PROGRAM(conversions), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
+    PROGRAM(system_facts), PROGRAM(streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
+};
