@@ -89,6 +89,8 @@ size_t tpsl_stack_taken(void); /* bytes that the lent block takes of each stack,
 void tpsl_zone_start(void);
 /* Calls it with libc's time zone as TZ says; NULL: the system's. For the shim. */
 void tpsl_in_zone(const char *zone, tpsl_step *call, void *argument);
+/* Calls it with an environment in the place of libc's. For the shim; the call must not come back here. */
+void tpsl_in_environment(char **of_rank, tpsl_step *call, void *argument);
 
 /* ---- service.c: the host process runs steps for ranks ---- */
 bool tpsl_service_start(void);

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* libc has one time zone in the address space, that of TZ in its own environment. For a
- * call that goes by it, it gets the calling rank's. */
+ * call that goes by it, it gets the calling rank's. And so with the environment itself, for the few functions
+ * that look there. */
 #include "host.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char system_zone[] = ":/etc/localtime"; /* tzset(3) */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,5 +37,17 @@ void tpsl_in_zone(const char *zone, tpsl_step *call, void *argument)
         tzset();
     }
     call(argument);
+    give();
+}
+
+/* Others that look into libc's environment meanwhile find this one: both were the same when the job began. */
+void tpsl_in_environment(char **of_rank, tpsl_step *call, void *argument)
+{
+    TPSL_INSIDE;
+    take();
+    char **before = environ;
+    environ = of_rank;
+    call(argument);
+    environ = before;
     give();
 }

@@ -22,8 +22,6 @@
 #include <time.h>
 #include <utmpx.h>
 #include <wchar.h>
-#include <wordexp.h>
-#include <glob.h>
 #include <fmtmsg.h>
 #include <netinet/ether.h>
 #include <arpa/inet.h>
@@ -51,7 +49,6 @@ AS_LIBC(time_t, timegm, (struct tm *tm), tm)
 AS_LIBC(char *, strptime, (const char *restrict text, const char *restrict format, struct tm *restrict tm), text, format, tm)
 
 /* ---- locales, messages, conversions ---- */
-AS_LIBC(locale_t, newlocale, (int mask, const char *name, locale_t base), mask, name, base)
 AS_LIBC_DOES(freelocale, (locale_t l), l)
 AS_LIBC(char *, gettext, (const char *id), id)
 AS_LIBC(char *, dgettext, (const char *domain, const char *id), domain, id)
@@ -103,8 +100,6 @@ AS_LIBC(struct rpcent *, getrpcbynumber, (int number), number)
 AS_LIBC(int, innetgr, (const char *group, const char *host, const char *user, const char *domain), group, host, user, domain)
 AS_LIBC(int, ether_hostton, (const char *name, struct ether_addr *address), name, address)
 AS_LIBC(int, ether_ntohost, (char *name, const struct ether_addr *address), name, address)
-AS_LIBC(int, glob, (const char *restrict pattern, int flags, int (*failed)(const char *, int), glob_t *restrict result), pattern, flags, failed, result)
-AS_LIBC(int, wordexp, (const char *restrict words, wordexp_t *restrict result, int flags), words, result, flags)
 AS_LIBC(int, res_init, (void), )
 
 /* Walks through a database; its place is libc's, one for all ranks. */

@@ -168,6 +168,11 @@ static void locales(void)
     uselocale(before);
     SAY("%zu", MB_CUR_MAX);
     freelocale(l);
+    setenv("LC_ALL", rank % 2 ? "C.UTF-8" : "C", 1);
+    l = newlocale(LC_CTYPE_MASK, "", NULL);
+    SAY("%s", nl_langinfo_l(CODESET, l));
+    freelocale(l);
+    SAY("%s", setlocale(LC_CTYPE, ""));
     SAY("%d %d", strcoll("a", "B") > 0, toupper('a'));
 }
 
