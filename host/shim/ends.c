@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* The rarer ways to end. */
-#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <threads.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -50,31 +46,4 @@ void abort(void)
     signal(SIGABRT, SIG_DFL); /* the program's handler has returned */
     raise(SIGABRT);
     _exit(127);
-}
-
-static bool alone(void)
-{
-    int threads = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *d; tasks && (d = readdir(tasks)) != NULL;)
-        threads += d->d_name[0] != '.';
-    if (tasks)
-        closedir(tasks);
-    return threads <= 1;
-}
-
-/* A process whose first thread ends by pthread_exit goes on until its last one ends. The
- * first thread of a rank cannot end alone: libc counts the threads of all ranks. */
-void pthread_exit(void *value)
-{
-    if (gettid() != getpid())
-        BEHIND(pthread_exit)(value);
-    while (!alone())
-        usleep(1000);
-    exit(0);
-}
-
-void thrd_exit(int result)
-{
-    pthread_exit((void *)(intptr_t)result); /* as thrd_join of libc has it */
 }

@@ -110,7 +110,7 @@ static void destroy(void)
 }
 
 /* What destructors keep setting is dropped in the end (pthread_key_create(3p)). */
-static void thread_ends(void)
+void tpsl_keys_end(void)
 {
     for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS && used; round++) {
         used = false;
@@ -133,7 +133,7 @@ int pthread_setspecific(pthread_key_t key, const void *data)
         return ENOMEM;
     if (data && !used) {
         used = true;
-        tpsl_at_thread_end(thread_ends);
+        tpsl_at_thread_end(tpsl_keys_end);
     }
     return 0;
 }

@@ -20,18 +20,23 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
  * that `init` of programs linked before glibc 2.34 would run. */
 int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
-    exit(main(argc, argv, environ));
+    tpsl_first_thread(main, argc, argv);
+}
+
+/* libc has the destructors of a thread's C++ objects, and runs them from its own exit. */
+void tpsl_thread_locals_end(void)
+{
+    void (*destroy)(void) = dlsym(RTLD_DEFAULT, "__call_tls_dtors");
+    if (destroy)
+        destroy();
 }
 
 static int exit_status; /* what exit was given */
 
 void exit(int status)
 {
-    /* libc has the destructors of a thread's C++ objects, and runs them from its own exit. */
-    void (*destroy_thread_locals)(void) = dlsym(RTLD_DEFAULT, "__call_tls_dtors");
     exit_status = status;
-    if (destroy_thread_locals)
-        destroy_thread_locals();
+    tpsl_thread_locals_end();
     tpsl_rank_finish();
     tpsl_streams_flush();
     _exit(status);

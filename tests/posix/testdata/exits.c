@@ -188,8 +188,69 @@ static void ends_apart(void)
     printf("rank %d ends", rank);
 }
 
+/* ---- the first thread ends, and the process goes on ---- */
+
+static void cleaned(void *text) { note(text); }
+static pthread_key_t key;
+static pthread_t first;
+
+static void *outlive(void *unused)
+{
+    void *result;
+    OK(pthread_join(first, &result));
+    note(result == PTHREAD_CANCELED ? "the first thread was cancelled" : result);
+    printf("the last thread ends");
+    return NULL;
+}
+
+static void prepare_first(void)
+{
+    pthread_t thread;
+    first = pthread_self();
+    atexit(at_end_1);
+    OK(pthread_key_create(&key, cleaned));
+    OK(pthread_setspecific(key, "destructor of a key"));
+    OK(pthread_create(&thread, NULL, outlive, NULL));
+}
+
+static void first_thread_exits(void)
+{
+    prepare_first();
+    pthread_cleanup_push(cleaned, "cleanup");
+    pthread_exit("the value of pthread_exit");
+    pthread_cleanup_pop(0);
+}
+
+static void first_thread_is_cancelled(void)
+{
+    prepare_first();
+    pthread_cleanup_push(cleaned, "cleanup");
+    OK(pthread_cancel(pthread_self()));
+    for (;;)
+        pause();
+    pthread_cleanup_pop(0);
+}
+
+static void exit_first(void) { pthread_exit(NULL); }
+
+/* At the end of the program, and in a child. */
+static void first_thread_exits_late(void)
+{
+    atexit(at_end_1);
+    atexit(exit_first);
+    fflush(stdout);
+    if (fork() == 0) {
+        note("child");
+        pthread_exit(NULL);
+    }
+    siginfo_t info;
+    waitid(P_ALL, 0, &info, WEXITED);
+    SAY("%d", info.si_status);
+}
+
 const struct program programs[] = {
     PROGRAM(returns), PROGRAM(exits), PROGRAM(exits_at_once), PROGRAM(exits_quickly), PROGRAM(exits_twice), PROGRAM(leaves_at_end),
     PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
-    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), {NULL, NULL},
+    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart),
+    PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late), {NULL, NULL},
 };

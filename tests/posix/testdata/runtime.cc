@@ -184,9 +184,16 @@ void locales()
     SAY("%lu", static_cast<unsigned long>(generator()));
 }
 
+void first_thread_exits()
+{
+    Noted unwound("unwound");
+    local.name = "thread_local of the first thread";
+    pthread_exit(nullptr);
+}
+
 } // namespace
 
 const struct program programs[] = {
     PROGRAM(thread_locals), PROGRAM(exits), PROGRAM(thread_ends), PROGRAM(exceptions), PROGRAM(terminates), PROGRAM(uncaught),
-    PROGRAM(concurrency), PROGRAM(streams), PROGRAM(locales), {NULL, NULL},
+    PROGRAM(concurrency), PROGRAM(streams), PROGRAM(locales), PROGRAM(first_thread_exits), {NULL, NULL},
 };

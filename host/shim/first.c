@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The end of the first thread where the rank goes on: pthread_exit, or a cancellation. A process ends when its last
+ * thread does. libc counts the threads of all ranks, so the first thread stays and waits for the others. Who joins it need
+ * not wait for that. */
+#include <dirent.h>
+/* Then pthread_cleanup_push is made of setjmp: it holds for every call, where the other kind leaves out those
+ * that are declared to throw nothing, as exit is, and a second end inside of the first. */
+#undef __EXCEPTIONS
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+static pthread_t first; /* 0: main was not called yet */
+static void *result = PTHREAD_CANCELED;
+static bool ended;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t end = PTHREAD_COND_INITIALIZER;
+
+static bool alone(void)
+{
+    int threads = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *d; tasks && (d = readdir(tasks)) != NULL;)
+        threads += d->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return threads <= 1;
+}
+
+static _Noreturn void wait_for_others(void)
+{
+    while (!alone())
+        usleep(1000);
+    exit(0);
+}
+
+/* The handlers that the program pushed have run. Again, from a function of atexit: libc does no more, either. */
+static void first_ends(void *unused)
+{
+    if (ended)
+        _exit(0);
+    tpsl_thread_locals_end();
+    tpsl_keys_end();
+    pthread_mutex_lock(&lock);
+    ended = true;
+    pthread_cond_broadcast(&end);
+    pthread_mutex_unlock(&lock);
+    wait_for_others();
+}
+
+/* libc unwinds the thread up to here, as to the handler that was pushed first. */
+_Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, char **argv)
+{
+    first = pthread_self();
+    pthread_cleanup_push(first_ends, NULL);
+    exit(main(argc, argv, environ));
+    pthread_cleanup_pop(0);
+    __builtin_unreachable();
+}
+
+void pthread_exit(void *value)
+{
+    if (!first && gettid() == getpid()) /* in a constructor, there is nothing to unwind to */
+        wait_for_others();
+    if (pthread_self() == first)
+        result = value;
+    BEHIND(pthread_exit)(value);
+    __builtin_unreachable();
+}
+
+void thrd_exit(int value)
+{
+    pthread_exit((void *)(intptr_t)value); /* as thrd_join of libc has it */
+}
+
+static void unlock(void *unused)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static int join_first(void **value)
+{
+    pthread_mutex_lock(&lock);
+    pthread_cleanup_push(unlock, NULL);
+    while (!ended)
+        pthread_cond_wait(&end, &lock);
+    if (value)
+        *value = result;
+    pthread_cleanup_pop(1);
+    return 0;
+}
+
+int pthread_join(pthread_t thread, void **value)
+{
+    if (thread != first || thread == pthread_self())
+        return BEHIND(pthread_join)(thread, value);
+    return join_first(value);
+}
