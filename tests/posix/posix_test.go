@@ -24,7 +24,7 @@ import (
 const (
 	ranks = 4
 	limit = 2 * time.Minute // of a job
-	least = 30              // programs
+	least = 100             // programs
 )
 
 func TestMain(m *testing.M) {
