@@ -59,7 +59,8 @@ func TestInterrupted(t *testing.T) {
 		command, counter, entry := script(t)
 		record := filepath.Join(t.TempDir(), "record")
 		cmd := exec.Command(command, "-out", record, "3", flaky)
-		cmd.Env = append(os.Environ(), entry, "TPSL_TEST_HANGS=1")
+		tmp := t.TempDir()
+		cmd.Env = append(os.Environ(), entry, "TPSL_TEST_HANGS=1", "TMPDIR="+tmp)
 		cmd.WaitDelay = 20 * time.Second
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
@@ -79,6 +80,9 @@ func TestInterrupted(t *testing.T) {
 		assert.Equal(t, 128+int(sig), cmd.ProcessState.ExitCode())
 		assert.Eventually(t, func() bool { return len(testsupport.Marked(entry)) == 0 }, 20*time.Second, 10*time.Millisecond)
 		assert.NoFileExists(t, record)
+		left, err := filepath.Glob(tmp + "/soak.*")
+		require.NoError(t, err)
+		assert.Empty(t, left)
 	}
 }
 
