@@ -35,7 +35,7 @@ static void await_others(void)
 pid_t tpsl_fork(fork_function *without_locks)
 {
     /* A handler that interrupted malloc holds its locks: it gets what a flat program's gets. */
-    if (tpsl_interrupted_libc(0))
+    if (tpsl_interrupted_libc())
         return without_locks();
     tpsl_gate_close();
     await_others();

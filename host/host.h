@@ -65,9 +65,8 @@ void tpsl_rank_finish(void);
 void tpsl_rest_prepare(void);
 void tpsl_rank_rest(void);  /* nothing in a child of a rank */
 void tpsl_rank_go_on(void); /* it does not end: exec failed */
-/* Whether a handler that the calling thread is in interrupted code that all ranks share;
- * `skip` handlers, from the newest on, do not count. */
-bool tpsl_interrupted_libc(int skip);
+/* Whether a handler that the calling thread is in interrupted code that all ranks share, and not only a sleep there. */
+bool tpsl_interrupted_libc(void);
 
 /* ---- fork.c ---- */
 typedef pid_t fork_function(void);

@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 enum {
@@ -85,28 +84,8 @@ static bool is_shared_lock(uintptr_t address)
 
 /* ---- where a thread is ---- */
 
-struct look {
-    int skip; /* signal frames that are not looked at */
-    bool found;
-};
-
-static bool look(uintptr_t pc, bool exact, void *argument)
-{
-    struct look *l = argument;
-    if (exact && l->skip-- <= 0)
-        l->found = is_shared_code(pc);
-    return !l->found;
-}
-
-bool tpsl_interrupted_libc(int skip)
-{
-    struct look l = {.skip = skip};
-    tpsl_walk(look, &l);
-    return l.found;
-}
-
 /* System calls in which a thread may sleep for as long as it likes. */
-static bool sleeps(greg_t number)
+static bool sleeps(long number)
 {
     static const short calls[] = {
         SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_write, SYS_writev, SYS_open, SYS_openat, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
@@ -122,20 +101,29 @@ static bool sleeps(greg_t number)
 
 /* Whether the signal found the thread asleep. The kernel goes back to the system call's instruction if it is to be
  * called again, and else ends it with EINTR (signal(7), "Interruption of system calls"). */
-static bool is_asleep(const greg_t *registers)
+static bool is_asleep(const struct tpsl_interruption *at)
 {
     static const unsigned char instruction[] = {0x0f, 0x05};
-    const unsigned char *pc = (const unsigned char *)registers[REG_RIP];
-    bool again = memcmp(pc, instruction, sizeof instruction) == 0 && sleeps(registers[REG_RAX]);
-    return again || (memcmp(pc - 2, instruction, sizeof instruction) == 0 && registers[REG_RAX] == -EINTR);
+    const unsigned char *pc = (const unsigned char *)at->pc;
+    bool again = memcmp(pc, instruction, sizeof instruction) == 0 && sleeps(at->result);
+    return again || (memcmp(pc - 2, instruction, sizeof instruction) == 0 && at->result == -EINTR);
 }
 
-static bool may_rest(const ucontext_t *context)
+/* It may hold a lock there that all ranks share. */
+static bool is_inside(const struct tpsl_interruption *at)
 {
-    const greg_t *registers = context->uc_mcontext.gregs;
-    if (tpsl_gate_inside() || tpsl_thread_ends() || tpsl_interrupted_libc(1))
-        return false;
-    return !is_shared_code((uintptr_t)registers[REG_RIP]) || (is_asleep(registers) && !is_shared_lock((uintptr_t)registers[REG_RDI]));
+    return is_shared_code(at->pc) && (!is_asleep(at) || is_shared_lock(at->operand));
+}
+
+bool tpsl_interrupted_libc(void)
+{
+    return tpsl_interrupted(is_inside);
+}
+
+/* For the handler, whose own interruption counts. */
+static bool may_rest(void)
+{
+    return !tpsl_gate_inside() && !tpsl_thread_ends() && !tpsl_interrupted_libc();
 }
 
 /* ---- rest ---- */
@@ -173,7 +161,7 @@ static void on_rest(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     struct tpsl_rank *r = this_rank();
-    if (r && atomic_load(&r->ender) && may_rest(context))
+    if (r && atomic_load(&r->ender) && may_rest())
         rest(r);
     errno = error;
 }
@@ -243,7 +231,7 @@ void tpsl_rank_rest(void)
             return;
         rest(r);
     }
-    r->unclean = tpsl_interrupted_libc(0) || tpsl_gate_inside();
+    r->unclean = tpsl_interrupted_libc() || tpsl_gate_inside();
     handle_rest(&(struct action){0});
     bring_to_rest(r, me);
 }

@@ -393,6 +393,15 @@ typedef bool tpsl_visitor(uintptr_t pc, bool exact, void *data);
 void tpsl_walk_prepare(void); /* takes locks and memory; a walk then takes none */
 void tpsl_walk(tpsl_visitor *, void *data);
 
+/* Where the handler of a signal interrupted the thread. */
+struct tpsl_interruption {
+    uintptr_t pc;
+    long result;       /* the register of a system call's number, and then of its result */
+    uintptr_t operand; /* its first one */
+};
+/* Whether any of the handlers that the calling thread is in interrupted what `is` says. */
+bool tpsl_interrupted(bool (*is)(const struct tpsl_interruption *));
+
 /* ---- crash.c ---- */
 /* For the handler of a fatal signal: tells stderr what came to whom, and where. Only the
  * first one in the address space is told. */

@@ -35,3 +35,28 @@ void tpsl_walk(tpsl_visitor *visit, void *data)
     struct walk w = {visit, data};
     _Unwind_Backtrace(step, &w);
 }
+
+enum { RAX = 0, RDI = 5 }; /* psABI, "DWARF Register Number Mapping" */
+
+struct search {
+    bool (*is)(const struct tpsl_interruption *);
+    bool found;
+};
+
+/* An exact address is one that the kernel saved with all registers. */
+static _Unwind_Reason_Code look_at_interruption(struct _Unwind_Context *frame, void *data)
+{
+    struct search *s = data;
+    int exact = 0;
+    uintptr_t pc = _Unwind_GetIPInfo(frame, &exact);
+    if (pc && exact)
+        s->found = s->is(&(struct tpsl_interruption){pc, (long)_Unwind_GetGR(frame, RAX), _Unwind_GetGR(frame, RDI)});
+    return pc && !s->found ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+bool tpsl_interrupted(bool (*is)(const struct tpsl_interruption *))
+{
+    struct search s = {.is = is};
+    _Unwind_Backtrace(look_at_interruption, &s);
+    return s.found;
+}

@@ -37,12 +37,23 @@ func posix(t *testing.T, name string, flags ...string) string {
 
 // The child that a rank forks may use all of libc, whatever the other ranks were inside of at that moment.
 func TestPrivateForks(t *testing.T) {
-	testsupport.NothingLeft(t)
 	forks := repeated(200, 10000)
-	done := filepath.Join(t.TempDir(), "done")
-	job := runFor(t, limit+time.Duration(forks)*50*time.Millisecond, nil, built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private",
-		posix(t, "forks"), strconv.Itoa(forks), done)
-	assert.Equal(t, fmt.Sprintf("%d children ended\n", forks), job.succeeded(t).stdout)
+	program := posix(t, "forks")
+	for _, where := range [][]string{nil, {"in-handler"}} {
+		t.Run(strings.Join(where, " "), func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			done := filepath.Join(t.TempDir(), "done")
+			job := runFor(t, limit+time.Duration(forks)*50*time.Millisecond, nil, slices.Concat([]string{built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private",
+				program, strconv.Itoa(forks), done}, where)...)
+			assert.Equal(t, fmt.Sprintf("%d children ended\n", forks), job.succeeded(t).stdout)
+		})
+	}
+}
+
+// A handler that ends a rank while the rank sleeps in libc takes no lock along: the others live on.
+func TestPrivateEndsInHandler(t *testing.T) {
+	testsupport.NothingLeft(t)
+	assert.Equal(t, "the others went on\n", mpiexec(t, nil, "-n 3 -rpp 3 -tpsl private", posix(t, "handled")).succeeded(t).stdout)
 }
 
 // A rank that ends while its threads are inside libc and ld.so leaves none of their locks held: the others get on.

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* forks N FILE: rank 0 forks N times, while the others use functions of libc that take a lock of
- * the address space, until rank 0 has made FILE. Each child uses all of them and must end. */
+/* forks N FILE [in-handler]: rank 0 forks N times, while the others use functions of libc that take a lock of
+ * the address space, until rank 0 has made FILE. Each child uses all of them and must end. With in-handler a
+ * signal's handler forks, while the thread sleeps in libc. */
 #define WITH_SEMAPHORES
 #include "facilities.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -39,7 +41,22 @@ static void fork_once(long n)
         exit(3);
     }
 }
+static long handled;
+static void fork_in_handler(int number) { fork_once(handled++); }
 
+static void fork_in_handlers(long forks)
+{
+    sigset_t alarm, none;
+    sigemptyset(&none);
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarm, NULL);
+    signal(SIGALRM, fork_in_handler);
+    while (handled < forks) {
+        ualarm(100, 0);
+        sigsuspend(&none);
+    }
+}
 
 int main(int argc, char **argv)
 {
@@ -52,7 +69,9 @@ int main(int argc, char **argv)
         return 0;
     }
     at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (long n = 0; n < forks; n++)
+    if (argc > 3)
+        fork_in_handlers(forks);
+    for (long n = handled; n < forks; n++)
         fork_once(n);
     printf("%ld children ended\n", forks);
     return close(creat(argv[2], 0600));
