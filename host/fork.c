@@ -19,7 +19,14 @@
 
 enum { PATIENCE_MS = 5000 };
 
-/* A rank that dies inside never comes out: that is what the tick is for. */
+/* Whether a thread of the rank may yet come out. One that dies inside never does, nor when the rank
+ * has executed another program. */
+static bool may_leave(const struct tpsl_rank *r)
+{
+    return *r->pid && *tpsl_job.ids[r->slot];
+}
+
+/* What nobody tells of is what the tick is for. A rank that ends waits for this thread. */
 static void await_others(void)
 {
     const struct timespec tick = {0, 10000000};
@@ -27,23 +34,29 @@ static void await_others(void)
     for (int i = 0; i < tpsl_job.nranks; i++) {
         const struct tpsl_rank *r = &tpsl_job.ranks[i];
         if (r->instance != tpsl_current)
-            while (*r->pid && !tpsl_gate_await(r->instance, &tick) && tpsl_milliseconds() < end)
+            while (may_leave(r) && !tpsl_gate_await(r->instance, &tick) && tpsl_milliseconds() < end && !tpsl_rank_ends())
                 ;
     }
+}
+
+static void be_alone(void)
+{
+    for (int i = 0; i < tpsl_job.nranks; i++)
+        tpsl_gate_count(tpsl_job.ranks[i].instance);
 }
 
 pid_t tpsl_fork(fork_function *without_locks)
 {
     /* A handler that interrupted malloc holds its locks: it gets what a flat program's gets. */
-    if (tpsl_interrupted_libc())
-        return without_locks();
-    tpsl_gate_close();
-    await_others();
-    pid_t pid = fork();
+    bool waits = !tpsl_interrupted_libc() && tpsl_gate_close();
+    if (waits)
+        await_others();
+    pid_t pid = waits ? fork() : without_locks();
     int error = errno;
-    for (int i = 0; pid == 0 && i < tpsl_job.nranks; i++)
-        tpsl_gate_count(tpsl_job.ranks[i].instance);
-    tpsl_gate_open();
+    if (pid == 0)
+        be_alone();
+    else if (waits)
+        tpsl_gate_open();
     errno = error;
     return pid;
 }

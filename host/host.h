@@ -65,6 +65,7 @@ void tpsl_rank_finish(void);
 void tpsl_rest_prepare(void);
 void tpsl_rank_rest(void);  /* nothing in a child of a rank */
 void tpsl_rank_go_on(void); /* it does not end: exec failed */
+bool tpsl_rank_ends(void);  /* one of its threads waits for the others to rest */
 /* Whether a handler that the calling thread is in interrupted code that all ranks share, and not only a sleep there. */
 bool tpsl_interrupted_libc(void);
 

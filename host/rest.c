@@ -148,22 +148,19 @@ static struct tpsl_rank *this_rank(void)
     return NULL;
 }
 
-static void rest(struct tpsl_rank *r)
+static __thread bool rests __attribute__((tls_model("initial-exec")));
+
+/* Until the turn is another one. A handler may come while the thread rests: it rests once. */
+static void rest(struct tpsl_rank *r, int turn)
 {
-    int turn = atomic_load(&r->turn);
-    atomic_fetch_add(&r->resting, 1);
+    bool first = !rests;
+    rests = true;
+    atomic_fetch_add(&r->resting, first);
     wake(&r->resting);
     while (atomic_load(&r->turn) == turn)
         wait_on(&r->turn, turn, NULL);
-}
-
-static void on_rest(int number, siginfo_t *info, void *context)
-{
-    int error = errno;
-    struct tpsl_rank *r = this_rank();
-    if (r && atomic_load(&r->ender) && may_rest())
-        rest(r);
-    errno = error;
+    atomic_fetch_sub(&r->resting, first);
+    rests = !first;
 }
 
 /* As the kernel has it: libc keeps programs from this signal. */
@@ -173,11 +170,28 @@ struct action {
     void (*restorer)(void);
     uint64_t mask;
 };
+static struct action libcs; /* all ranks have the same */
 
-static void handle_rest(struct action *before)
+/* The turn comes first: who is about to rest when the turn changes does not. */
+static void on_rest(int number, siginfo_t *info, void *context)
 {
-    syscall(SYS_rt_sigaction, REST, NULL, before, sizeof before->mask);
-    struct action ours = {on_rest, before->flags | SA_SIGINFO | SA_RESTART | SA_ONSTACK, before->restorer, ~(uint64_t)0};
+    int error = errno;
+    struct tpsl_rank *r = this_rank();
+    int turn = r ? atomic_load(&r->turn) : 0;
+    if (info->si_code != SI_QUEUE)
+        libcs.handler(number, info, context); /* setuid, after an exec that failed */
+    else if (r && atomic_load(&r->ender) && may_rest())
+        rest(r, turn);
+    errno = error;
+}
+
+static void handle_rest(void)
+{
+    struct action before;
+    syscall(SYS_rt_sigaction, REST, NULL, &before, sizeof before.mask);
+    if (before.handler != on_rest)
+        libcs = before;
+    struct action ours = {on_rest, before.flags | SA_SIGINFO | SA_RESTART | SA_ONSTACK, before.restorer, ~(uint64_t)0};
     syscall(SYS_rt_sigaction, REST, &ours, NULL, sizeof ours.mask);
 }
 
@@ -194,12 +208,13 @@ struct entry {
 static int call_others(int tasks, pid_t pid, pid_t me)
 {
     _Alignas(struct entry) char buffer[4096];
+    siginfo_t info = {.si_signo = REST, .si_code = SI_QUEUE};
     int others = 0;
     lseek(tasks, 0, SEEK_SET);
     for (long n; (n = syscall(SYS_getdents64, tasks, buffer, sizeof buffer)) > 0;)
         for (long at = 0; at < n; at += ((struct entry *)(buffer + at))->length) {
             pid_t tid = atoi(((struct entry *)(buffer + at))->name); /* "." and "..": 0 */
-            if (tid && tid != me && syscall(SYS_tgkill, pid, tid, REST) == 0)
+            if (tid && tid != me && (syscall(SYS_rt_tgsigqueueinfo, pid, tid, REST, &info) == 0 || errno != ESRCH))
                 others++;
         }
     return others;
@@ -223,17 +238,22 @@ static void bring_to_rest(struct tpsl_rank *r, pid_t me)
 void tpsl_rank_rest(void)
 {
     struct tpsl_rank *r = this_rank();
-    pid_t nobody = 0, me = gettid();
-    if (!r)
+    pid_t me = gettid();
+    if (!r || atomic_load(&r->ender) == me) /* a handler, which interrupted us */
         return;
-    if (!atomic_compare_exchange_strong(&r->ender, &nobody, me)) {
-        if (nobody == me) /* a handler, which interrupted us */
-            return;
-        rest(r);
+    bool unclean = tpsl_gate_inside() || tpsl_interrupted_libc();
+    for (;;) {
+        int turn = atomic_load(&r->turn);
+        pid_t nobody = 0;
+        if (atomic_compare_exchange_strong(&r->ender, &nobody, me))
+            break;
+        r->unclean |= unclean;
+        rest(r, turn);
     }
-    r->unclean = tpsl_interrupted_libc() || tpsl_gate_inside();
-    handle_rest(&(struct action){0});
+    r->unclean |= unclean;
+    handle_rest();
     bring_to_rest(r, me);
+    tpsl_gate_open(); /* which a thread that is left behind may have closed */
 }
 
 void tpsl_rank_go_on(void)
@@ -241,8 +261,14 @@ void tpsl_rank_go_on(void)
     struct tpsl_rank *r = this_rank();
     if (!r)
         return;
-    atomic_store(&r->resting, 0);
+    r->unclean = false;
     atomic_store(&r->ender, 0);
     atomic_fetch_add(&r->turn, 1);
     wake(&r->turn);
+}
+
+bool tpsl_rank_ends(void)
+{
+    const struct tpsl_rank *r = this_rank();
+    return r && atomic_load(&r->ender);
 }

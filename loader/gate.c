@@ -27,8 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPEN, CLOSED };
-static atomic_int gate;
+enum { OPEN };
+static atomic_int gate; /* the process that has it closed, or OPEN */
 static bool in_use;
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));  /* functions that the thread is inside */
 static __thread bool closed_by_me __attribute__((tls_model("initial-exec")));
@@ -55,7 +55,7 @@ void tpsl_gate_use(void)
 static void count_out(struct tpsl_instance *in)
 {
     atomic_fetch_sub(&in->inside, 1);
-    if (atomic_load(&gate) == CLOSED)
+    if (atomic_load(&gate) != OPEN)
         wake(&in->inside);
 }
 
@@ -66,10 +66,11 @@ struct tpsl_instance *tpsl_gate_enter(void)
         return NULL;
     for (;;) {
         atomic_fetch_add(&in->inside, 1);
-        if (atomic_load(&gate) == OPEN || depth > 0 || closed_by_me)
+        int closer = atomic_load(&gate);
+        if (closer == OPEN || depth > 0 || closed_by_me)
             break;
         count_out(in);
-        wait_on(&gate, CLOSED, NULL);
+        wait_on(&gate, closer, NULL);
     }
     depth++;
     return in;
@@ -88,14 +89,17 @@ bool tpsl_gate_inside(void)
     return depth > 0 || closed_by_me;
 }
 
-void tpsl_gate_close(void)
+bool tpsl_gate_close(void)
 {
-    int state = OPEN;
+    int closer = OPEN;
+    if (closed_by_me)
+        return false;
     closed_by_me = true;
-    while (!atomic_compare_exchange_strong(&gate, &state, CLOSED)) {
-        wait_on(&gate, CLOSED, NULL);
-        state = OPEN;
+    while (!atomic_compare_exchange_strong(&gate, &closer, getpid())) {
+        wait_on(&gate, closer, NULL);
+        closer = OPEN;
     }
+    return true;
 }
 
 bool tpsl_gate_await(struct tpsl_instance *in, const struct timespec *limit)
@@ -108,7 +112,8 @@ bool tpsl_gate_await(struct tpsl_instance *in, const struct timespec *limit)
 
 void tpsl_gate_open(void)
 {
-    atomic_store(&gate, OPEN);
+    int closer = getpid();
+    atomic_compare_exchange_strong(&gate, &closer, OPEN);
     closed_by_me = false;
     wake(&gate);
 }
@@ -116,4 +121,6 @@ void tpsl_gate_open(void)
 void tpsl_gate_count(struct tpsl_instance *in)
 {
     atomic_store(&in->inside, in == tpsl_current ? (int)depth : 0);
+    atomic_store(&gate, OPEN);
+    closed_by_me = false;
 }

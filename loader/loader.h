@@ -343,12 +343,13 @@ struct tpsl_instance *tpsl_gate_enter(void);
 void tpsl_gate_leave(struct tpsl_instance **);
 bool tpsl_gate_inside(void); /* the calling thread is inside, or has the gate closed; safe in a signal handler */
 void tpsl_gate_use(void);    /* from now on threads are counted */
-/* Keeps threads that are outside from entering until tpsl_gate_open. One thread at a time. */
-void tpsl_gate_close(void);
+/* Keeps threads that are outside from entering until tpsl_gate_open. One thread at a time. False: the calling one has it
+ * closed, which a handler of a signal may find. */
+bool tpsl_gate_close(void);
 /* Waits up to `limit` for a change; true: no thread of the instance is inside. */
 bool tpsl_gate_await(struct tpsl_instance *, const struct timespec *limit);
-void tpsl_gate_open(void);
-/* In a child of fork, where only the calling thread is left. */
+void tpsl_gate_open(void); /* if a thread of the process has it closed */
+/* In a child of fork, where only the calling thread is left, for each instance. The gate is open then. */
 void tpsl_gate_count(struct tpsl_instance *);
 
 /* ---- lock.c: for the end of a thread and for signal handlers; errno stays ---- */

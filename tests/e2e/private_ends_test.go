@@ -50,6 +50,21 @@ func TestPrivateForks(t *testing.T) {
 	}
 }
 
+// What a rank leaves when it ends, or executes another program, keeps no other one out of libc for long, whatever its threads were at.
+func TestPrivateGates(t *testing.T) {
+	program := posix(t, "gates")
+	for how, want := range map[string]string{
+		"end":    "rank 2 found it\n",
+		"exec":   "three forks took less than 9 seconds\n",
+		"setuid": "the user is set\n",
+	} {
+		t.Run(how, func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			assert.Equal(t, want, mpiexec(t, nil, "-n 3 -rpp 3 -tpsl private", program, how, t.TempDir()).succeeded(t).stdout)
+		})
+	}
+}
+
 // A handler that ends a rank while the rank sleeps in libc takes no lock along: the others live on.
 func TestPrivateEndsInHandler(t *testing.T) {
 	testsupport.NothingLeft(t)
