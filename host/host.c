@@ -94,9 +94,12 @@ static void take_name(char *name)
     program_invocation_short_name = slash ? slash + 1 : name;
 }
 
+static _Atomic uint64_t passed_on; /* a bit for each signal that came */
+
 static void pass_on(int number)
 {
     int before = errno;
+    atomic_fetch_or(&passed_on, (uint64_t)1 << number);
     for (int i = 0; i < tpsl_job.nranks; i++) {
         atomic_fetch_or(&tpsl_job.ranks[i].to_pass_on, (uint64_t)1 << number);
         pass_on_to(&tpsl_job.ranks[i]);
@@ -211,17 +214,24 @@ static _Noreturn void end_as(int status)
     _exit(128 + WTERMSIG(status));
 }
 
+/* A signal that was sent to all asks the others to end, too: they have longer to do so. */
+static long grace(int status)
+{
+    enum { CRASHED = 500, ASKED = 1900 }; /* milliseconds; the launcher gives ranks 2 s after SIGTERM */
+    return WIFSIGNALED(status) && atomic_load(&passed_on) >> WTERMSIG(status) & 1 ? ASKED : CRASHED;
+}
+
 /* A rank has died somewhere, maybe with a lock that the others will want: the set ends with
  * it. The launcher ends the job; where it does not, ranks that can end by themselves have
  * a moment to do so. */
 static _Noreturn void end_set(const struct tpsl_rank *dead, int status)
 {
-    enum { TICK = 10, GRACE = 500 }; /* milliseconds */
+    const useconds_t tick = 10000;
     int other;
     atomic_store(&ending, true);
-    for (long end = tpsl_milliseconds() + GRACE; tpsl_job.told && any_runs() && tpsl_milliseconds() < end;)
+    for (long end = tpsl_milliseconds() + grace(status); tpsl_job.told && any_runs() && tpsl_milliseconds() < end;)
         if (!collect(WNOHANG, &other))
-            usleep(TICK * 1000);
+            usleep(tick);
     if (any_runs())
         tell_end_of_set(dead, status);
     kill_ranks();

@@ -155,3 +155,14 @@ func TestPrivateStuckStart(t *testing.T) {
 		})
 	}
 }
+
+// Ranks that are asked to end have the launcher's two seconds, also when another one of their set ends at once.
+func TestPrivateGrace(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := posix(t, "saves")
+	want := mpiexec(t, nil, "-n 2 -timeout 2", program)
+	got := mpiexec(t, nil, "-n 2 -rpp 2 -tpsl private -timeout 2", program)
+	assert.Equal(t, "saved\n", want.stdout)
+	assert.Equal(t, want.stdout, got.stdout)
+	assert.Equal(t, want.code, got.code)
+}
