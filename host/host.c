@@ -60,12 +60,13 @@ static void make_instances(const char *program, int argc, char **argv)
 /* For ranks that run: one that is not started yet gets its signals when it is. */
 static void pass_on_to(struct tpsl_rank *r)
 {
-    if (!*r->pid)
+    pid_t pid = *r->pid; /* which is 0 as soon as it has ended */
+    if (!pid)
         return;
     uint64_t numbers = atomic_exchange(&r->to_pass_on, 0);
     for (int number = 1; numbers >> number; number++)
         if (numbers >> number & 1)
-            kill(*r->pid, number);
+            kill(pid, number);
 }
 
 /* Some functions of libc call exit (err, argp_parse, error). For a rank that is the shim's:
@@ -276,8 +277,6 @@ static void start_ranks(void)
         struct tpsl_rank *r = &tpsl_job.ranks[i];
         if (!tpsl_rank_start(r))
             tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
-        if (tpsl_job.control >= 0)
-            dprintf(tpsl_job.control, "start rank=%d pid=%d\n", r->rank, (int)*r->pid);
         sem_post(&started);
         pass_on_to(r);
         while (i == 0 && !atomic_load(&r->once_is_up) && *r->pid)

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -56,6 +57,13 @@ void tpsl_close_streams(void)
         if (r->stderr_fd > STDERR_FILENO)
             close(r->stderr_fd);
     }
+}
+
+/* The launcher hears of a rank's start by the rank, so that it does before it hears of the rank's end. */
+static void tell_start(const struct tpsl_rank *r)
+{
+    if (tpsl_job.control >= 0)
+        dprintf(tpsl_job.control, "start rank=%d pid=%d\n", r->rank, getpid());
 }
 
 /* What the host has opened for itself, as execve would. */
@@ -134,6 +142,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != tpsl_job.host)
         _exit(1); /* it died before */
+    tell_start(r);
     setsid(); /* as a flat rank: kill(0, ...) is its own, and so is its share of a CPU (sched(7), autogroup) */
     set_name(r->argv[0]);
     own_descriptors(r);
