@@ -70,6 +70,12 @@ AS_LIBC(int, iconv_close, (iconv_t conversion), conversion)
 int __xpg_strerror_r(int, char *, size_t);
 AS_LIBC(int, __xpg_strerror_r, (int error, char *buffer, size_t size), error, buffer, size)
 
+extern __typeof__(freelocale) __freelocale ALSO(freelocale);
+extern __typeof__(dgettext) __dgettext ALSO(dgettext);
+extern __typeof__(dcgettext) __dcgettext ALSO(dcgettext);
+extern __typeof__(gmtime_r) __gmtime_r ALSO(gmtime_r);
+extern __typeof__(strerror_r) __strerror_r ALSO(strerror_r);
+
 /* ---- names of users, hosts, services: nsswitch(5) loads libraries and keeps files open ---- */
 AS_LIBC(int, getaddrinfo, (const char *restrict node, const char *restrict service, const struct addrinfo *restrict hints, struct addrinfo **restrict result), node, service, hints, result)
 AS_LIBC(int, getnameinfo, (const struct sockaddr *restrict address, socklen_t length, char *restrict host, socklen_t hostlen, char *restrict service, socklen_t servlen, int flags), address, length, host, hostlen, service, servlen, flags)

@@ -139,7 +139,6 @@ int pthread_setspecific(pthread_key_t key, const void *data)
 }
 
 /* The names that some objects know them by. */
-#define ALSO(name) __attribute__((alias(#name), copy(name)))
 int __pthread_key_create(pthread_key_t *, void (*)(void *)) ALSO(pthread_key_create);
 void *__pthread_getspecific(pthread_key_t) ALSO(pthread_getspecific);
 int __pthread_setspecific(pthread_key_t, const void *) ALSO(pthread_setspecific);

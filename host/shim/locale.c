@@ -192,8 +192,12 @@ locale_t uselocale(locale_t l)
 
 locale_t duplocale(locale_t l)
 {
+    TPSL_INSIDE;
     return BEHIND(duplocale)(l == LC_GLOBAL_LOCALE ? global() : l);
 }
+
+extern __typeof__(uselocale) __uselocale ALSO(uselocale);
+extern __typeof__(duplocale) __duplocale ALSO(duplocale);
 
 void tpsl_thread_begins(void)
 {

@@ -98,3 +98,5 @@ locale_t newlocale(int mask, const char *name, locale_t base)
     IN_ENVIRONMENT(make_locale);
     return c.result;
 }
+
+extern __typeof__(newlocale) __newlocale ALSO(newlocale);

@@ -23,6 +23,9 @@
         behind;                                                                 \
     })
 
+/* Another name of a function, by which some objects know it: libstdc++ calls __newlocale. */
+#define ALSO(name) __attribute__((alias(#name), copy(name)))
+
 extern char **environ;
 
 /* ---- of libtpslhost (host.h) ---- */

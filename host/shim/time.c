@@ -101,6 +101,9 @@ size_t wcsftime_l(wchar_t *restrict text, size_t size, const wchar_t *restrict f
     return f.length;
 }
 
+extern __typeof__(strftime_l) __strftime_l ALSO(strftime_l);
+extern __typeof__(wcsftime_l) __wcsftime_l ALSO(wcsftime_l);
+
 size_t strftime(char *restrict text, size_t size, const char *restrict format, const struct tm *restrict tm)
 {
     return strftime_l(text, size, format, tm, (locale_t)0);

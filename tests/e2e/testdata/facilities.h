@@ -43,9 +43,13 @@ static void use_time(void)
 
 static void use_random(void) { srandom((unsigned)random()); }
 
+locale_t __duplocale(locale_t); /* as libstdc++ calls it */
+
 static void use_locale(void)
 {
     locale_t l = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    freelocale(duplocale(l));
+    freelocale(__duplocale(l));
     freelocale(l);
     setlocale(LC_ALL, "C");
 }
