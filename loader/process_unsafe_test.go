@@ -213,19 +213,21 @@ func TestSignalsReachEveryInstance(t *testing.T) {
 	call(t, closed, "listen_usr1")
 	closed.Close()
 	a, b := open(t, path), open(t, path)
+	defer a.Close()
+	defer b.Close()
 	call(t, a, "listen_usr1")
 	call(t, b, "listen_usr1")
 	assert.Equal(t, 1, call(t, a, "before_is_function"))
 	assert.Equal(t, 0, call(t, b, "before_is_function"))
 
-	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGUSR1))
+	require.Zero(t, raise())
 	hear(t, program)
 	assert.Equal(t, 1, call(t, a, "times_heard"))
 	assert.Equal(t, 1, call(t, b, "times_heard"))
 
 	call(t, a, "unlisten_usr1")
 	call(t, b, "unlisten_usr1")
-	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGUSR1))
+	require.Zero(t, raise())
 	hear(t, program)
 	assert.Equal(t, 1, call(t, a, "times_heard"))
 }

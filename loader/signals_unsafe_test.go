@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -18,12 +19,11 @@ import (
 )
 
 // raise sends SIGUSR1 to the calling thread, which has handled it when the call returns. Go may stop the world meanwhile.
-func raise(t *testing.T) {
-	t.Helper()
+func raise() syscall.Errno {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_, _, errno := unix.Syscall(unix.SYS_TGKILL, uintptr(os.Getpid()), uintptr(unix.Gettid()), uintptr(unix.SIGUSR1))
-	require.Zero(t, errno)
+	return errno
 }
 
 // Faults of a guarded copy recover again and again, and leave the mask of signals as it was.
@@ -43,15 +43,15 @@ func TestHandlerOfOneCall(t *testing.T) {
 	i := open(t, library(t, "actions.c"))
 	defer i.Close()
 	require.Zero(t, call(t, i, "listen_once"))
-	raise(t)
+	require.Zero(t, raise())
 	assert.Equal(t, 1, call(t, i, "times_called"))
 	assert.Equal(t, 1, call(t, i, "is_reset"))
 	assert.Empty(t, program)
-	raise(t)
+	require.Zero(t, raise())
 	hear(t, program)
 	assert.Equal(t, 1, call(t, i, "times_called"))
 	require.Zero(t, call(t, i, "listen_once"))
-	raise(t)
+	require.Zero(t, raise())
 	assert.Equal(t, 2, call(t, i, "times_called"))
 }
 
@@ -63,7 +63,7 @@ func TestMasksOfHandlers(t *testing.T) {
 	defer b.Close()
 	require.Zero(t, call(t, a, "listen_plainly"))
 	require.Zero(t, call(t, b, "listen_again"))
-	raise(t)
+	require.Zero(t, raise())
 	assert.Equal(t, 11, call(t, a, "was_blocked"))
 	assert.Equal(t, 1, call(t, b, "was_blocked"), "SA_NODEFER")
 	call(t, a, "stop")
@@ -76,7 +76,8 @@ func TestClosingInsideAHandler(t *testing.T) {
 	where, _ := cBuffer(t, 4)
 	stage := (*atomic.Int32)(*(*unsafe.Pointer)(unsafe.Pointer(&where)))
 	require.Zero(t, call(t, i, "listen_long", where))
-	go raise(t)
+	raised := make(chan syscall.Errno)
+	go func() { raised <- raise() }()
 	require.Eventually(t, func() bool { return stage.Load() == 1 }, time.Minute, time.Millisecond)
 	closed := make(chan bool)
 	go func() {
@@ -91,4 +92,5 @@ func TestClosingInsideAHandler(t *testing.T) {
 	stage.Store(2)
 	<-closed
 	assert.Equal(t, int32(3), stage.Load())
+	assert.Zero(t, <-raised)
 }
