@@ -24,7 +24,7 @@ static int rank;
 static const char *folder; /* each rank's own; it is empty at the start */
 
 /* Where an argument is a call, %m tells its errno: strerror(errno) would be evaluated before or after. */
-#define SAY(...) (printf(__VA_ARGS__), putchar('\n'))
+#define SAY(format, ...) printf(format "\n", ##__VA_ARGS__)
 /* Ends the program with a line where a call does not give 0. */
 #define OK(call)                                                                         \
     do {                                                                                 \
