@@ -194,7 +194,7 @@ static void made_at_once(void)
 {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
-        OK(pthread_create(&threads[i], NULL, make_and_delete, &threads[i]));
+        OK(pthread_create(&threads[i], NULL, make_and_delete, (void *)(intptr_t)(i + 1)));
     for (int i = 0; i < 4; i++)
         OK(pthread_join(threads[i], NULL));
     SAY("done");
