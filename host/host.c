@@ -269,8 +269,7 @@ static void start_reaper(void)
         tpsl_host_die("no thread to wait for ranks");
 }
 
-/* Ranks start side by side, as flat ones do: their constructors may wait for each other.
- * Only what the first one brings up for all must be complete before. */
+/* Ranks start side by side, as flat ones do: their constructors may wait for each other. */
 static void start_ranks(void)
 {
     for (int i = 0; i < tpsl_job.nranks && !atomic_load(&ending); i++) {
@@ -279,8 +278,6 @@ static void start_ranks(void)
             tpsl_host_die("rank %d: start its process: %s", r->rank, strerror(errno));
         sem_post(&started);
         pass_on_to(r);
-        while (i == 0 && !atomic_load(&r->once_is_up) && *r->pid)
-            usleep(20);
     }
 }
 

@@ -25,7 +25,6 @@ struct tpsl_rank {
     size_t nobjects;
 
     _Atomic pid_t *pid; /* 0: it does not run */
-    atomic_bool once_is_up;      /* what it brings up for all ranks is there */
     _Atomic uint64_t to_pass_on; /* signals that the host got for it, a bit for each */
 
     /* Written by its own threads (rest.c). */

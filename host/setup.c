@@ -157,11 +157,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank *r)
     in->argc = r->argc;
     in->argv = r->argv;
     in->envp = r->envp;
-    size_t first = tpsl_objects_up_to_once(r->objects, r->nobjects);
-    tpsl_objects_ready(r->objects, r->nobjects);
-    tpsl_objects_construct(r->objects, first, r->argc, r->argv, r->envp);
-    atomic_store(&r->once_is_up, true);
-    tpsl_objects_construct(r->objects + first, r->nobjects - first, r->argc, r->argv, r->envp);
+    tpsl_objects_start(r->objects, r->nobjects, r->argc, r->argv, r->envp);
     enter(r, in->first->entry);
 }
 

@@ -247,12 +247,8 @@ void *tpsl_host_function(const char *name, const void *ours);
 void *tpsl_process_definition(const char *name, const char *version);
 
 /* ---- start.c: bringing objects up and down, on the calling thread ---- */
-/* In the order of their start, dependencies first: both steps. */
+/* In the order of their start, dependencies first. Waits for what is placed once and another instance starts. */
 void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp);
-void tpsl_objects_ready(struct tpsl_object *const *objects, size_t n);                                         /* last relocations */
-void tpsl_objects_construct(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp); /* constructors */
-/* How many of them, from the first on, end with the last one that is placed once. */
-size_t tpsl_objects_up_to_once(struct tpsl_object *const *objects, size_t n);
 void tpsl_instance_finish(struct tpsl_instance *); /* atexit list, then destructors */
 
 /* Maps and relocates an instance of `library` and starts nothing of it: that is for

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/plan"
 )
+
+// turn makes names of what stays in the process when a test has ended.
+var turn atomic.Int32
 
 // placeOnce has libraries of a name placed once for the rest of the test.
 func placeOnce(t *testing.T, name string) {
@@ -79,8 +83,9 @@ func copiesOf(t *testing.T, file string) int {
 // of that have run, and does not place it again. Instances of other libraries came first.
 func TestPlacedOnceIsComplete(t *testing.T) {
 	open(t, library(t, "same.c", "-DANSWER=1")).Close()
-	once := library(t, "gate.c")
-	placeOnce(t, "libgate.so")
+	name := fmt.Sprintf("libgate%d.so", turn.Add(1))
+	once := libraryNamed(t, name, "gate.c", "-DTURN="+name)
+	placeOnce(t, name)
 	user := libraryNamed(t, "libgate_user.so", "gate.c", append(linkTo(once), "-DUSER")...)
 	g := newGate(t)
 	var both sync.WaitGroup
@@ -98,9 +103,9 @@ func TestPlacedOnceIsComplete(t *testing.T) {
 // Threads that open instances at the same time place what is to be placed once no more than once.
 func TestPlacedOnceByOne(t *testing.T) {
 	open(t, library(t, "same.c", "-DANSWER=1")).Close()
-	for round := range 20 {
-		name := fmt.Sprintf("libonce_of_many%d.so", round)
-		once := libraryNamed(t, name, "once.c", "-DONCE", fmt.Sprintf("-DROUND=%d", round))
+	for range 20 {
+		name := fmt.Sprintf("libonce%d.so", turn.Add(1))
+		once := libraryNamed(t, name, "once.c", "-DONCE", "-DTURN="+name)
 		placeOnce(t, name)
 		user := library(t, "once.c", linkTo(once)...)
 		start := make(chan struct{})

@@ -46,6 +46,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"unsafe"
 
@@ -125,18 +126,25 @@ func (p *process) finder() *search.Path {
 	return p.search
 }
 
-// planFor returns the plan for instances of a library, with its imports bound. What a name
-// means is asked each time: the working directory may have changed, or the file.
+// find returns what a name means now: the working directory may have changed, or the file.
+func (p *process) find(name string) (l library, err error) {
+	l.path = name
+	if l.file, err = image.Identify(name); err == nil && filepath.IsAbs(name) {
+		return l, nil
+	}
+	if l.path, err = p.finder().Find(name, nil); err != nil {
+		return l, err
+	}
+	l.file, err = image.Identify(l.path)
+	return l, err
+}
+
+// planFor returns the plan for instances of a library, with its imports bound.
 func (p *process) planFor(name string) (*plan.Plan, error) {
-	path, err := p.finder().Find(name, nil)
+	key, err := p.find(name)
 	if err != nil {
 		return nil, err
 	}
-	file, err := image.Identify(path)
-	if err != nil {
-		return nil, err
-	}
-	key := library{path, file}
 	if pl := p.plans[key]; pl != nil {
 		return pl, nil
 	}
@@ -151,7 +159,7 @@ func (p *process) planFor(name string) (*plan.Plan, error) {
 	if p.config.Processes {
 		private = reboundProcess()
 	}
-	pl, err := plan.Make(path, plan.Options{
+	pl, err := plan.Make(key.path, plan.Options{
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
 		Rebind: private, RebindOnce: reboundOnce(),
 		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload, StandIn: p.config.StandIn,

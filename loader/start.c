@@ -30,10 +30,8 @@ static void await(struct tpsl_instance *in, struct tpsl_object *o)
 
 /* Resolvers run after every other relocation of all the objects (psABI), then threads
  * get the initial values of static thread-locals, then RELRO is sealed. */
-void tpsl_objects_ready(struct tpsl_object *const *objects, size_t n)
+static void ready(struct tpsl_object *const *objects, size_t n)
 {
-    if (tpsl_current)
-        tpsl_scopes_each(tpsl_current, await);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < objects[i]->nifuncs; k++) {
             const struct tpsl_ifunc *f = &objects[i]->ifuncs[k];
@@ -46,8 +44,11 @@ void tpsl_objects_ready(struct tpsl_object *const *objects, size_t n)
             mprotect((void *)objects[i]->relro, objects[i]->relro_size, PROT_READ);
 }
 
-void tpsl_objects_construct(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
+void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
 {
+    if (tpsl_current)
+        tpsl_scopes_each(tpsl_current, await);
+    ready(objects, n);
     for (size_t i = 0; i < n; i++) {
         objects[i]->started_before = objects[i]->instance->started;
         objects[i]->instance->started = objects[i];
@@ -56,19 +57,6 @@ void tpsl_objects_construct(struct tpsl_object *const *objects, size_t n, int ar
         if (objects[i]->instance == &tpsl_once)
             announce(objects[i]);
     }
-}
-
-void tpsl_objects_start(struct tpsl_object *const *objects, size_t n, int argc, char **argv, char **envp)
-{
-    tpsl_objects_ready(objects, n);
-    tpsl_objects_construct(objects, n, argc, argv, envp);
-}
-
-size_t tpsl_objects_up_to_once(struct tpsl_object *const *objects, size_t n)
-{
-    while (n > 0 && objects[n - 1]->instance != &tpsl_once)
-        n--;
-    return n;
 }
 
 struct tpsl_exit_entry {

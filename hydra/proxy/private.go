@@ -13,7 +13,6 @@ import (
 
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/internal/soname"
-	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
@@ -33,6 +32,8 @@ func private(needs *search.Closure, p hydra.Program, libraries *search.Path) (w 
 		return refuse("statically linked; link it with shared libraries")
 	case info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
 		return refuse("setuid or setgid; remove these bits")
+	case program.Heap():
+		return refuse("a heap as well (it defines free), which the C library would not use; link it with the heap as a shared library")
 	}
 	if w.host, err = installed("host"); err != nil {
 		return w, fmt.Errorf("-rpp %d needs the host of private programs: %w; install tpsl anew", p.PerProcess, err)
@@ -40,7 +41,7 @@ func private(needs *search.Closure, p hydra.Program, libraries *search.Path) (w 
 	preload, _ := hydra.Getenv(p.Env, "LD_PRELOAD")
 	w.tools, w.heaps = splitPreload(preload, libraries)
 	for _, o := range needs.Objects[1:] {
-		if isHeap(o.Image) {
+		if o.Heap() {
 			w.heaps = append(w.heaps, o.Path)
 		}
 	}
@@ -48,7 +49,7 @@ func private(needs *search.Closure, p hydra.Program, libraries *search.Path) (w 
 }
 
 // splitPreload returns the files of LD_PRELOAD, of which each rank is to have its own, and those of them that stay with
-// the process: heaps, and missing ones, as ld.so tells.
+// the process: missing ones, as ld.so tells, and heaps, as the C library must use them too.
 func splitPreload(preload string, libraries *search.Path) (tools, heaps []string) {
 	for _, name := range strings.FieldsFunc(preload, func(c rune) bool { return c == ':' || c == ' ' }) {
 		file, err := libraries.Find(name, nil)
@@ -72,12 +73,5 @@ func isHeapFile(file string, libraries *search.Path) bool {
 	}
 	defer closure.Close()
 	mpi := slices.ContainsFunc(soname.MPI, func(name string) bool { return closure.Find(name) != nil })
-	return !mpi && isHeap(closure.Objects[0].Image)
-}
-
-// isHeap tells whether a library takes memory back in the C library's place. It may be given what the C library has
-// allocated, so both must have one heap: that of the address space.
-func isHeap(m *image.Image) bool {
-	_, frees := m.Lookup("free", "")
-	return frees && !strings.HasPrefix(m.Soname, "libc.so.") && !strings.HasPrefix(m.Soname, "ld-linux")
+	return !mpi && closure.Objects[0].Heap()
 }
