@@ -19,9 +19,26 @@ import (
 
 // A builder compiles tests as the suite's Makefiles do, without its configure.
 type builder struct {
+	tools
 	suite, out string
 	flags      []string // for all sources
 	rules      map[string]map[string]rule
+	objects    []string // that programs are linked with
+}
+
+// tools make programs for a mode.
+type tools interface {
+	// common are sources of ours that each program has beside the suite's.
+	common() []unit
+	// translate makes the objects of units; shared tells that all programs are linked with them.
+	translate(units []unit, shared bool) error
+	link(program string, objects []string) error
+}
+
+// A unit is a source to translate.
+type unit struct {
+	source, object string
+	flags          []string
 }
 
 // A rule is what a Makefile says about one program.
@@ -56,7 +73,7 @@ var configured = map[string]string{
 }
 
 // newBuilder compiles what all tests are linked with into the folder out.
-func newBuilder(suite, out string) (*builder, error) {
+func newBuilder(suite, out string, with tools) (*builder, error) {
 	suite, err := filepath.Abs(suite)
 	if err != nil {
 		return nil, err
@@ -64,7 +81,7 @@ func newBuilder(suite, out string) (*builder, error) {
 	if out, err = filepath.Abs(out); err != nil {
 		return nil, err
 	}
-	b := &builder{suite: suite, out: out, rules: map[string]map[string]rule{}}
+	b := &builder{tools: with, suite: suite, out: out, rules: map[string]map[string]rule{}}
 	b.flags = []string{"-w", "-O1", "-I" + out + "/include", "-I" + suite + "/include", "-I" + suite + "/dtpools/include"}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		path := filepath.Join(out, name)
@@ -78,9 +95,7 @@ func newBuilder(suite, out string) (*builder, error) {
 	if err := b.prefixed(); err != nil {
 		return nil, err
 	}
-	pools, _ := filepath.Glob(filepath.Join(suite, "dtpools/src/*.c"))
-	sources := append(pools, suite+"/util/mtest.c", suite+"/util/mtest_common.c", suite+"/util/dtypes.c")
-	return b, b.common(sources)
+	return b, b.makeCommon()
 }
 
 var function = regexp.MustCompile(`\bMPIX_(\w+)\(`)
@@ -108,37 +123,62 @@ func (b *builder) prefixed() error {
 	return os.WriteFile(filepath.Join(b.out, "include/mtest_mpix.h"), []byte(header.String()), 0o666)
 }
 
-// common compiles the objects that a program is linked with.
-func (b *builder) common(sources []string) error {
+// makeCommon makes the objects that programs are linked with.
+func (b *builder) makeCommon() error {
+	sources, _ := filepath.Glob(filepath.Join(b.suite, "dtpools/src/*.c"))
+	for _, name := range []string{"mtest.c", "mtest_common.c", "dtypes.c"} {
+		sources = append(sources, filepath.Join(b.suite, "util", name))
+	}
+	units := b.common()
 	for _, source := range sources {
-		if err := b.compile("-c", source, "-o", b.object(source)); err != nil {
+		units = append(units, unit{source: source})
+	}
+	for i := range units {
+		units[i].object = filepath.Join(b.out, "common", strings.TrimSuffix(filepath.Base(units[i].source), ".c")+".o")
+		b.objects = append(b.objects, units[i].object)
+	}
+	units = append(units,
+		unit{source: b.suite + "/util/mtest_single.c", object: b.out + "/mtest_single.o"},
+		unit{source: b.suite + "/util/mtest_thread.c", object: b.out + "/mtest_thread.o", flags: []string{"-DMTEST_USE_THREAD"}})
+	return b.make(units, true)
+}
+
+// make translates units, with the flags that all sources have.
+func (b *builder) make(units []unit, shared bool) error {
+	for i, u := range units {
+		units[i].flags = append(slices.Clone(b.flags), u.flags...)
+		if err := os.MkdirAll(filepath.Dir(u.object), 0o777); err != nil {
 			return err
 		}
 	}
-	if err := b.compile("-c", b.suite+"/util/mtest_single.c", "-o", b.out+"/mtest_single.o"); err != nil {
-		return err
-	}
-	return b.compile("-DMTEST_USE_THREAD", "-c", b.suite+"/util/mtest_thread.c", "-o", b.out+"/mtest_thread.o")
+	return b.translate(units, shared)
 }
 
-func (b *builder) object(source string) string {
-	return filepath.Join(b.out, "common", strings.TrimSuffix(filepath.Base(source), ".c")+".o")
-}
-
-func (b *builder) compile(args ...string) error {
-	for i, arg := range args {
-		if arg == "-o" {
-			if err := os.MkdirAll(filepath.Dir(args[i+1]), 0o777); err != nil {
-				return err
-			}
-		}
-	}
-	command := append(append([]string{"mpicc.mpich"}, b.flags...), args...)
-	_, stderr, code, err := testsupport.Output(2*time.Minute, nil, command...)
+// command runs a compiler or linker; its error is the first one that it tells.
+func command(argv ...string) error {
+	_, stderr, code, err := testsupport.Output(2*time.Minute, nil, argv...)
 	if err == nil && code != 0 {
 		err = errors.New(firstError(stderr))
 	}
 	return err
+}
+
+// flatTools make programs that run flat and in private mode.
+type flatTools struct{}
+
+func (flatTools) common() []unit { return nil }
+
+func (flatTools) translate(units []unit, _ bool) error {
+	for _, u := range units {
+		if err := command(append([]string{"mpicc.mpich", "-c", u.source, "-o", u.object}, u.flags...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (flatTools) link(program string, objects []string) error {
+	return command(append(append([]string{"mpicc.mpich", "-o", program}, objects...), "-lpthread", "-lm")...)
 }
 
 var errorLine = regexp.MustCompile(`(?m)(?:error: |undefined reference to ).*$`)
@@ -167,17 +207,22 @@ func (b *builder) build(t test) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-o", b.program(t)}, r.flags...)
-	for _, source := range r.sources {
-		args = append(args, filepath.Join(b.suite, t.dir, source))
-	}
-	framework := b.out + "/mtest_single.o"
+	flags, framework := r.flags, b.out+"/mtest_single.o"
 	if strings.HasPrefix(t.dir, "threads/") {
-		args = append(args, "-DMTEST_USE_THREAD")
+		flags = append(slices.Clone(flags), "-DMTEST_USE_THREAD")
 		framework = b.out + "/mtest_thread.o"
 	}
-	objects, _ := filepath.Glob(filepath.Join(b.out, "common/*.o"))
-	return b.compile(append(append(args, framework), append(objects, "-lpthread", "-lm")...)...)
+	var units []unit
+	objects := append(slices.Clone(b.objects), framework)
+	for _, source := range r.sources {
+		object := fmt.Sprintf("%s.%s.o", b.program(t), strings.TrimSuffix(filepath.Base(source), ".c"))
+		units = append(units, unit{filepath.Join(b.suite, t.dir, source), object, flags})
+		objects = append(objects, object)
+	}
+	if err := b.make(units, false); err != nil {
+		return err
+	}
+	return b.link(b.program(t), objects)
 }
 
 var assignment = regexp.MustCompile(`(?m)^(\w+)_(SOURCES|CPPFLAGS)\s*=(.*)$`)
@@ -216,32 +261,4 @@ func rulesOf(makefile string) map[string]rule {
 		rules[m[1]] = r
 	}
 	return rules
-}
-
-// each builds the tests' programs and hands each to do, in order, with what kept
-// it from being built. The next ones are built while do works.
-func (b *builder) each(tests []test, do func(test, error) error) error {
-	type built struct {
-		test
-		err error
-	}
-	ready := make(chan built, 8)
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		defer close(ready)
-		for _, t := range tests {
-			select {
-			case ready <- built{t, b.build(t)}:
-			case <-stop:
-				return
-			}
-		}
-	}()
-	for r := range ready {
-		if err := do(r.test, r.err); err != nil {
-			return err
-		}
-	}
-	return nil
 }

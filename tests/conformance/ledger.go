@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
+// %[1]s is the mode.
 const ledgerHead = `# SPDX-FileCopyrightText: The tpsl authors
 # SPDX-License-Identifier: Apache-2.0
-test	directory	ranks	arguments	flat	private	flat seconds	private seconds	note
+test	directory	ranks	arguments	flat	%[1]s	flat seconds	%[1]s seconds	note
 `
 
 // What in a note differs from machine to machine: folders, hosts and process ids.
@@ -23,8 +24,8 @@ var local = regexp.MustCompile(`/(tmp|[^ ]*/build)/[^ :,]*/|\[[^ ]+:\d+:\d+:\d+\
 func (r result) String() string {
 	note := local.ReplaceAllString(strings.Join(strings.Fields(r.note), " "), "")
 	return strings.Join([]string{
-		r.program, r.dir, strconv.Itoa(r.ranks), strings.Join(r.options(), " "), r.flat, r.private,
-		fmt.Sprintf("%.2f", r.flatSeconds), fmt.Sprintf("%.2f", r.privateSeconds), note,
+		r.program, r.dir, strconv.Itoa(r.ranks), strings.Join(r.options(), " "), r.flat, r.ours,
+		fmt.Sprintf("%.2f", r.flatSeconds), fmt.Sprintf("%.2f", r.oursSeconds), note,
 	}, "\t")
 }
 
@@ -44,7 +45,7 @@ func readLedger(path string) (map[string]result, error) {
 		if len(f) != 9 {
 			return nil, fmt.Errorf("%s:%d: %d columns, not 9", path, n+1, len(f))
 		}
-		r := result{test: test{program: f[0], dir: f[1]}, flat: f[4], private: f[5], note: f[8]}
+		r := result{test: test{program: f[0], dir: f[1]}, flat: f[4], ours: f[5], note: f[8]}
 		for _, option := range strings.Fields(f[3]) {
 			if e, ok := strings.CutPrefix(option, "env="); ok {
 				r.env = append(r.env, e)
@@ -54,21 +55,21 @@ func readLedger(path string) (map[string]result, error) {
 		}
 		r.ranks, _ = strconv.Atoi(f[2])
 		r.flatSeconds, _ = strconv.ParseFloat(f[6], 64)
-		r.privateSeconds, _ = strconv.ParseFloat(f[7], 64)
+		r.oursSeconds, _ = strconv.ParseFloat(f[7], 64)
 		results[r.name()] = r
 	}
 	return results, nil
 }
 
-// appendLedger adds a line, and the head to a new file.
-func appendLedger(path string, r result) error {
+// appendLedger adds a line, and the head to the new file of a mode.
+func appendLedger(path, mode string, r result) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	if at, err := f.Seek(0, 2); err == nil && at == 0 {
-		if _, err := f.WriteString(ledgerHead); err != nil {
+		if _, err := fmt.Fprintf(f, ledgerHead, mode); err != nil {
 			return err
 		}
 	}

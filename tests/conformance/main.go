@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command conformance runs the C tests of MPICH's own test suite twice under our
-// mpiexec: flat, a process per rank, and as private ranks of one address space.
-// What passes flat must pass in private mode.
+// mpiexec: flat, a process per rank, and in a mode, as ranks of one process or address
+// space. What passes flat must pass there.
 //
-//	go run ./tests/conformance [-ledger FILE] [-only REGEXP] [-limit TIME] SUITE
-//	go run ./tests/conformance -report FILE [-ledger FILE]
+//	go run ./tests/conformance [-mode private|shared] [-ledger FILE] [-only REGEXP] [-limit TIME] SUITE
+//	go run ./tests/conformance -report FILE
 //
 // It runs in the repository's root folder. SUITE is the folder test/mpi of
 // MPICH's source, which is not part of this project. The ledger is a table with a
 // line per test; a test that it has is not run again, so that a run can be broken
-// off and taken up. -report writes the document from the ledger; the reasons of
-// differences are in explained.tsv beside this file.
+// off and taken up. -report writes the document from the ledgers of the modes in
+// docs/results; the reasons of differences are in explained.tsv beside this file.
+//
+// In shared mode the tests, which are written for processes, are made programs of
+// threads: shared.go tells how.
 package main
 
 import (
@@ -24,17 +27,25 @@ import (
 )
 
 func main() {
-	ledger := flag.String("ledger", "docs/results/conformance.tsv", "table of results, a `file`")
+	name := flag.String("mode", private.name, "what is compared with flat: private or shared")
+	ledger := flag.String("ledger", "", "table of results, a `file`; that of the mode in docs/results")
 	only := flag.String("only", "", "only the tests whose name (directory/test ranks arguments) this `regexp` finds")
 	limit := flag.Duration("limit", 30*time.Second, "how long a run may take; twice that with 8 ranks or more")
 	report := flag.String("report", "", "write the document about the ledger to this `file`, run nothing")
 	flag.Parse()
 	err := func() error {
+		m, known := modes[*name]
+		if !known {
+			return fmt.Errorf("-mode %s: neither private nor shared", *name)
+		}
+		if *ledger == "" {
+			*ledger = m.ledger
+		}
 		switch {
 		case *report != "":
-			return writeReport(*report, *ledger)
+			return writeReport(*report, private, shared)
 		case flag.NArg() == 1:
-			return run(flag.Arg(0), *ledger, *only, *limit)
+			return run(m, flag.Arg(0), *ledger, *only, *limit)
 		}
 		return fmt.Errorf("name the folder test/mpi of MPICH's source, or -report FILE")
 	}()
@@ -45,7 +56,7 @@ func main() {
 }
 
 // run runs the suite's tests that only matches and the ledger lacks.
-func run(folder, ledger, only string, limit time.Duration) error {
+func run(m mode, folder, ledger, only string, limit time.Duration) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
@@ -64,18 +75,18 @@ func run(folder, ledger, only string, limit time.Duration) error {
 			todo = append(todo, t)
 		}
 	}
-	b, err := newBuilder(folder, "build/conformance")
+	c, err := newComparison(m, folder)
 	if err != nil {
 		return err
 	}
-	return b.each(todo, func(t test, broken error) error {
-		r := result{test: t, flat: notBuilt, private: notBuilt}
+	return c.each(todo, func(t test, broken error) error {
+		var r result
 		if broken == nil {
-			r = b.runBoth(t)
+			r = c.run(t)
 		} else {
-			r.note = broken.Error()
+			r = c.left(t, broken)
 		}
 		fmt.Println(r)
-		return appendLedger(ledger, r)
+		return appendLedger(ledger, m.name, r)
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,28 +27,9 @@ const (
 // A result is what became of one test.
 type result struct {
 	test
-	flat, private               string
-	flatSeconds, privateSeconds float64
-	note                        string // first odd line of the output, of private mode's first
-}
-
-// runBoth runs a test flat and in private mode. Ranks beyond the cores give way to
-// each other when they have nothing to do, flat ones as those of private mode do.
-func (b *builder) runBoth(t test) result {
-	r := result{test: t}
-	asFlat := t
-	if shim, err := filepath.Abs("lib/tpsl/libtpslyield.so"); err == nil && t.ranks > runtime.NumCPU() {
-		asFlat.env = append(slices.Clone(t.env), "LD_PRELOAD="+shim)
-	}
-	var flat, private string
-	r.flat, r.flatSeconds, flat = runOnce(b.program(t), asFlat)
-	r.private, r.privateSeconds, private = runOnce(b.program(t), t, "-rpp", strconv.Itoa(t.ranks), "-tpsl", "private")
-	if r.private != pass {
-		r.note = private
-	} else if r.flat != pass {
-		r.note = flat
-	}
-	return r
+	flat, ours               string
+	flatSeconds, oursSeconds float64
+	note                     string // first odd line of the output, of the mode that is not flat first
 }
 
 // runOnce runs a test in an empty folder and returns how it ended, the seconds
