@@ -10,6 +10,8 @@
 // into the folder. What a program prints must not depend on time, process ids or
 // addresses. Most programs call no MPI, as `-tpsl private` takes any program; those of mpi.c do.
 //
+// Programs of testdata/limits show limits of private ranks, and how they differ.
+//
 // A difference is a fault, or a limit that docs/private-mode.md names; no program leaves out what would differ.
 //
 // It holds tests only.

@@ -122,3 +122,24 @@ func TestPrivateRanksAreAsFlat(t *testing.T) {
 	require.GreaterOrEqual(t, count, least)
 	t.Logf("%d programs", count)
 }
+
+// Memory of the program's own is not made larger: docs/private-mode.md says how much of it is taken.
+func TestOwnStacks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := compile(t, "testdata/limits/stacks.c")
+	text := func(refusedBelow int) (want []string) {
+		for kib := 16; kib <= 128; kib += 16 {
+			result := "Success"
+			if kib < refusedBelow {
+				result = "Invalid argument"
+			}
+			for rank := range ranks {
+				want = append(want, fmt.Sprintf("[%d] %d KiB: %s", rank, kib, result))
+			}
+		}
+		slices.Sort(want)
+		return want
+	}
+	assert.Equal(t, text(0), run(t, nil, program, "own").stdout)
+	assert.Equal(t, text(64+16), run(t, []string{"-rpp", fmt.Sprint(ranks), "-tpsl", "private"}, program, "own").stdout)
+}
