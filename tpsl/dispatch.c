@@ -111,6 +111,8 @@ static void *unbound_answer(int stub)
         return tpsl_unbound_Finalized;
     case TPSL_STUB_MPI_Get_version:
         return tpsl_unbound_Get_version;
+    case TPSL_STUB_QMPI_Register_tool_name:
+        return tpsl_unbound_Register_tool_name;
     default:
         return NULL;
     }

@@ -92,6 +92,7 @@ int tpsl_MPI_Session_init(int info, int errhandler, int *session);
 int tpsl_unbound_Initialized(int *flag);
 int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);
+int tpsl_unbound_Register_tool_name(const char *tool, void (*begin)(int tool_id));
 
 /* ---- check.c: TPSL_CHECK=1; the functions do nothing without ---- */
 extern bool tpsl_checking;

@@ -17,5 +17,6 @@
 #define TPSL_STUB_MPI_Initialized 328
 #define TPSL_STUB_MPI_Query_thread 408
 #define TPSL_STUB_MPI_Session_init 471
+#define TPSL_STUB_QMPI_Register_tool_name 652
 
 #endif

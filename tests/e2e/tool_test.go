@@ -80,3 +80,14 @@ func TestToolAndModernFortran(t *testing.T) {
 	plain = mpiexec(t, []string{"OMP_NUM_THREADS=1"}, tool+" -n 2", sendsf(t, "mpif90.mpich")).succeeded(t)
 	assert.Equal(t, strings.Repeat("tool: 1 inits, 3 sends, 1 finalizes\n", 2), plain.stdout, "the tool works in a flat program")
 }
+
+// A tool that registers with QMPI before there are ranks hears that there is no QMPI, as under Debian's MPICH.
+func TestToolRegistersInConstructor(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, program := range []string{flat(t, "testdata/qmpi.c"), fixture(t, "qmpi")} {
+		got := mpiexec(t, nil, "-n 1", program)
+		assert.Equal(t, "0 1\n1\n", got.stdout)
+		assert.Empty(t, got.stderr)
+		assert.Zero(t, got.code)
+	}
+}
