@@ -191,10 +191,13 @@ exit 1`
 	assert.Regexp(t, `mpiexec: ranks 0,2 on \S+: exit code 1\n`, j.errOut.String())
 
 	script = "trap '' USR1\n" + afterOthers("1") + `if [ $PMI_RANK = 1 ]; then until [ -e $0.0 ] && [ -e $0.2 ]; do sleep 0.01; done; kill -9 $$; fi
-after; sleep 0.8; echo alive`
-	for launcher, want := range map[string]int{"mpiexec": 2, "mpiexec.hydra": 0} {
-		j := launch(t, nil, launcher, "-disable-auto-cleanup", "-n", "3", "sh", "-c", script, filepath.Join(t.TempDir(), "rank"))
+after; sleep $1; echo alive`
+	for launcher, run := range map[string]struct {
+		wait  string // Hydra has the time that it takes to kill them
+		alive int
+	}{"mpiexec": {"0.8", 2}, "mpiexec.hydra": {"30", 0}} {
+		j := launch(t, nil, launcher, "-disable-auto-cleanup", "-n", "3", "sh", "-c", script, filepath.Join(t.TempDir(), "rank"), run.wait)
 		assert.Equal(t, 9, j.end(t))
-		assert.Equal(t, want, strings.Count(j.out.String(), "alive\n"), launcher)
+		assert.Equal(t, run.alive, strings.Count(j.out.String(), "alive\n"), launcher)
 	}
 }

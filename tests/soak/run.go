@@ -66,6 +66,9 @@ func readEvents(events io.Reader) (run, error) {
 		case "start", "run":
 			ends[key] = ""
 		case "output":
+			if e.Test == "" && strings.HasSuffix(e.Output, "\t(cached)\n") {
+				return r, fmt.Errorf("the tests of %s did not run: go test had their results of another time; say -count 1", key.Package)
+			}
 			logs[key] += e.Output
 		case "build-output":
 			builds[e.ImportPath] += e.Output

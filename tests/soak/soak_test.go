@@ -122,6 +122,8 @@ func TestEvents(t *testing.T) {
 	assert.Equal(t, []failure{{"a", "TestX", "last words\n"}, {"b", "", "b.go:1: no\n"}}, r.Failures)
 	assert.Equal(t, map[string]result{"a": {Tests: 1}, "b": {}}, r.Packages)
 	assert.Equal(t, 10*time.Second, r.Took)
+	_, err = readEvents(strings.NewReader(begin + `{"Action":"output","Package":"github.com/tpsl/tpsl/a","Output":"ok  \tgithub.com/tpsl/tpsl/a\t(cached)\n"}`))
+	assert.ErrorContains(t, err, "the tests of a did not run")
 	_, err = readEvents(strings.NewReader(begin))
 	assert.EqualError(t, err, "the tests of a did not come to their end; the run does not count")
 }
