@@ -208,7 +208,7 @@ static _Noreturn void end_as(int status)
 {
     struct rlimit none = {0};
     if (WIFEXITED(status))
-        _exit(WEXITSTATUS(status));
+        _exit(WEXITSTATUS(status) ? WEXITSTATUS(status) : 1); /* others were ended with it: no success */
     setrlimit(RLIMIT_CORE, &none); /* the rank has left the core that matters */
     signal(WTERMSIG(status), SIG_DFL);
     raise(WTERMSIG(status));
@@ -251,7 +251,7 @@ static void *reap(void *unused)
         struct tpsl_rank *r = collect(0, &status);
         if (!r)
             tpsl_host_die("wait for ranks: %s", strerror(errno));
-        if (WIFSIGNALED(status) || r->unclean)
+        if (WIFSIGNALED(status) || (r->unclean && any_runs()))
             end_set(r, status);
         if (!tpsl_job.told)
             code |= WEXITSTATUS(status);
