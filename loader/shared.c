@@ -253,14 +253,19 @@ void *tpsl_shmat(int id, const void *hint, int flags)
 int tpsl_shmdt(const void *address)
 {
     TPSL_INSIDE;
-    bool stays = false;
+    bool stays = false, others = false; /* the segment at the address is used by others only */
     pthread_mutex_lock(&lock);
     for (struct mapping **p = &mappings; *p; p = &(*p)->next)
         if (is_sysv(*p) && (*p)->address == address) {
-            stays = leave(p, tpsl_current);
+            others = !*user_of(*p, tpsl_current);
+            stays = !others && leave(p, tpsl_current);
             break;
         }
     pthread_mutex_unlock(&lock);
+    if (others) {
+        errno = EINVAL;
+        return -1;
+    }
     return stays ? 0 : shmdt(address);
 }
 
