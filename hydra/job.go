@@ -17,29 +17,15 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/launch"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/pmi"
 )
 
-const (
-	// endLimit is how long proxies may take to end the job once that was ordered.
-	endLimit = 10 * time.Second
-	// forcedLimit is the same when the user does not want to wait, output included.
-	forcedLimit = 3 * time.Second
-	// termGrace is how long ranks may take to end after the SIGTERM that a time-out sends them.
-	termGrace = 2 * time.Second
-	// termLimit is how long ranks may take to end after a second SIGTERM from the user.
-	termLimit = 10 * time.Second
-	// broadcast is how long a scheduler may take to signal all processes of a job.
-	broadcast = time.Second
-	// sweepLimit bounds the wait for processes that outlived their proxy.
-	sweepLimit = 3 * time.Second
-)
-
 // A Job is a plan that runs.
 type Job struct {
-	plan    Plan
-	launch  LaunchOptions
+	plan    plan.Plan
+	launch  launch.Options
 	log     *slog.Logger
 	stderr  *merger
 	stdout  *merger
@@ -64,7 +50,7 @@ type Job struct {
 	overdue      <-chan time.Time // the ranks' time to end after a second one is over
 	meetings     map[string]*meeting
 	failures     []exitInfo // processes that broke the job, in the order in which that was heard of
-	failedWords  []string   // last lines on stderr of the first of these
+	lastLines    []string   // last lines on stderr of the first of these
 	explanations explanations
 	crash        int // index of the first of these that a signal killed, or -1; not when something else had ended the job
 	reportFile   *os.File
@@ -72,17 +58,17 @@ type Job struct {
 
 // An event is something that the job's goroutine has to act on.
 type event struct {
-	link  *proxyLink
-	frame channel.Frame
-	loss  *channel.Loss // the proxy is gone
-	sets  []RankSet     // the proxy has cut its ranks into these
+	link      *proxyLink
+	frame     channel.Frame
+	loss      *channel.Loss   // the proxy is gone
+	placement *plan.Placement // the proxy has made it
 }
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
-func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logger) *Job {
-	j := &Job{plan: plan, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), meetings: map[string]*meeting{}}
+func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slog.Logger) *Job {
+	j := &Job{plan: made, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), meetings: map[string]*meeting{}}
 	j.began, j.crash = procs.Now(), -1
-	j.outcome.sum.rule = plan.Exit.Code
+	j.outcome.sum.rule = made.Exit.Code
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
 	return j
@@ -90,7 +76,7 @@ func NewJob(plan Plan, opts LaunchOptions, timeout time.Duration, log *slog.Logg
 
 // Run runs the job to its end and leaves nothing of it behind.
 func (j *Job) Run() Outcome {
-	signals := CatchSignals(AsLauncher)
+	signals := procs.CatchSignals(procs.AsLauncher)
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
 		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
@@ -104,7 +90,7 @@ func (j *Job) Run() Outcome {
 		return j.outcome
 	}
 	j.children = launch.NewChildren(launcher, launch.NewSecret(), j.launch, below{j})
-	if slices.ContainsFunc(j.plan.Hosts, HostPlan.mapsNothing) {
+	if slices.ContainsFunc(j.plan.Hosts, plan.Host.MapsUnbound) {
 		j.stderr.line("mpiexec: -map-by has no effect on ranks that are not bound; add -bind-to core")
 	}
 	j.addWorld(j.plan)
@@ -160,62 +146,19 @@ func (j *Job) loop(signals <-chan os.Signal) {
 	}
 }
 
-// checkStdout tells of a stdout that could not be written when its last line was.
-func (j *Job) checkStdout() {
-	select {
-	case err := <-j.stdout.broken:
-		j.outcome.unwritten(err)
-	default:
-	}
-}
-
-// flush waits until all output is written.
-func (j *Job) flush(done chan<- struct{}) {
-	j.stdout.flush()
-	j.stderr.flush()
-	close(done)
-}
-
-// stalled reports whether the end waits for the reader of our output, who may take any time unless the user is in a hurry.
-func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stderr.pending()) }
-
-// force ends the job without waiting for a slow reader of its output.
-func (j *Job) force() {
-	if j.forced {
-		return // being told again makes it no later
-	}
-	j.grace = nil
-	j.end()
-	j.forced = true
-	j.expired = time.After(forcedLimit)
-}
-
-// end orders the end of all ranks.
-func (j *Job) end() {
-	if j.ending || j.grace != nil {
-		return
-	}
-	j.ending = true
-	j.expired = time.After(endLimit)
-	for _, link := range j.proxies {
-		link.conn.Send(channel.Kill, 0, nil)
-	}
-	j.children.Abandon()
-}
-
 func (j *Job) handle(e event) {
 	if e.loss != nil {
 		j.lost(*e.loss)
 		return
 	}
-	if e.sets != nil {
-		e.link.plan.Sets = e.sets
+	if e.placement != nil {
+		e.link.placement = *e.placement
 		return
 	}
 	w := e.link.world
 	switch e.frame.Kind {
 	case channel.Started:
-		j.log.Debug("started", "host", e.link.plan.Host)
+		j.log.Debug("started", "host", e.link.host.Name)
 		if err := e.frame.Value(&e.link.pids); err != nil {
 			j.garbled(e.link, err)
 			return
@@ -246,7 +189,7 @@ func (j *Job) handle(e event) {
 	case channel.LastWords:
 		j.words(e)
 	case channel.Explained:
-		j.explanations.add(e.link.plan.Host, string(e.frame.Body))
+		j.explanations.add(e.link.host.Name, string(e.frame.Body))
 	case channel.Warned:
 		j.stderr.line("mpiexec: " + string(e.frame.Body))
 	case channel.Traced:
@@ -271,8 +214,8 @@ func (j *Job) lost(loss channel.Loss) {
 		if link.stdin != nil {
 			link.stdin.Close()
 		}
-		hosts = append(hosts, link.plan.Host)
-		ranks = append(ranks, link.plan.LocalRanks()...)
+		hosts = append(hosts, link.host.Name)
+		ranks = append(ranks, link.host.LocalRanks()...)
 	}
 	if len(hosts) == 0 {
 		return
@@ -281,7 +224,7 @@ func (j *Job) lost(loss channel.Loss) {
 	if loss.Began {
 		j.lostProxy = true
 		j.outcome.reopen(first.world, nil)
-		loss.Text = fmt.Sprintf("proxy on %s died (%s); %s lost", first.plan.Host, loss.Text, rankNames(ranks))
+		loss.Text = fmt.Sprintf("proxy on %s died (%s); %s lost", first.host.Name, loss.Text, plan.RankNames(ranks))
 		if len(hosts) > 1 {
 			loss.Text += ", on " + strings.Join(hosts, ", ")
 		}

@@ -47,15 +47,15 @@ func cString(s string) *byte { return &append([]byte(s), 0)[0] }
 // showProcesses fills the table with the processes of all ranks of the command line, in rank order, when all run: for a
 // debugger that has started mpiexec or will attach to it.
 func (w *world) showProcesses() {
-	waiting := func(link *proxyLink) bool { return len(link.pids) < len(link.plan.Sets) }
+	waiting := func(link *proxyLink) bool { return len(link.pids) < len(link.placement.Sets) }
 	if w.index > 0 || slices.ContainsFunc(w.links, waiting) {
 		return
 	}
 	table := make([]mpirProcDesc, w.plan.Size)
 	for _, link := range w.links {
-		host := cString(link.plan.Host)
-		for i, set := range link.plan.Sets {
-			program := cString(link.plan.Programs[set.Program].Args[0])
+		host := cString(link.host.Name)
+		for i, set := range link.placement.Sets {
+			program := cString(link.host.Programs[set.Program].Args[0])
 			for _, rank := range set.Ranks {
 				table[rank] = mpirProcDesc{host: host, executable: program, pid: int32(link.pids[i])}
 			}

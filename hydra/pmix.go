@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/pmi"
 )
 
 // What ranks that are served by PMIx need of the other hosts, beyond barriers and names.
@@ -28,7 +30,7 @@ func (j *Job) layout(e event) {
 	}
 	layout.Programs, layout.Universe = make([]int, w.plan.Size), max(w.plan.Hosts[0].World.Universe, w.plan.Size)
 	for _, host := range w.plan.Hosts {
-		layout.Hosts = append(layout.Hosts, host.Host)
+		layout.Hosts = append(layout.Hosts, host.Name)
 		layout.Ranks = append(layout.Ranks, host.LocalRanks())
 		for _, set := range host.Sets {
 			for _, rank := range set.Ranks {
@@ -60,7 +62,7 @@ func (j *Job) agree(w *world) {
 	}
 	if with, without := which(true), which(false); with >= 0 && without >= 0 {
 		j.broken(w, -1, fmt.Sprintf("the programs on %s are linked with Open MPI, but those on %s are not; give -pmi x to serve them all by PMIx",
-			w.links[with].plan.Host, w.links[without].plan.Host))
+			w.links[with].host.Name, w.links[without].host.Name))
 	}
 }
 
@@ -71,7 +73,7 @@ func (j *Job) askRank(e event) {
 		j.garbled(e.link, err)
 		return
 	}
-	query.Proxy, query.ID = e.link.plan.ID, e.frame.Index
+	query.Proxy, query.ID = e.link.host.ID, e.frame.Index
 	switch link := j.linkOf(query.Space, query.Rank); {
 	case link != nil && link.pmix:
 		link.conn.SendValue(channel.ModexQuery, query)
@@ -99,7 +101,7 @@ func (j *Job) linkOf(space string, rank int) *proxyLink {
 		return nil
 	}
 	for _, link := range w.links {
-		if slices.Contains(link.plan.LocalRanks(), rank) {
+		if slices.Contains(link.host.LocalRanks(), rank) {
 			return link
 		}
 	}
@@ -116,4 +118,59 @@ func (j *Job) tellRank(e event) {
 	if link := j.proxy(reply.Proxy); link != nil {
 		link.conn.Answer(reply.ID, reply)
 	}
+}
+
+// A meeting is a barrier of ranks of several worlds, which has no place in the tree of either. Its name is TAG, a space and
+// the ranks of each world: "SPACE:0,1;SPACE:*".
+type meeting struct {
+	want, got int
+	puts      []pmi.Entry
+	arrived   []channel.Frame // of requests, by proxy and index
+}
+
+// meet notes that ranks of a host have come to a meeting. All are answered when all are there.
+func (j *Job) meet(e event) {
+	arrival, err := pmi.ParseArrival(e.frame.Body)
+	var want int
+	if err == nil {
+		want, err = j.invited(arrival.Barrier)
+	}
+	if err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	m := j.meetings[arrival.Barrier]
+	if m == nil {
+		m = &meeting{want: want}
+		j.meetings[arrival.Barrier] = m
+	}
+	m.got += arrival.Count
+	m.puts = append(m.puts, arrival.Puts...)
+	m.arrived = append(m.arrived, e.frame)
+	if m.got < m.want {
+		return
+	}
+	delete(j.meetings, arrival.Barrier)
+	for _, frame := range m.arrived {
+		done := pmi.Arrival{Barrier: arrival.Barrier, Count: m.want, Puts: m.puts}
+		j.proxy(frame.Proxy).conn.Send(channel.Answer, frame.Index, done.Append(nil))
+	}
+}
+
+// invited counts who is to come to a meeting.
+func (j *Job) invited(name string) (count int, err error) {
+	_, who, _ := strings.Cut(name, " ")
+	for part := range strings.SplitSeq(who, ";") {
+		space, list, _ := strings.Cut(part, ":")
+		w := j.worldOf(space)
+		switch {
+		case w == nil:
+			return 0, fmt.Errorf("ranks of %q are to meet: %w", space, errNoWorld)
+		case list == "*":
+			count += w.plan.Size
+		default:
+			count += strings.Count(list, ",") + 1
+		}
+	}
+	return count, nil
 }

@@ -111,11 +111,11 @@ func (j *Job) report() Report {
 	}
 	for _, w := range j.worlds {
 		for _, link := range w.links {
-			host := link.plan
-			r.Hosts = append(r.Hosts, ReportHost{Host: host.Host, Proxy: host.ID, Group: w.index, Ranks: ranges.Format(host.LocalRanks())})
-			for _, set := range host.Sets {
+			host := link.host
+			r.Hosts = append(r.Hosts, ReportHost{Host: host.Name, Proxy: host.ID, Group: w.index, Ranks: ranges.Format(host.LocalRanks())})
+			for _, set := range link.placement.Sets {
 				for _, rank := range set.Ranks {
-					r.Ranks = append(r.Ranks, w.reportRank(rank, host.Host, host.Programs[set.Program].Args[0]))
+					r.Ranks = append(r.Ranks, w.reportRank(rank, host.Name, host.Programs[set.Program].Args[0]))
 				}
 			}
 		}
@@ -123,7 +123,7 @@ func (j *Job) report() Report {
 	for i, info := range j.failures {
 		failure := ReportFailure{Ranks: info.set.Label(), Group: info.group, Host: info.host, Reason: info.failure()}
 		if i == 0 {
-			failure.Stderr = j.failedWords
+			failure.Stderr = j.lastLines
 		}
 		r.Failures = append(r.Failures, failure)
 	}

@@ -4,15 +4,10 @@
 package hydra
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/tpsl/tpsl/hydra/channel"
-	"github.com/tpsl/tpsl/hydra/hosts"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -34,9 +29,9 @@ const (
 func (j *Job) spawn(e event) {
 	b := &birth{parent: e.link, id: e.frame.Index}
 	err := e.frame.Value(&b.request)
-	var plan Plan
+	var made plan.Plan
 	if err == nil {
-		plan, err = e.link.world.plan.spawned(b.request, len(j.worlds))
+		made, err = e.link.world.plan.Spawn(b.request, len(j.worlds), len(j.proxies))
 	}
 	if err != nil {
 		j.stderr.line("mpiexec: spawn: " + err.Error()) // clients of PMIx are given no more than a number
@@ -47,8 +42,8 @@ func (j *Job) spawn(e event) {
 		b.answer(pmi.SpawnReply{Error: err.Error(), Codes: b.codes(-1)})
 		return
 	}
-	j.log.Debug("spawn", "ranks", plan.Size, "group", len(j.worlds))
-	j.addWorld(plan).birth = b
+	j.log.Debug("spawn", "ranks", made.Size, "group", len(j.worlds))
+	j.addWorld(made).birth = b
 }
 
 // started notes that all ranks of a host run.
@@ -83,70 +78,7 @@ func (b *birth) codes(program int) (codes []int) {
 		if i == program || program < 0 {
 			code = spawnFailed
 		}
-		codes = append(codes, slices.Repeat([]int{code}, max(0, min(block.Ranks, maxRanks)))...)
+		codes = append(codes, slices.Repeat([]int{code}, max(0, min(block.Ranks, plan.MaxRanks)))...)
 	}
 	return codes
-}
-
-var errNobody = errors.New("a spawn of no ranks")
-
-// spawned returns the plan of a world that a rank of this one asks for. It is made as this one was, but for what belongs to the
-// ranks of the command line: stdin, and options that name ranks.
-func (p Plan) spawned(request pmi.SpawnRequest, group int) (Plan, error) {
-	opts, s := p.opts, p.setting
-	opts.Segments, opts.Hosts.RankMap, opts.PMI.Singleton = nil, "", nil
-	opts.Stdio.Stdin, opts.Stdio.From = Ranks{}, nil
-	first, _, _ := strings.Cut(s.KVSName, ".")
-	for _, block := range request.Blocks {
-		segment, err := spawnSegment(block, s.Host)
-		if err != nil {
-			return Plan{}, err
-		}
-		opts.Segments = append(opts.Segments, segment)
-	}
-	s.KVSName = fmt.Sprintf("%s.%d", first, group)
-	plan, err := NewPlan(opts, s)
-	if err == nil && len(plan.Hosts) == 0 {
-		err = errNobody
-	}
-	for i := range plan.Hosts {
-		host := &plan.Hosts[i]
-		host.Group = group
-		host.World.Spawner, host.World.Preputs = p.setting.KVSName, request.Preputs
-	}
-	return plan, err
-}
-
-// spawnSegment obeys the info keys that Hydra does.
-func spawnSegment(block pmi.SpawnBlock, self string) (Segment, error) {
-	segment := Segment{
-		Ranks:      block.Ranks,
-		PerProcess: 1,
-		Mode:       ModeAuto,
-		Args:       block.Args,
-		Env:        block.Env,
-		Wdir:       block.Info["wdir"],
-		Path:       block.Info["path"],
-		Hosts:      cmp.Or(block.Info["hosts"], block.Info["host"]),
-	}
-	if file := block.Info["hostfile"]; file != "" && segment.Hosts == "" {
-		var err error
-		if segment.Hosts, err = spawnHosts(file, self); err != nil {
-			return Segment{}, fmt.Errorf("host file: %w", err)
-		}
-	}
-	return segment, nil
-}
-
-// spawnHosts lists the hosts of a file that a rank names. It is no pipe: the job would wait for who writes it.
-func spawnHosts(file, self string) (string, error) {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file", file)
-	}
-	list, err := hosts.ReadFile(file, self)
-	var names []string
-	for _, h := range list {
-		names = append(names, fmt.Sprintf("%s:%d", h.Name, h.Slots))
-	}
-	return strings.Join(names, ","), err
 }

@@ -9,14 +9,16 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // trace logs what a host is about to run.
-func (j *Job) trace(host HostPlan) {
+func (j *Job) trace(host plan.Host) {
 	if !j.log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	j.log.Debug("launch", "host", host.Host, "ranks", host.Ranks, "kvsname", host.World.KVSName, "mapping", host.World.Mapping)
+	j.log.Debug("launch", "host", host.Name, "ranks", host.Ranks, "kvsname", host.World.KVSName, "mapping", host.World.Mapping)
 	for i, program := range host.Programs {
 		j.log.Debug("program", "appnum", i, "args", program.Args, "wdir", program.Wdir, "env", redact(program.Env))
 	}

@@ -4,9 +4,7 @@
 package hydra
 
 import (
-	"slices"
-	"strconv"
-
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -14,7 +12,7 @@ import (
 // space, barriers and proxies; the name service is the job's.
 type world struct {
 	index   int
-	plan    Plan
+	plan    plan.Plan
 	gather  *pmi.Gather
 	links   []*proxyLink
 	pmiUsed bool       // some rank has started a PMI session
@@ -26,49 +24,9 @@ type world struct {
 }
 
 // addWorld makes a world of a plan and starts its proxies.
-func (j *Job) addWorld(plan Plan) *world {
-	w := &world{index: len(j.worlds), plan: plan, ends: ends{}, gather: pmi.NewGather(plan.Size, pmi.AllRanks(plan.Size), nil)}
+func (j *Job) addWorld(made plan.Plan) *world {
+	w := &world{index: len(j.worlds), plan: made, ends: ends{}, gather: pmi.NewGather(made.Size, pmi.AllRanks(made.Size), nil)}
 	j.worlds = append(j.worlds, w)
 	j.startProxies(w)
 	return w
-}
-
-// newWorld returns what the sessions of all ranks have in common.
-func newWorld(opts Options, s Setting, placed placement) pmi.World {
-	return pmi.World{
-		Size:       len(placed.ranks),
-		KVSName:    s.KVSName,
-		Mapping:    pmi.Mapping(placed.ranks),
-		Universe:   opts.PMI.universe(max(placed.slots, len(placed.ranks))),
-		AllocKinds: opts.PMI.AllocKinds,
-	}
-}
-
-// universe returns how many ranks there could be; 0 is no known limit.
-func (o PMIOptions) universe(slots int) int {
-	if o.Universe == "SYSTEM" {
-		return slots
-	}
-	n, _ := strconv.Atoi(o.Universe) // INFINITE and none are 0
-	return n
-}
-
-// together lists the ranks of the process that a rank is in.
-func (h HostPlan) together(rank int) []int {
-	for _, set := range h.Sets {
-		if set.Holds(rank) {
-			return set.Ranks
-		}
-	}
-	return nil
-}
-
-// LocalRanks lists the ranks of the host.
-func (h HostPlan) LocalRanks() pmi.Ranks {
-	var ranks pmi.Ranks
-	for _, set := range h.Sets {
-		ranks = append(ranks, set.Ranks...)
-	}
-	slices.Sort(ranks)
-	return ranks
 }

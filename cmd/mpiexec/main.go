@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/options"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/proxy"
 	"github.com/tpsl/tpsl/internal/terminal"
 )
@@ -24,35 +26,35 @@ func run() int {
 	if proxy.Wanted(os.Args[1:]) {
 		return proxy.Main()
 	}
-	opts, err := hydra.ParseOptions(os.Args[1:], os.Getenv)
+	asked, err := options.Parse(os.Args[1:], os.Getenv)
 	if err != nil {
 		return fail(err)
 	}
-	switch opts.Action {
-	case hydra.ActionHelp:
-		fmt.Print(hydra.Usage(opts))
+	switch asked.Action {
+	case options.ActionHelp:
+		fmt.Print(options.Usage(asked))
 		return 0
-	case hydra.ActionVersion:
-		fmt.Print(hydra.BuildDetails())
+	case options.ActionVersion:
+		fmt.Print(options.BuildDetails())
 		return 0
 	}
-	setting, err := currentSetting()
+	site, err := currentSite()
 	if err != nil {
 		return fail(err)
 	}
-	if err := setting.FindHosts(opts.Hosts); err != nil {
+	if err := site.FindHosts(asked.Hosts); err != nil {
 		return fail(err)
 	}
-	opts.Launch.Launcher = cmp.Or(opts.Launch.Launcher, setting.Manager.Launcher)
-	plan, err := hydra.NewPlan(opts, setting)
+	asked.Launch.Launcher = cmp.Or(asked.Launch.Launcher, site.Manager.Launcher)
+	made, err := plan.New(asked.Request, site)
 	if err != nil {
 		return fail(err)
 	}
-	if opts.Hosts.PrintRankMap {
-		fmt.Fprint(os.Stderr, plan.RankMap())
+	if asked.Hosts.PrintRankMap {
+		fmt.Fprint(os.Stderr, made.RankMap())
 	}
-	opts.Launch.LocalName = opts.Hosts.LocalName
-	outcome := hydra.NewJob(plan, opts.Launch, opts.Timeout, logger(opts.Verbose)).Run()
+	asked.Launch.LocalName = asked.Hosts.LocalName
+	outcome := hydra.NewJob(made, asked.Launch, asked.Timeout, logger(asked.Verbose)).Run()
 	if len(outcome.Lines) > 0 {
 		fmt.Fprintln(os.Stderr, strings.Join(outcome.Lines, "\n"))
 	}
@@ -71,20 +73,20 @@ func fail(err error) int {
 	return hydra.ExitLauncher
 }
 
-// currentSetting reads what a plan depends on.
-func currentSetting() (hydra.Setting, error) {
+// currentSite reads what a plan depends on.
+func currentSite() (plan.Site, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return hydra.Setting{}, fmt.Errorf("read host name: %w", err)
+		return plan.Site{}, fmt.Errorf("read host name: %w", err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return hydra.Setting{}, fmt.Errorf("read current directory: %w", err)
+		return plan.Site{}, fmt.Errorf("read current directory: %w", err)
 	}
 	var random [6]byte
 	_, _ = rand.Read(random[:])           // never fails
 	colour := os.Getenv("NO_COLOR") == "" // https://no-color.org
-	return hydra.Setting{
+	return plan.Site{
 		Host:    host,
 		Dir:     dir,
 		Environ: os.Environ(),

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/foreign"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 const jobUsage = `usage: tpsl run [-rpp K] [-tpsl MODE] [-wait SECONDS] PROGRAM [ARGUMENTS]
@@ -55,14 +55,14 @@ func parseRun(args []string) (r foreign.Request, err error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	ranks := flags.Uint("rpp", 2, "")
-	mode := flags.String("tpsl", string(hydra.ModeAuto), "")
+	mode := flags.String("tpsl", string(plan.ModeAuto), "")
 	wait := flags.Uint("wait", 60, "")
 	if err := flags.Parse(args); err != nil {
 		return r, err
 	}
 	r = foreign.Request{
 		PerProcess: int(*ranks),
-		Mode:       hydra.Mode(*mode),
+		Mode:       plan.Mode(*mode),
 		Args:       flags.Args(),
 		Environ:    os.Environ(),
 		Wait:       time.Duration(*wait) * time.Second,
@@ -70,7 +70,7 @@ func parseRun(args []string) (r foreign.Request, err error) {
 	switch {
 	case *ranks == 0:
 		return r, errors.New("-rpp 0: want a number from 1")
-	case r.Mode != hydra.ModeAuto && r.Mode != hydra.ModeShared && r.Mode != hydra.ModePrivate:
+	case r.Mode != plan.ModeAuto && r.Mode != plan.ModeShared && r.Mode != plan.ModePrivate:
 		return r, fmt.Errorf("-tpsl %s: want shared, private or auto", r.Mode)
 	case flags.NArg() == 0:
 		return r, errors.New("no program given")
@@ -81,7 +81,7 @@ func parseRun(args []string) (r foreign.Request, err error) {
 
 // start returns only when the program cannot run. A nil error means that it has been told.
 func start(r foreign.Request) error {
-	if r.PerProcess == 1 && r.Mode == hydra.ModeAuto {
+	if r.PerProcess == 1 && r.Mode == plan.ModeAuto {
 		return itself(r)
 	}
 	member, err := foreign.Find(os.Getenv)

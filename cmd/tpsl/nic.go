@@ -13,7 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/proxy"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/internal/pids"
@@ -40,7 +40,7 @@ its job on this host.
 
 type nicRequest struct {
 	ranks, perProcess int
-	bind              hydra.Binding
+	bind              plan.Binding
 	pids              []int
 	json              bool
 }
@@ -111,7 +111,7 @@ func parseNIC(args []string) (r nicRequest, err error) {
 		return r, errors.New("-n and -rpp: want numbers from 1")
 	}
 	if *bind != "" {
-		if r.bind, err = hydra.ParseBinding(*bind); err != nil {
+		if r.bind, err = plan.ParseBinding(*bind); err != nil {
 			return r, fmt.Errorf("-bind-to: %w", err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/pagetables"
 )
@@ -116,7 +116,7 @@ func count(ranks []rankUse, env []string) *nodeCount {
 		}
 	}
 	number := func(name string) int {
-		text, _ := hydra.Getenv(env, name)
+		text, _ := plan.Getenv(env, name)
 		n, _ := strconv.Atoi(text)
 		return n
 	}

@@ -14,7 +14,7 @@ type Kind uint8
 
 // Frames from mpiexec to a proxy.
 const (
-	Launch     Kind = iota + 1 // body: hydra.HostPlan
+	Launch     Kind = iota + 1 // body: plan.Host
 	Stdin                      // body: bytes for rank 0
 	StdinEOF                   // rank 0's stdin ends
 	Signal                     // index: signal number for every rank's process group
@@ -47,7 +47,7 @@ const (
 	LastWords                      // body: Words
 	Explained                      // body: text; what on the host may be why its ranks have failed
 	Traced                         // body: a line of the PMI trace
-	Placed                         // body: hydra.Placed, before anything starts
+	Placed                         // body: plan.Placement, before anything starts
 	Lost                           // body: Loss
 	Done                           // all ranks have ended and all output is sent
 )

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/procs"
 )
 
 // What leaders reply: the set's ranks, when all have come; how the rank ended; or that they cannot run the set.
@@ -37,7 +37,7 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 	if err != nil {
 		return 0, err
 	}
-	signals := hydra.CatchSignals(hydra.AsRank) // the rank may run, and be signalled, at once
+	signals := procs.CatchSignals(procs.AsRank) // the rank may run, and be signalled, at once
 	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
 		return 0, leaderDied("")
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // outdated are variables that launchers give each of their processes, and that are wrong for one which has several ranks.
@@ -23,7 +23,7 @@ var perRank = []string{
 // settingsOf returns the settings that are to stay with the rank. TPSL_ENV has no place for blanks and semicolons.
 func settingsOf(env []string) (own []string) {
 	for _, name := range perRank {
-		if value, found := hydra.Getenv(env, name); found && !strings.ContainsAny(value, " \t\n;") {
+		if value, found := plan.Getenv(env, name); found && !strings.ContainsAny(value, " \t\n;") {
 			own = append(own, name+"="+value)
 		}
 	}
@@ -43,5 +43,5 @@ func environ(env []string, parts []*part) []string {
 	if slices.ContainsFunc(slots, func(own string) bool { return own != slots[0] }) {
 		env = append(env, "TPSL_ENV="+strings.Join(slots, ";"))
 	}
-	return hydra.ForSharedSpace(env)
+	return plan.ForSharedSpace(env)
 }

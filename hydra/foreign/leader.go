@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy"
 	"github.com/tpsl/tpsl/internal/topology"
@@ -41,7 +41,7 @@ func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
 		return 0, err
 	}
 	s := newSet(parts)
-	lone, err := proxy.StartLone(m.plan(r, parts), m.placement(parts), s.connections())
+	lone, err := proxy.StartLone(m.hostPlan(r, parts), m.placement(parts), s.connections())
 	if err != nil {
 		return 0, err
 	}
@@ -52,23 +52,23 @@ func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
 	return s.follow(lone)
 }
 
-// plan is a host's plan, of the one set.
-func (m *Member) plan(r Request, parts []*part) hydra.HostPlan {
-	set, readers := hydra.RankSet{Local: m.place}, hydra.Ranks{}
+// hostPlan is the plan of this host, with the one set.
+func (m *Member) hostPlan(r Request, parts []*part) plan.Host {
+	set, readers := plan.RankSet{Local: m.place}, plan.Ranks{}
 	for _, p := range parts {
 		set.Ranks = append(set.Ranks, p.Rank)
-		readers = append(readers, hydra.RankRange{First: p.Rank, Last: p.Rank})
+		readers = append(readers, plan.RankRange{First: p.Rank, Last: p.Rank})
 	}
-	host, _ := os.Hostname() // for messages
-	plan := hydra.HostPlan{
-		Host:     host,
+	name, _ := os.Hostname() // for messages
+	host := plan.Host{
+		Name:     name,
 		Ranks:    m.places,
-		Sets:     []hydra.RankSet{set},
-		Programs: []hydra.Program{{Args: r.Args, Env: environ(r.Environ, parts), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
+		Sets:     []plan.RankSet{set},
+		Programs: []plan.Program{{Args: r.Args, Env: environ(r.Environ, parts), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
 	}
-	plan.World.Size = m.Size
-	plan.Stdio.Stdin = readers
-	return plan
+	host.World.Size = m.Size
+	host.Stdio.Stdin = readers
+	return host
 }
 
 // placement returns the CPUs to which the launcher has bound the ranks, as far as one process may have them all. It is nil

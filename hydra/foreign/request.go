@@ -13,14 +13,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/pmi"
 )
 
 // A Request is what the members of a set are asked to run together.
 type Request struct {
 	PerProcess int
-	Mode       hydra.Mode
+	Mode       plan.Mode
 	Args       []string      // program and its arguments
 	Dir        string        // where it runs
 	Environ    []string      // the leader's counts

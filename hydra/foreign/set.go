@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy"
 )
@@ -48,7 +47,7 @@ type set struct {
 
 func newSet(parts []*part) *set {
 	return &set{
-		parts: parts, signals: hydra.CatchSignals(hydra.AsRank), events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
+		parts: parts, signals: procs.CatchSignals(procs.AsRank), events: make(chan func()), began: procs.Now(), lines: make(chan struct{}), fault: -1, lost: -1,
 		pids: map[int]int{}, early: map[int][]unix.Signal{}, recent: map[unix.Signal]round{},
 		collected: procs.Makers{}, ends: map[int]unix.WaitStatus{},
 	}

@@ -6,12 +6,11 @@ package proxy
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -35,9 +34,8 @@ func AllowedCPUs() (topology.Set, error) {
 
 // A placement is what the host's hardware decides about its ranks.
 type placement struct {
+	plan.Placement
 	machine *topology.Machine // nil where nothing depends on it
-	cpus    []topology.Set    // of each local rank; nil when ranks are not bound
-	spread  []int             // one CPU for each local rank that is not bound, or nil when there are too few
 	rails   []string          // the NIC of each local rank, or nil
 	gpus    []gpuSet          // of each local rank, or nil
 }
@@ -48,82 +46,25 @@ func (p *proxy) placeRanks() (placement, error) {
 	if err != nil {
 		return placement{}, err
 	}
-	if !p.needsHardware() {
-		return placement{}, nil
+	pl := placement{Placement: p.host.AsPlanned()}
+	if !p.host.NeedsHardware() {
+		return pl, nil
 	}
-	pl := placement{machine: topology.Read(os.DirFS("/sys"), allowed)}
-	if err := p.giveCPUs(&pl); err != nil {
-		return pl, fmt.Errorf("bind ranks on %s: %w", p.plan.Host, err)
+	if err := p.host.CheckCuts(); err != nil {
+		return pl, err
 	}
-	var placed hydra.Placed
-	if p.cutsByObject() {
-		if err := p.cutSets(pl); err != nil {
-			return pl, err
-		}
-		placed.Sets = p.plan.Sets
+	pl.machine = topology.Read(os.DirFS("/sys"), allowed)
+	if pl.Placement, err = p.host.Place(pl.machine); err != nil {
+		return pl, fmt.Errorf("bind ranks on %s: %w", p.host.Name, err)
 	}
 	if err := p.giveDevices(&pl); err != nil {
-		return pl, fmt.Errorf("give ranks on %s their devices: %w", p.plan.Host, err)
+		return pl, fmt.Errorf("give ranks on %s their devices: %w", p.host.Name, err)
 	}
-	if p.plan.Placement.Report {
-		placed.Report = p.report(pl)
+	if p.host.Hardware.Report {
+		pl.Report = p.report(pl)
 	}
-	if placed.Sets != nil || placed.Report != nil {
-		p.conn.SendValue(channel.Placed, placed)
+	if p.host.CutsByObject() || pl.Report != nil {
+		p.conn.SendValue(channel.Placed, pl.Placement)
 	}
 	return pl, nil
-}
-
-// giveCPUs binds the local ranks as the user wants them.
-func (p *proxy) giveCPUs(pl *placement) (err error) {
-	bind := p.plan.Placement.Bind
-	if bind.Active() {
-		pl.cpus, err = bind.Deal(p.plan.Ranks, p.plan.Placement.MapBy, pl.machine)
-	} else if bind.Object == "" && len(pl.machine.CPUs) >= p.plan.Ranks {
-		pl.spread = spread(pl.machine)
-	}
-	return err
-}
-
-// needsHardware reports whether anything depends on it: on big machines it takes long to read.
-func (p *proxy) needsHardware() bool {
-	shares := func(set hydra.RankSet) bool { return len(set.Ranks) > 1 }
-	want := p.plan.Placement
-	return want.Bind.Active() || want.Report || want.NICs != "" || want.GPUs != "" || want.MemBind.Active() || p.cutsByObject() || slices.ContainsFunc(p.plan.Sets, shares)
-}
-
-func (p *proxy) cutsByObject() bool {
-	return slices.ContainsFunc(p.plan.Programs, func(program hydra.Program) bool { return program.PerObject != "" })
-}
-
-// cutSets makes the rank sets that -rpp wants for each object of some kind.
-func (p *proxy) cutSets(pl placement) error {
-	for _, program := range p.plan.Programs {
-		if pl.cpus == nil && program.PerObject != "" && program.PerObject != "node" {
-			return fmt.Errorf("-rpp %s cuts by the ranks' binding, but -bind-to none leaves those on %s unbound; use -bind-to core, or -rpp K",
-				program.PerObject, p.plan.Host)
-		}
-	}
-	p.plan.Sets = hydra.CutSets(p.plan.Sets, p.plan.Programs, pl.cpus, pl.machine)
-	for _, set := range p.plan.Sets {
-		program := &p.plan.Programs[set.Program]
-		program.PerProcess = max(program.PerProcess, len(set.Ranks))
-	}
-	return nil
-}
-
-// spread orders CPUs so that every core comes once before any comes twice.
-func spread(m *topology.Machine) []int {
-	var order []int
-	for depth := 0; len(order) < len(m.CPUs); depth++ {
-		var cpus topology.Set
-		for _, core := range m.Objects(topology.Core) {
-			if depth < len(core.CPUs) {
-				cpus = append(cpus, core.CPUs[depth])
-			}
-		}
-		slices.Sort(cpus)
-		order = append(order, cpus...)
-	}
-	return order
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // descriptors are the two ends of a process's connections: child in the order of descriptors, from 0.
@@ -49,10 +49,10 @@ func (d *descriptors) closeOurs() {
 // control pipe, the output pipes of all ranks but the first and the stdin pipes of these.
 const firstSessionFD = 3
 
-func controlFD(set hydra.RankSet) int { return firstSessionFD + len(set.Ranks) }
+func controlFD(set plan.RankSet) int { return firstSessionFD + len(set.Ranks) }
 
 // streamFDs lists the descriptors of each rank's output and, if it has one, stdin: "stdout,stderr,stdin;stdout,stderr".
-func streamFDs(set hydra.RankSet, readers hydra.Ranks) string {
+func streamFDs(set plan.RankSet, readers plan.Ranks) string {
 	next := controlFD(set) + 1
 	stdin := next + 2*(len(set.Ranks)-1)
 	var list []string
@@ -77,7 +77,7 @@ func streamFDs(set hydra.RankSet, readers hydra.Ranks) string {
 
 // openDescriptors makes the connections of a process. The readers get a pipe as stdin, everybody else an empty one. Each
 // rank has its own streams if perRank says so, and a PMI socket if inherit does; the process has a control pipe if control does.
-func openDescriptors(set hydra.RankSet, readers hydra.Ranks, perRank, inherit, control bool) (d *descriptors, err error) {
+func openDescriptors(set plan.RankSet, readers plan.Ranks, perRank, inherit, control bool) (d *descriptors, err error) {
 	d = new(descriptors)
 	defer func() {
 		if err != nil {

@@ -31,7 +31,7 @@ func (p *proxy) checkDescriptors(starts []start) error {
 	}
 	if need += most; uint64(need) > limit.Cur { // a process's own ends are ours until it runs
 		return fmt.Errorf("%d ranks on %s need %d descriptors in mpiexec's proxy, but its limit is %d; raise it there (ulimit -Hn), or use more hosts",
-			ranks, p.plan.Host, need, limit.Cur)
+			ranks, p.host.Name, need, limit.Cur)
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (p *proxy) descriptorsOf(s start) (count int) {
 		count++
 	}
 	for _, rank := range s.set.Ranks {
-		if p.plan.Stdio.Stdin.Hold(rank) {
+		if p.host.Stdio.Stdin.Hold(rank) {
 			count++
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // A signal that comes before a rank has started reaches it all the same.
 func TestEarlySignal(t *testing.T) {
 	p := &proxy{byPID: map[int]*process{}}
 	p.signalAll(unix.SIGTERM)
-	proc := newProcess(hydra.RankSet{Ranks: []int{0}}, 0)
+	proc := newProcess(plan.RankSet{Ranks: []int{0}}, 0)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer null.Close()

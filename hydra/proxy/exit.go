@@ -72,7 +72,7 @@ func (p *proxy) examine(exit *channel.Exit, proc *process, ranks []int) {
 	}
 	p.failedFirst(ranks)
 	if status.CoreDump() {
-		exit.Core = procs.CoreFile(exit.PID, p.plan.Programs[proc.set.Program].Wdir, p.began)
+		exit.Core = procs.CoreFile(exit.PID, p.host.Programs[proc.set.Program].Wdir, p.began)
 	}
 	if isKill(status) {
 		if kills := procs.OOMKills(); kills > p.oomKills {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -88,13 +88,13 @@ func visible(env []string, m *topology.Machine) (variable string, pool []gpu, nu
 		if len(all) == 0 {
 			continue
 		}
-		if list, limited := hydra.Getenv(env, v.name); limited {
+		if list, limited := plan.Getenv(env, v.name); limited {
 			return v.name, named(list, all, m.CPUs), false
 		}
 		for i, d := range all {
 			pool = append(pool, gpu{strconv.Itoa(i), d.CPUs})
 		}
-		_, ordered := hydra.Getenv(env, "CUDA_DEVICE_ORDER")
+		_, ordered := plan.Getenv(env, "CUDA_DEVICE_ORDER")
 		return v.name, pool, !ordered
 	}
 	return "", nil, false

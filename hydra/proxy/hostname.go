@@ -7,30 +7,30 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // hostName returns the name or address under which ranks on other hosts find this one: as the user wrote it, unless an
 // interface was asked for.
-func hostName(plan hydra.HostPlan) (string, error) {
+func hostName(host plan.Host) (string, error) {
 	switch {
-	case plan.Iface != "":
-		return interfaceAddress(plan)
-	case plan.TellName:
-		return plan.Host, nil
+	case host.Iface != "":
+		return interfaceAddress(host)
+	case host.TellName:
+		return host.Name, nil
 	}
 	return "", nil
 }
 
 // interfaceAddress returns the interface's first address, IPv4 before IPv6.
-func interfaceAddress(plan hydra.HostPlan) (string, error) {
-	device, err := net.InterfaceByName(plan.Iface)
+func interfaceAddress(host plan.Host) (string, error) {
+	device, err := net.InterfaceByName(host.Iface)
 	if err != nil {
-		return "", fmt.Errorf("option -iface: find %s on %s: %w", plan.Iface, plan.Host, err)
+		return "", fmt.Errorf("option -iface: find %s on %s: %w", host.Iface, host.Name, err)
 	}
 	addrs, err := device.Addrs()
 	if err != nil {
-		return "", fmt.Errorf("option -iface: read addresses of %s on %s: %w", plan.Iface, plan.Host, err)
+		return "", fmt.Errorf("option -iface: read addresses of %s on %s: %w", host.Iface, host.Name, err)
 	}
 	found := ""
 	for _, addr := range addrs {
@@ -44,7 +44,7 @@ func interfaceAddress(plan hydra.HostPlan) (string, error) {
 		}
 	}
 	if found == "" {
-		return "", fmt.Errorf("option -iface: %s on %s has no address", plan.Iface, plan.Host)
+		return "", fmt.Errorf("option -iface: %s on %s has no address", host.Iface, host.Name)
 	}
 	return found, nil
 }

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
@@ -30,13 +30,13 @@ type linkedMPI struct {
 
 // linkedMPIOf finds the MPI library of a program: one that it names, else one of its closure, as a library of the program may be linked
 // with it. A file that is not ELF, or lacks libraries, has none: running it tells.
-func linkedMPIOf(path string, program hydra.Program) (found linkedMPI) {
+func linkedMPIOf(path string, program plan.Program) (found linkedMPI) {
 	root, err := image.Open(path)
 	if err != nil {
 		return found
 	}
 	defer root.Close()
-	libraryPath, _ := hydra.Getenv(program.Env, "LD_LIBRARY_PATH")
+	libraryPath, _ := plan.Getenv(program.Env, "LD_LIBRARY_PATH")
 	usual := root.Rpath == "" && root.Runpath == "" && libraryPath == ""
 	named := slices.IndexFunc(root.Needed, mayBeMPI)
 	if named >= 0 && usual && slices.Contains(soname.MPI, root.Needed[named]) {
@@ -99,17 +99,17 @@ func (p *proxy) addWitness(s *start) {
 	file, err := installed(witness)
 	library := s.way.library
 	switch {
-	case library.path == "" || library.speaksPMI || s.way.pmix || p.port != nil || p.plan.World.Size == 1:
-	case len(s.set.Ranks) > 1 || s.way.host != "" || s.way.settings != nil || len(p.plan.Tools) > 0:
+	case library.path == "" || library.speaksPMI || s.way.pmix || p.port != nil || p.host.World.Size == 1:
+	case len(s.set.Ranks) > 1 || s.way.host != "" || s.way.settings != nil || len(p.host.Tools) > 0:
 	case err != nil || strings.ContainsAny(file, " :;"):
 	default:
 		s.witnessed = true
 		preload := "LD_PRELOAD=" + file
-		if theirs, _ := hydra.Getenv(s.env, "LD_PRELOAD"); theirs != "" {
+		if theirs, _ := plan.Getenv(s.env, "LD_PRELOAD"); theirs != "" {
 			preload += ":" + theirs
 		}
 		settings := []string{preload, fmt.Sprintf("TPSL_CONTROL_FD=%d", controlFD(s.set))}
-		s.own, s.env = append(s.own, settings...), hydra.SetEnv(s.env, settings...)
+		s.own, s.env = append(s.own, settings...), plan.SetEnv(s.env, settings...)
 	}
 }
 
@@ -121,11 +121,11 @@ func (p *proxy) rankInitialized(proc *process, rank int) {
 	if spoke {
 		return
 	}
-	program := p.plan.Programs[proc.set.Program]
+	program := p.host.Programs[proc.set.Program]
 	remedy := "build the program with MPICH, or start it by the launcher of that library"
-	if p.plan.PMI.Version != "" {
-		remedy = fmt.Sprintf("leave -pmi %s out, %s", p.plan.PMI.Version, remedy)
+	if p.host.PMI.Version != "" {
+		remedy = fmt.Sprintf("leave -pmi %s out, %s", p.host.PMI.Version, remedy)
 	}
 	p.conn.Send(channel.Failed, proc.set.Program+1, fmt.Appendf(nil, "%s on %s: its MPI library (%s) does not speak the PMI of mpiexec, so each rank began a job of its own; %s",
-		program.Args[0], p.plan.Host, proc.library, remedy))
+		program.Args[0], p.host.Name, proc.library, remedy))
 }

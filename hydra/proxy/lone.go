@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -31,21 +31,21 @@ type Lone struct {
 
 // StartLone starts the one set of the plan, all of whose ranks read stdin. cpus has the CPUs of each of its ranks, or is
 // nil.
-func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lone, err error) {
-	p, set := &proxy{plan: plan}, plan.Sets[0]
+func StartLone(host plan.Host, cpus []topology.Set, c Connections) (lone Lone, err error) {
+	p, set := &proxy{host: host, programs: host.Programs}, host.Sets[0]
 	var pl placement
 	if cpus != nil {
-		pl.cpus = append(make([]topology.Set, set.Local), cpus...)
+		pl.Placement = plan.Placement{Sets: host.Sets, CPUs: append(make([]topology.Set, set.Local), cpus...), Bound: true}
 	} else if pl, err = p.placeRanks(); err != nil {
 		return lone, err
 	}
-	program := plan.Programs[set.Program]
+	program := host.Programs[set.Program]
 	path, way, err := p.resolve(program)
-	if err == nil && way.pmix && plan.World.Size > 1 {
+	if err == nil && way.pmix && host.World.Size > 1 {
 		err = errors.New("it needs PMIx, which mpiexec alone serves; start it by mpiexec")
 	}
 	if err != nil {
-		return lone, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], plan.Host, err)
+		return lone, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
 	}
 	s := p.startOf(set, path, way, pl)
 	d, err := loneDescriptors(set, way.host != "", c)
@@ -60,13 +60,13 @@ func StartLone(plan hydra.HostPlan, cpus []topology.Set, c Connections) (lone Lo
 	d.closeChild()
 	if err != nil {
 		d.closeOurs()
-		return lone, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], plan.Host, err)
+		return lone, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
 	}
 	return lone, nil
 }
 
 // loneDescriptors arranges the connections as openDescriptors does. The streams have no end of ours.
-func loneDescriptors(set hydra.RankSet, perRank bool, c Connections) (d *descriptors, err error) {
+func loneDescriptors(set plan.RankSet, perRank bool, c Connections) (d *descriptors, err error) {
 	d = new(descriptors)
 	defer func() {
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // lookPath finds a program as execvp(3) does, in the environment and directory it will run in. First come the folders of a
@@ -19,7 +19,7 @@ func lookPath(name, first string, env []string, dir string) (string, error) {
 		path := absolute(name, dir)
 		return path, executable(path)
 	}
-	search, _ := hydra.Getenv(env, "PATH")
+	search, _ := plan.Getenv(env, "PATH")
 	if first != "" {
 		search = first + ":" + search
 	}

@@ -144,13 +144,13 @@ func runRanks(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) (er
 		oomKills:  procs.OOMKills(),
 		log:       slog.New(slog.DiscardHandler),
 	}
-	if err := frame.Value(&p.plan); err != nil {
+	if err := frame.Value(&p.host); err != nil {
 		return err
 	}
-	if p.plan.Trace {
-		p.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("host", p.plan.Host)
+	if p.host.Trace {
+		p.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("host", p.host.Name)
 	}
 	p.up = newUpstream(conn)
-	p.server = pmi.NewServer(p.plan.World, p.plan.LocalRanks(), p.up, p, p.tracer())
+	p.server = pmi.NewServer(p.host.World, p.host.LocalRanks(), p.up, p, p.tracer())
 	return p.run(signals)
 }

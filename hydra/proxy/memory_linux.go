@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -25,18 +25,18 @@ var policies = map[string]int{"firsttouch": unix.MPOL_LOCAL, "bind": unix.MPOL_B
 const nodeMask = 8 * 1024
 
 // memoryOf returns the memory policy of a set's process, or nil.
-func (p *proxy) memoryOf(set hydra.RankSet, pl placement) (*memory, error) {
-	want := p.plan.Placement.MemBind
+func (p *proxy) memoryOf(set plan.RankSet, pl placement) (*memory, error) {
+	want := p.host.Hardware.MemBind
 	if !want.Active() {
 		return nil, nil
 	}
-	cpus := union(set, pl.cpus)
+	cpus := pl.ProcessCPUs(set)
 	if cpus == nil {
 		cpus = pl.machine.CPUs
 	}
 	nodes, err := want.NodesOf(cpus, pl.machine)
 	if err != nil {
-		return nil, fmt.Errorf("-membind on %s: %w", p.plan.Host, err)
+		return nil, fmt.Errorf("-membind on %s: %w", p.host.Name, err)
 	}
 	return &memory{want.Policy, nodes}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
@@ -29,12 +29,12 @@ type way struct {
 
 // share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and
 // refuses a program whose ranks cannot.
-func share(path string, program hydra.Program) (w way, err error) {
-	shared := program.Mode == hydra.ModeShared
+func share(path string, program plan.Program) (w way, err error) {
+	shared := program.Mode == plan.ModeShared
 	if program.PerProcess == 1 && !shared {
 		return w, nil
 	}
-	libraryPath, _ := hydra.Getenv(program.Env, "LD_LIBRARY_PATH")
+	libraryPath, _ := plan.Getenv(program.Env, "LD_LIBRARY_PATH")
 	libraries := search.New(libraryPath).In(program.Wdir)
 	closure, err := libraries.Closure(path)
 	if errors.Is(err, image.ErrNotELF) || errors.Is(err, image.ErrTruncated) {
@@ -51,9 +51,9 @@ func share(path string, program hydra.Program) (w way, err error) {
 	linked := func(name string) bool { return closure.Find(name) != nil }
 	withMPI := slices.ContainsFunc(soname.MPI, linked)
 	switch {
-	case program.Mode == hydra.ModePrivate && linked(soname.Libtpsl):
+	case program.Mode == plan.ModePrivate && linked(soname.Libtpsl):
 		return w, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
-	case program.Mode == hydra.ModePrivate:
+	case program.Mode == plan.ModePrivate:
 		return private(closure, program, libraries)
 	case linked(soname.Libtpsl):
 		return w, nil
@@ -78,7 +78,7 @@ func preloading(env []string) ([]string, error) {
 		return nil, err
 	}
 	var files []string
-	if theirs, _ := hydra.Getenv(env, "LD_PRELOAD"); theirs != "" {
+	if theirs, _ := plan.Getenv(env, "LD_PRELOAD"); theirs != "" {
 		files = append(files, theirs)
 	}
 	for _, name := range soname.MPI {
@@ -94,7 +94,7 @@ func finding(env []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if theirs, _ := hydra.Getenv(env, "LD_LIBRARY_PATH"); theirs != "" {
+	if theirs, _ := plan.Getenv(env, "LD_LIBRARY_PATH"); theirs != "" {
 		folder += ":" + theirs
 	}
 	return []string{"LD_LIBRARY_PATH=" + folder}, nil

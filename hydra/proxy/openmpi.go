@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/soname"
 )
 
 // needsPMIx reports whether a program's ranks are served by PMIx, which those of Open MPI need: without it each would be a
 // job of one. An error says why they cannot be. The library is the program's for MPI, "" if none is known.
-func (p *proxy) needsPMIx(library string, program hydra.Program) (bool, error) {
-	switch p.plan.PMI.Version {
+func (p *proxy) needsPMIx(library string, program plan.Program) (bool, error) {
+	switch p.host.PMI.Version {
 	case "1", "2":
 		return false, nil
 	case "x":
@@ -24,22 +24,22 @@ func (p *proxy) needsPMIx(library string, program hydra.Program) (bool, error) {
 		return false, nil
 	}
 	err := p.canServePMIx(fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library), program)
-	if err != nil && p.plan.World.Size == 1 && p.plan.Group == 0 {
+	if err != nil && p.host.World.Size == 1 && p.host.Group == 0 {
 		return false, nil // a job of one needs nobody
 	}
 	return err == nil, err
 }
 
 // canServePMIx says why ranks cannot be served by PMIx.
-func (p *proxy) canServePMIx(why string, program hydra.Program) error {
+func (p *proxy) canServePMIx(why string, program plan.Program) error {
 	_, missing := installed(pmixHelper)
 	switch {
 	case missing != nil:
 		return fmt.Errorf("%s, and this tpsl was built without lib/tpsl/pmix, which serves it; install libpmix-dev and build tpsl anew, build the program "+
 			"with MPICH, start it by Open MPI's own mpirun, or give -pmi 2 if its MPI library speaks that", why)
-	case program.PerProcess > 1 || program.PerObject != "" || program.Mode == hydra.ModeShared:
+	case program.PerProcess > 1 || program.PerObject != "" || program.Mode == plan.ModeShared:
 		return fmt.Errorf("%s, and mpiexec serves that to ranks in processes of their own only; use -rpp 1 without -tpsl", why)
-	case p.plan.PMI.Port:
+	case p.host.PMI.Port:
 		return fmt.Errorf("%s, and that has a port of its own; leave -pmi-port out", why)
 	}
 	return nil

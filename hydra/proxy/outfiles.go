@@ -13,8 +13,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // An outFile takes the output of the ranks for which a pattern gives its name.
@@ -28,7 +28,7 @@ type outFile struct {
 func (p *proxy) openFiles(starts []start) error {
 	p.files = map[string]*outFile{}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if p.plan.Group == 0 {
+	if p.host.Group == 0 {
 		flags |= os.O_TRUNC // what ranks spawn adds to their files where the pattern has no %g
 	}
 	for _, f := range p.outputFiles(starts) {
@@ -43,7 +43,7 @@ func (p *proxy) openFiles(starts []start) error {
 
 type namedFile struct {
 	name  string
-	first hydra.RankSet // of those that write it
+	first plan.RankSet // of those that write it
 }
 
 // outputFiles lists the output files of all ranks.
@@ -63,11 +63,11 @@ func (p *proxy) outputFiles(starts []start) (files []namedFile) {
 }
 
 // outputsOf returns the ranks that have an output of their own: each one in private mode, else the set.
-func outputsOf(s start) []hydra.RankSet {
+func outputsOf(s start) []plan.RankSet {
 	if s.way.host == "" {
-		return []hydra.RankSet{s.set}
+		return []plan.RankSet{s.set}
 	}
-	var own []hydra.RankSet
+	var own []plan.RankSet
 	for _, rank := range s.set.Ranks {
 		own = append(own, s.set.Only(rank))
 	}
@@ -75,33 +75,33 @@ func outputsOf(s start) []hydra.RankSet {
 }
 
 // fileName returns the file of a stream, or "" when it goes to mpiexec or nowhere.
-func (p *proxy) fileName(from hydra.RankSet, stream channel.Kind) string {
-	pattern := p.plan.Stdio.OutFile
+func (p *proxy) fileName(from plan.RankSet, stream channel.Kind) string {
+	pattern := p.host.Stdio.OutFile
 	if stream == channel.Stderr {
-		pattern = p.plan.Stdio.ErrFile
+		pattern = p.host.Stdio.ErrFile
 	}
-	if pattern == "" || !p.plan.Stdio.From.HoldAny(from.Ranks) {
+	if pattern == "" || !p.host.Stdio.From.HoldAny(from.Ranks) {
 		return ""
 	}
 	at := p.place(from)
 	at.Seconds = 0 // files are opened as the job begins
 	name := pattern.Expand(at)
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.plan.Dir, name)
+		name = filepath.Join(p.host.Dir, name)
 	}
 	return filepath.Clean(name)
 }
 
 // fileError names rank, host and file of an error.
-func (p *proxy) fileError(from hydra.RankSet, verb, name string, err error) error {
+func (p *proxy) fileError(from plan.RankSet, verb, name string, err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		err = path.Err
 	}
-	return fmt.Errorf("%s output file %s of %s on %s: %w", verb, name, from.Name(), p.plan.Host, err)
+	return fmt.Errorf("%s output file %s of %s on %s: %w", verb, name, from.Name(), p.host.Name, err)
 }
 
 // writeFile writes whole lines. After an error, which ends the job, nothing more is written.
-func (p *proxy) writeFile(from hydra.RankSet, name string, text []byte) {
+func (p *proxy) writeFile(from plan.RankSet, name string, text []byte) {
 	f := p.files[name]
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *proxy) closeFiles() {
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		f := p.files[name]
 		if err := f.file.Close(); err != nil && !f.broken {
-			p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "close output file %s on %s: %v", name, p.plan.Host, err))
+			p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "close output file %s on %s: %v", name, p.host.Name, err))
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestCloseFilesInOrder(t *testing.T) {
 	p := &proxy{files: map[string]*outFile{}}
 	trunk := channel.New(bytes.NewReader(nil), nopCloser{&sent})
 	p.conn = trunk.Conn(0)
-	p.plan.Host = "here"
+	p.host.Name = "here"
 	var want []string
 	for i := range 9 {
 		name := filepath.Join(t.TempDir(), fmt.Sprint(i))

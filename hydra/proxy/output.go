@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 const (
@@ -27,23 +27,23 @@ const (
 )
 
 // cutter returns what takes one output stream of some ranks where it belongs, whole lines at a time.
-func (p *proxy) cutter(from hydra.RankSet, stream channel.Kind) *lineCutter {
+func (p *proxy) cutter(from plan.RankSet, stream channel.Kind) *lineCutter {
 	lines := &lineCutter{emit: func(text []byte) { p.sendOutput(from, stream, text) }}
 	name := p.fileName(from, stream)
 	switch {
-	case !p.plan.Stdio.From.HoldAny(from.Ranks):
+	case !p.host.Stdio.From.HoldAny(from.Ranks):
 		lines.emit = func([]byte) {}
 	case name != "":
 		lines.emit = func(text []byte) { p.writeFile(from, name, text) }
 	}
-	if p.plan.Stdio.Label != "" {
+	if p.host.Stdio.Label != "" {
 		lines.prefix = p.label(from, name == "" && p.coloured(stream))
 	}
 	return lines
 }
 
 // forward reads one output stream of some ranks to its end.
-func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) {
+func (p *proxy) forward(from plan.RankSet, stream channel.Kind, pipe *os.File) {
 	lines := p.cutter(from, stream)
 	if stream == channel.Stderr {
 		kept, emit := new(words), lines.emit
@@ -63,9 +63,9 @@ func (p *proxy) forward(from hydra.RankSet, stream channel.Kind, pipe *os.File) 
 }
 
 // label returns what makes the text in front of each line.
-func (p *proxy) label(from hydra.RankSet, coloured bool) func() string {
+func (p *proxy) label(from plan.RankSet, coloured bool) func() string {
 	return func() string {
-		text := p.plan.Stdio.Label.Expand(p.place(from))
+		text := p.host.Stdio.Label.Expand(p.place(from))
 		if !coloured {
 			return text
 		}
@@ -75,16 +75,16 @@ func (p *proxy) label(from hydra.RankSet, coloured bool) func() string {
 }
 
 func (p *proxy) coloured(stream channel.Kind) bool {
-	return stream == channel.Stdout && p.plan.ColourOut || stream == channel.Stderr && p.plan.ColourErr
+	return stream == channel.Stdout && p.host.ColourOut || stream == channel.Stderr && p.host.ColourErr
 }
 
 // place is what patterns stand for here and now.
-func (p *proxy) place(from hydra.RankSet) hydra.Place {
-	return hydra.Place{
-		Group:   p.plan.Group,
+func (p *proxy) place(from plan.RankSet) plan.Origin {
+	return plan.Origin{
+		Group:   p.host.Group,
 		Label:   from.Label(),
-		Proxy:   p.plan.ID,
-		Host:    p.plan.Host,
+		Proxy:   p.host.ID,
+		Host:    p.host.Name,
 		Seconds: int(time.Since(p.began).Seconds()),
 	}
 }
@@ -97,7 +97,7 @@ func (p *proxy) copyLines(lines *lineCutter, pipe *os.File) {
 			lines.write(whatIsThere(pipe))
 			return
 		}
-		if p.plan.Prompt && len(lines.partial) > 0 {
+		if p.host.Prompt && len(lines.partial) > 0 {
 			_ = pipe.SetReadDeadline(time.Now().Add(promptPause)) // pipes take deadlines
 		}
 		n, err := pipe.Read(chunk)
@@ -139,7 +139,7 @@ func (p *proxy) endReading() {
 	}
 }
 
-func (p *proxy) sendOutput(from hydra.RankSet, stream channel.Kind, text []byte) {
+func (p *proxy) sendOutput(from plan.RankSet, stream channel.Kind, text []byte) {
 	for len(text) > 0 {
 		part := text[:min(len(text), maxFrame)]
 		text = text[len(part):]

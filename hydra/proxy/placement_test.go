@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 	"github.com/tpsl/tpsl/internal/topology/topologytest"
 )
@@ -18,12 +18,6 @@ func cpus(t testing.TB, list string) topology.Set {
 	s, err := topology.ParseSet(list)
 	require.NoError(t, err)
 	return s
-}
-
-func TestSpread(t *testing.T) {
-	smt := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2, Adjacent: true}.Tree(), cpus(t, "0-4,6-7"))
-	assert.Equal(t, []int{0, 2, 4, 6, 1, 3, 7}, spread(smt))
-	assert.Equal(t, []int{1, 5, 9}, spread(topology.Read(topologytest.FourNodes.Tree(), cpus(t, "1,5,9"))))
 }
 
 func TestDescribe(t *testing.T) {
@@ -48,25 +42,23 @@ func TestDescribe(t *testing.T) {
 
 func TestReportBindings(t *testing.T) {
 	m := topology.Read(topologytest.FourNodes.Tree(), cpus(t, "0-31"))
-	p := &proxy{plan: hydra.HostPlan{
-		Host: "h", Ranks: 3, Programs: []hydra.Program{{PerProcess: 2}},
-		Sets: []hydra.RankSet{{Ranks: []int{4, 5}}, {Ranks: []int{6}, Local: 2}},
-	}}
+	sets := []plan.RankSet{{Ranks: []int{4, 5}}, {Ranks: []int{6}, Local: 2}}
+	p := &proxy{host: plan.Host{Name: "h", Ranks: 3, Programs: []plan.Program{{PerProcess: 2}}}}
 	for _, c := range []struct {
 		pl   placement
 		want []string
 	}{
-		{placement{machine: m, cpus: []topology.Set{{0}, {8}, {9}}}, []string{
+		{placement{Placement: plan.Placement{Sets: sets, CPUs: []topology.Set{{0}, {8}, {9}}, Bound: true}, machine: m}, []string{
 			"rank 4 on h (ranks 4-5 in one process): CPU 0: core 0 of socket 0; NUMA node 0",
 			"rank 5 on h (ranks 4-5 in one process): CPU 8: core 8 of socket 0; NUMA node 1",
 			"rank 6 on h: CPU 9: core 9 of socket 0; NUMA node 1",
 		}},
-		{placement{machine: m, spread: []int{3, 4, 5}}, []string{
+		{placement{Placement: plan.Placement{Sets: sets, CPUs: []topology.Set{{3}, {4}, nil}}, machine: m}, []string{
 			"rank 4 on h (ranks 4-5 in one process): CPU 3: core 3 of socket 0; NUMA node 0",
 			"rank 5 on h (ranks 4-5 in one process): CPU 4: core 4 of socket 0; NUMA node 0",
 			"rank 6 on h: not bound, CPUs 0-31: socket 0; NUMA nodes 0-3",
 		}},
-		{placement{machine: m, cpus: []topology.Set{{0}, {8}, {9}}, rails: []string{"eth0", "eth1", "eth0"}}, []string{
+		{placement{Placement: plan.Placement{Sets: sets, CPUs: []topology.Set{{0}, {8}, {9}}, Bound: true}, machine: m, rails: []string{"eth0", "eth1", "eth0"}}, []string{
 			"rank 4 on h (ranks 4-5 in one process): CPU 0: core 0 of socket 0; NUMA node 0; UCX_NET_DEVICES=eth0",
 			"rank 5 on h (ranks 4-5 in one process): CPU 8: core 8 of socket 0; NUMA node 1; UCX_NET_DEVICES=eth1",
 			"rank 6 on h: CPU 9: core 9 of socket 0; NUMA node 1; UCX_NET_DEVICES=eth0",

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -64,22 +64,22 @@ func (p *proxy) startPMIx(starts []start) error {
 	}
 	if i := slices.IndexFunc(starts, func(s start) bool { return !served(s) }); i >= 0 {
 		return fmt.Errorf("%s on %s is not linked with Open MPI, but others of this job are; give -pmi x to serve it by PMIx, too",
-			starts[i].args[0], p.plan.Host)
+			starts[i].args[0], p.host.Name)
 	}
 	err := p.forkPMIx()
 	if err == nil {
-		err = p.describePMIx(p.plan.World.KVSName)
+		err = p.describePMIx(p.host.World.KVSName)
 	}
 	if err == nil {
 		err = p.pmix.await()
 	}
 	if err != nil {
-		return fmt.Errorf("serve PMIx on %s: %w", p.plan.Host, err)
+		return fmt.Errorf("serve PMIx on %s: %w", p.host.Name, err)
 	}
 	for i, s := range starts {
 		settings := append(p.giveWay(s.env), p.pmix.env[s.set.Ranks[0]]...)
 		starts[i].own = append(slices.DeleteFunc(s.own, isPMI), settings...)
-		starts[i].env = hydra.SetEnv(slices.DeleteFunc(s.env, isPMI), settings...)
+		starts[i].env = plan.SetEnv(slices.DeleteFunc(s.env, isPMI), settings...)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (p *proxy) startPMIx(starts []start) error {
 func (p *proxy) giveWay(env []string) []string {
 	const crowded = "OMPI_MCA_mpi_oversubscribe"
 	cpus, err := AllowedCPUs()
-	if _, set := hydra.Getenv(env, crowded); set || err != nil || p.plan.Ranks <= len(cpus) {
+	if _, set := plan.Getenv(env, crowded); set || err != nil || p.host.Ranks <= len(cpus) {
 		return nil
 	}
 	return []string{crowded + "=1"}
@@ -103,8 +103,8 @@ func (p *proxy) forkPMIx() error {
 		return err
 	}
 	helper := newPMIx()
-	helper.folder = p.plan.PMIxFolder()
-	helper.gather = pmi.NewGather(p.plan.World.Size, p.plan.LocalRanks(), p.up)
+	helper.folder = p.host.PMIxFolder()
+	helper.gather = pmi.NewGather(p.host.World.Size, p.host.LocalRanks(), p.up)
 	if err := os.Mkdir(helper.folder, 0o700); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (p *proxy) forkPMIx() error {
 	helper.stdin, helper.output = pipes[0].ours, pipes[1].ours
 	helper.lines, helper.said = bufio.NewReader(helper.output), p.hear(pipes[2].ours)
 	_ = helper.output.SetReadDeadline(time.Now().Add(pmixLimit)) // pipes have deadlines
-	args := []string{file, p.plan.World.KVSName, helper.folder, p.plan.Host}
+	args := []string{file, p.host.World.KVSName, helper.folder, p.host.Name}
 	_, err = syscall.ForkExec(file, args, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{pipes[0].its.Fd(), pipes[1].its.Fd(), pipes[2].its.Fd()},
@@ -151,8 +151,8 @@ func (p *proxy) describePMIx(space string) error {
 		return errors.New(layout.Error)
 	}
 	self := -1
-	if space == p.plan.World.KVSName {
-		self = slices.Index(layout.Hosts, p.plan.Host)
+	if space == p.host.World.KVSName {
+		self = slices.Index(layout.Hosts, p.host.Name)
 	}
 	p.pmix.tell("job", space, len(layout.Programs), layout.Universe, self)
 	for i, host := range layout.Hosts {

@@ -95,7 +95,7 @@ func (p *proxy) logged(id string, words []string) {
 // barriers, those of several at mpiexec.
 func (p *proxy) meet(verb, id string, words []string) {
 	who, here := p.whoMeets(words[0])
-	arrival := pmi.Arrival{Count: here, Puts: []pmi.Entry{{Key: strconv.Itoa(p.plan.ID), Value: string(bytesOf(words[1]))}}}
+	arrival := pmi.Arrival{Count: here, Puts: []pmi.Entry{{Key: strconv.Itoa(p.host.ID), Value: string(bytesOf(words[1]))}}}
 	leave := func(union []pmi.Entry, err error) {
 		var all []byte
 		for _, e := range union {
@@ -103,7 +103,7 @@ func (p *proxy) meet(verb, id string, words []string) {
 		}
 		p.pmix.done(id, err, word(all))
 	}
-	own, isOwn := who[p.plan.World.KVSName]
+	own, isOwn := who[p.host.World.KVSName]
 	if isOwn && len(who) == 1 {
 		arrival.Barrier = strings.Replace(own, "*", "WORLD", 1) + ":" + verb
 		p.pmix.gather.Enter(arrival, leave)
@@ -149,8 +149,8 @@ func (p *proxy) whoMeets(text string) (who map[string]string, here int) {
 			who[space] = "*"
 		}
 	}
-	local := p.plan.LocalRanks()
-	if who[p.plan.World.KVSName] == "*" {
+	local := p.host.LocalRanks()
+	if who[p.host.World.KVSName] == "*" {
 		here = len(local)
 	}
 	for space, list := range ranks {
@@ -160,7 +160,7 @@ func (p *proxy) whoMeets(text string) (who map[string]string, here int) {
 		slices.Sort(list)
 		list = slices.Compact(list)
 		who[space] = commaList(list)
-		if space == p.plan.World.KVSName {
+		if space == p.host.World.KVSName {
 			here = len(slices.DeleteFunc(local, func(rank int) bool { return !slices.Contains(list, rank) }))
 		}
 	}

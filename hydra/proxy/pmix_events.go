@@ -65,7 +65,7 @@ func (p *proxy) servePMIx() {
 		}
 	}
 	if !p.pmix.closed.Load() {
-		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "serve PMIx on %s: %v", p.plan.Host, why))
+		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "serve PMIx on %s: %v", p.host.Name, why))
 		p.end()
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -31,15 +31,15 @@ func testHelper(t *testing.T) (p *proxy, in, out *os.File) {
 	require.NoError(t, err)
 	fromHelper, out, err := os.Pipe()
 	require.NoError(t, err)
-	set := hydra.RankSet{Ranks: []int{0}}
+	set := plan.RankSet{Ranks: []int{0}}
 	p = &proxy{windows: map[channel.Kind]*channel.Window{}, processes: []*process{newProcess(set, 0)}}
-	p.plan = hydra.HostPlan{World: pmi.World{Size: 1, KVSName: testSpace}, Sets: []hydra.RankSet{set}}
-	p.plan.Stdio.From = hydra.Ranks{{First: 0, Last: 0}}
+	p.host = plan.Host{World: pmi.World{Size: 1, KVSName: testSpace}, Sets: []plan.RankSet{set}}
+	p.host.Stdio.From = plan.Ranks{{First: 0, Last: 0}}
 	p.conn = channel.New(bytes.NewReader(nil), nopCloser{io.Discard}).Conn(0)
 	p.up = newUpstream(p.conn)
 	p.pmix = newPMIx()
 	p.pmix.env[0] = []string{"PMIX_RANK=0"}
-	p.pmix.lines, p.pmix.stdin, p.pmix.gather = bufio.NewReader(fromHelper), toHelper, pmi.NewGather(1, p.plan.LocalRanks(), p.up)
+	p.pmix.lines, p.pmix.stdin, p.pmix.gather = bufio.NewReader(fromHelper), toHelper, pmi.NewGather(1, p.host.LocalRanks(), p.up)
 	go p.servePMIx()
 	limit := time.Now().Add(time.Minute)
 	require.NoError(t, errors.Join(out.SetWriteDeadline(limit), in.SetReadDeadline(limit)))

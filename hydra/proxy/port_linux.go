@@ -37,15 +37,15 @@ type port struct {
 
 // openPort opens the port where the user wants one.
 func (p *proxy) openPort() error {
-	if !p.plan.PMI.Port {
+	if !p.host.PMI.Port {
 		return nil
 	}
-	for _, set := range p.plan.Sets {
+	for _, set := range p.host.Sets {
 		if len(set.Ranks) > 1 {
 			return fmt.Errorf("-pmi-port serves one rank per process; %s inherit their sockets without it", set.Name())
 		}
 	}
-	listener, err := listen(p.plan.PMI.PortRange)
+	listener, err := listen(p.host.PMI.PortRange)
 	if err != nil {
 		return fmt.Errorf("open the PMI port: %w", err)
 	}

@@ -10,33 +10,31 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
 func (p *proxy) prepare() ([]start, error) {
-	for i := range p.plan.Programs {
-		p.plan.Programs[i].AddHostEnv(os.Environ())
-	}
 	pl, err := p.placeRanks()
 	if err != nil {
 		return nil, err
 	}
-	if p.hostName, err = hostName(p.plan); err != nil {
+	p.programs = p.host.ProgramsAs(pl.Placement, os.Environ())
+	if p.hostName, err = hostName(p.host); err != nil {
 		return nil, err
 	}
-	paths, ways := make([]string, len(p.plan.Programs)), make([]way, len(p.plan.Programs))
-	for i := range p.plan.Programs {
-		if !slices.ContainsFunc(p.plan.Sets, func(set hydra.RankSet) bool { return set.Program == i }) {
+	paths, ways := make([]string, len(p.programs)), make([]way, len(p.programs))
+	for i := range p.programs {
+		if !slices.ContainsFunc(pl.Sets, func(set plan.RankSet) bool { return set.Program == i }) {
 			continue // it runs on other hosts only, and need not be here
 		}
-		program := p.plan.Programs[i]
+		program := p.programs[i]
 		if paths[i], ways[i], err = p.resolve(program); err != nil {
-			return nil, programError{i, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.plan.Host, err)}
+			return nil, programError{i, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.host.Name, err)}
 		}
 	}
 	var starts []start
-	for _, set := range p.plan.Sets {
+	for _, set := range pl.Sets {
 		s := p.startOf(set, paths[set.Program], ways[set.Program], pl)
 		if err := p.addTool(&s); err != nil {
 			return nil, err
@@ -57,8 +55,8 @@ func (p *proxy) prepare() ([]start, error) {
 }
 
 // startOf returns what starts a set.
-func (p *proxy) startOf(set hydra.RankSet, path string, w way, pl placement) start {
-	program := p.plan.Programs[set.Program]
+func (p *proxy) startOf(set plan.RankSet, path string, w way, pl placement) start {
+	program := p.programs[set.Program]
 	own := append(p.identity(set, w, pl), w.settings...)
 	args := program.Args
 	if w.host != "" {
@@ -68,16 +66,16 @@ func (p *proxy) startOf(set hydra.RankSet, path string, w way, pl placement) sta
 		set:  set,
 		path: path,
 		args: args,
-		env:  hydra.SetEnv(program.Env, own...),
+		env:  plan.SetEnv(program.Env, own...),
 		own:  own,
 		dir:  program.Wdir,
-		cpus: union(set, pl.cpus),
+		cpus: pl.ProcessCPUs(set),
 		way:  w,
 	}
 }
 
 // resolve finds a program and how its ranks share a process.
-func (p *proxy) resolve(program hydra.Program) (path string, w way, err error) {
+func (p *proxy) resolve(program plan.Program) (path string, w way, err error) {
 	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
 		return "", w, fmt.Errorf("working directory %s: %w", program.Wdir, err)
 	}

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
 // private makes the way of a program that is loaded once per rank, or says why it cannot be.
-func private(needs *search.Closure, p hydra.Program, libraries *search.Path) (w way, err error) {
+func private(needs *search.Closure, p plan.Program, libraries *search.Path) (w way, err error) {
 	program := needs.Objects[0]
 	refuse := func(why string) (way, error) {
 		return way{}, fmt.Errorf("-rpp %d loads the program once per rank, but it is %s, or use -rpp 1", p.PerProcess, why)
@@ -38,7 +38,7 @@ func private(needs *search.Closure, p hydra.Program, libraries *search.Path) (w 
 	if w.host, err = installed("host"); err != nil {
 		return w, fmt.Errorf("-rpp %d needs the host of private programs: %w; install tpsl anew", p.PerProcess, err)
 	}
-	preload, _ := hydra.Getenv(p.Env, "LD_PRELOAD")
+	preload, _ := plan.Getenv(p.Env, "LD_PRELOAD")
 	w.tools, w.heaps = splitPreload(preload, libraries)
 	for _, o := range needs.Objects[1:] {
 		if o.Heap() {

@@ -11,14 +11,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // A process runs one rank set.
 type process struct {
-	set   hydra.RankSet
+	set   plan.RankSet
 	index int // in the plan
 	pid   int
 	ended chan struct{}         // closed when the process was collected
@@ -40,7 +40,7 @@ type process struct {
 	dead        int         // the rank whose death by a signal ends the set, or -1
 }
 
-func newProcess(set hydra.RankSet, index int) *process {
+func newProcess(set plan.RankSet, index int) *process {
 	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, dead: -1, ranks: map[int]int{}}
 	proc.left, proc.over = map[int]chan struct{}{}, map[int]chan struct{}{}
 	for _, rank := range set.Ranks {
@@ -75,7 +75,7 @@ func (p *proxy) processOf(rank int) *process {
 
 // A start is what is needed to run one rank set, resolved before any of them runs.
 type start struct {
-	set    hydra.RankSet
+	set    plan.RankSet
 	path   string
 	args   []string
 	env    []string
@@ -97,14 +97,14 @@ func (p *proxy) startAll(starts []start) error {
 		if err := p.start(i, s); errors.Is(err, errEnding) {
 			return nil
 		} else if err != nil {
-			return programError{s.set.Program, fmt.Errorf("cannot run %s on %s: %w", s.args[0], p.plan.Host, err)}
+			return programError{s.set.Program, fmt.Errorf("cannot run %s on %s: %w", s.args[0], p.host.Name, err)}
 		}
 	}
 	return nil
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set, p.plan.Stdio.Stdin, s.way.host != "", p.port == nil && p.pmix == nil, len(s.set.Ranks) > 1 || s.witnessed)
+	d, err := openDescriptors(s.set, p.host.Stdio.Stdin, s.way.host != "", p.port == nil && p.pmix == nil, len(s.set.Ranks) > 1 || s.witnessed)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/pmi"
 )
@@ -36,23 +36,25 @@ const (
 
 // A proxy is the live state of one host's part of the job.
 type proxy struct {
-	trunk   *channel.Trunk
-	conn    *channel.Conn
-	plan    hydra.HostPlan
-	server  *pmi.Server
-	up      *upstream
-	single  *singleton // guarded by mu; nil where we start the ranks
-	port    *port      // nil where ranks inherit their PMI sockets
-	pmix    *pmix      // nil where ranks are served by PMI
-	log     *slog.Logger
-	windows map[channel.Kind]*channel.Window // of the output streams
-	stdin   *stdinFan
-	files   map[string]*outFile
-	output  sync.WaitGroup // goroutines that read the sets' output
-	swept   atomic.Bool    // no process of the ranks' is left
-	began   time.Time
-	group   *procs.Group   // of the sets' processes; nil where none can be made. After the first is started it stays
-	running sync.WaitGroup // processes whose end is not reported yet
+	trunk *channel.Trunk
+	conn  *channel.Conn
+	host  plan.Host // what mpiexec has ordered
+	// programs are those of the host, with what only the host knows of them.
+	programs []plan.Program
+	server   *pmi.Server
+	up       *upstream
+	single   *singleton // guarded by mu; nil where we start the ranks
+	port     *port      // nil where ranks inherit their PMI sockets
+	pmix     *pmix      // nil where ranks are served by PMI
+	log      *slog.Logger
+	windows  map[channel.Kind]*channel.Window // of the output streams
+	stdin    *stdinFan
+	files    map[string]*outFile
+	output   sync.WaitGroup // goroutines that read the sets' output
+	swept    atomic.Bool    // no process of the ranks' is left
+	began    time.Time
+	group    *procs.Group   // of the sets' processes; nil where none can be made. After the first is started it stays
+	running  sync.WaitGroup // processes whose end is not reported yet
 
 	hostName string // as ranks are told; "" tells them none
 	rdma     rdma   // guarded by itself
@@ -80,7 +82,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err := p.openPort(); err != nil {
 		return err
 	}
-	p.group = procs.NewGroup(p.plan.GroupName())
+	p.group = procs.NewGroup(p.host.CgroupName())
 	defer func() { p.group.Remove() }()
 	go p.handleSignals(signals)
 	go p.receive()
@@ -116,7 +118,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 
 // ready returns what starts the ranks once that can succeed.
 func (p *proxy) ready() (begin func() error, err error) {
-	if p.plan.PMI.IsSingleton() {
+	if p.host.PMI.IsSingleton() {
 		return p.adopt, nil
 	}
 	starts, err := p.prepare()
@@ -177,7 +179,7 @@ func (p *proxy) receive() {
 		p.handle(frame)
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, fs.ErrClosed) {
-		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "proxy on %s: %v", p.plan.Host, err))
+		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "proxy on %s: %v", p.host.Name, err))
 	}
 	for _, window := range p.windows {
 		window.Close()

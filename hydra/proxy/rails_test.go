@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/internal/topology"
 	"github.com/tpsl/tpsl/internal/topology/topologytest"
@@ -28,18 +28,18 @@ func TestRails(t *testing.T) {
 		{Name: "mlx5_0:1", RDMA: true, State: "up", Speed: 100000, CPUs: "0-1"},
 		{Name: "mlx5_1:1", RDMA: true, State: "up", Speed: 100000, CPUs: "2-3"},
 	}
-	core, err := hydra.ParseBinding("core")
+	core, err := plan.ParseBinding("core")
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		ranks, perProcess int
-		bind              hydra.Binding
+		bind              plan.Binding
 		cpus, nics        string
 	}{
 		"bound":                      {4, 1, core, "0 1 2 3", "mlx5_0:1 mlx5_0:1 mlx5_1:1 mlx5_1:1"},
-		"not bound":                  {3, 1, hydra.Binding{}, "0-3 0-3 0-3", "mlx5_0:1 mlx5_1:1 mlx5_0:1"},
-		"ranks of a process":         {4, 2, hydra.Binding{}, "0 1 2 3", "mlx5_0:1 mlx5_0:1 mlx5_1:1 mlx5_1:1"},
-		"and one that has its own":   {3, 2, hydra.Binding{}, "0 1 0-3", "mlx5_0:1 mlx5_0:1 mlx5_1:1"},
-		"more ranks than processors": {5, 5, hydra.Binding{}, "0-3 0-3 0-3 0-3 0-3", "mlx5_0:1 mlx5_1:1 mlx5_0:1 mlx5_1:1 mlx5_0:1"},
+		"not bound":                  {3, 1, plan.Binding{}, "0-3 0-3 0-3", "mlx5_0:1 mlx5_1:1 mlx5_0:1"},
+		"ranks of a process":         {4, 2, plan.Binding{}, "0 1 2 3", "mlx5_0:1 mlx5_0:1 mlx5_1:1 mlx5_1:1"},
+		"and one that has its own":   {3, 2, plan.Binding{}, "0 1 0-3", "mlx5_0:1 mlx5_0:1 mlx5_1:1"},
+		"more ranks than processors": {5, 5, plan.Binding{}, "0-3 0-3 0-3 0-3 0-3", "mlx5_0:1 mlx5_1:1 mlx5_0:1 mlx5_1:1 mlx5_0:1"},
 	} {
 		sets, rails, err := Rails(m, nics, c.ranks, c.perProcess, c.bind)
 		require.NoError(t, err, name)
@@ -53,6 +53,6 @@ func TestRails(t *testing.T) {
 	_, rails, err := Rails(m, nics[:1], 2, 1, core)
 	assert.NoError(t, err)
 	assert.Nil(t, rails, "no choice")
-	_, _, err = Rails(m, nics, 1, 1, hydra.Binding{Object: "gpu", Count: 1})
+	_, _, err = Rails(m, nics, 1, 1, plan.Binding{Object: "gpu", Count: 1})
 	assert.Error(t, err)
 }

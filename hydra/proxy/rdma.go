@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/internal/topology"
@@ -56,7 +56,7 @@ func (p *proxy) checkRDMA(starts []start, pl placement) error {
 					return err
 				}
 			}
-			starts[i].env = hydra.SetEnv(starts[i].env, judged[key]...)
+			starts[i].env = plan.SetEnv(starts[i].env, judged[key]...)
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ func (p *proxy) checkRDMA(starts []start, pl placement) error {
 
 // rdmaHost returns what there is on the host before ranks run.
 func (p *proxy) rdmaHost() (h ib.Host, err error) {
-	h = ib.Host{Open: ib.OpenVerbs, Here: p.plan.Ranks, Ranks: p.plan.World.Size}
+	h = ib.Host{Open: ib.OpenVerbs, Here: p.host.Ranks, Ranks: p.host.World.Size}
 	if h.Ports, err = ib.Ports(os.DirFS("/sys"), new(topology.Machine)); err == nil {
 		h.Locked, err = ib.LockLimit()
 	}
@@ -74,7 +74,7 @@ func (p *proxy) rdmaHost() (h ib.Host, err error) {
 // wish notes what a rank wants, if it can have that or do without, and returns the settings by which it does without. A program
 // that may not go by them is left alone: it may have a way that nobody knows here.
 func (p *proxy) wish(s start, want ib.Want, host ib.Host) (instead []string, err error) {
-	trouble, certain := want.Trouble(host), usesUCX(s, p.plan.Programs[s.set.Program])
+	trouble, certain := want.Trouble(host), usesUCX(s, p.programs[s.set.Program])
 	had := want.RDMA && (trouble == nil || trouble.Some)
 	switch {
 	case trouble == nil || !certain:
@@ -95,7 +95,7 @@ func (p *proxy) wish(s start, want ib.Want, host ib.Host) (instead []string, err
 
 // usesUCX reports whether UCX's variables mean something to a program for certain. What a script starts nobody knows, and Open MPI
 // has other ways beside UCX.
-func usesUCX(s start, program hydra.Program) bool {
+func usesUCX(s start, program plan.Program) bool {
 	if s.way.pmix {
 		return false
 	}
@@ -103,7 +103,7 @@ func usesUCX(s start, program hydra.Program) bool {
 	if s.way.host != "" {
 		file = s.args[1]
 	}
-	libraryPath, _ := hydra.Getenv(s.env, "LD_LIBRARY_PATH")
+	libraryPath, _ := plan.Getenv(s.env, "LD_LIBRARY_PATH")
 	libraries := search.New(libraryPath).In(program.Wdir)
 	closure, err := libraries.Closure(file)
 	if err != nil {
@@ -131,7 +131,7 @@ const libucp = "libucp.so.0"
 func mpiLibrary(env []string, program *image.Image, libraries *search.Path) (file string, err error) {
 	libraries = libraries.PassingOver(func(m *image.Image) bool { return m.Auxiliary == soname.Libtpsl })
 	names := soname.MPI
-	if asked, _ := hydra.Getenv(env, "TPSL_MPI_LIBRARY"); asked != "" {
+	if asked, _ := plan.Getenv(env, "TPSL_MPI_LIBRARY"); asked != "" {
 		names = []string{asked}
 	}
 	for _, name := range names {
@@ -142,7 +142,7 @@ func mpiLibrary(env []string, program *image.Image, libraries *search.Path) (fil
 	return "", err
 }
 
-func (p *proxy) rdmaError(t *ib.Trouble) error { return fmt.Errorf("host %s: %s", p.plan.Host, t) }
+func (p *proxy) rdmaError(t *ib.Trouble) error { return fmt.Errorf("host %s: %s", p.host.Name, t) }
 
 // tellRDMA says of a trouble once in each way, and no more when the job has ended for it.
 func (p *proxy) tellRDMA(kind channel.Kind, t *ib.Trouble) {

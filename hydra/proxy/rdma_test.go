@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -83,8 +83,8 @@ func TestVerdict(t *testing.T) {
 		"gone, never had":         {"UCX_TLS=rc,self UCX_NET_DEVICES=a:1", ib.Gone, 2, false, true, channel.Warned},
 		"gone, a script":          {"UCX_TLS=rc,self UCX_NET_DEVICES=a:1", ib.Gone, 2, true, false, channel.Warned},
 	} {
-		p := &proxy{plan: hydra.HostPlan{Ranks: c.here}}
-		p.plan.World.Size = 4
+		p := &proxy{host: plan.Host{Ranks: c.here}}
+		p.host.World.Size = 4
 		p.rdma.wishes = []wish{{ib.ReadWant(strings.Fields(c.settings)), c.had, c.certain}}
 		assert.Equal(t, c.want, p.verdict(sighting{"a:1", c.state}), name)
 	}
@@ -108,6 +108,6 @@ func TestUsesUCX(t *testing.T) {
 		"a script":                    {start{path: source}, false},
 		"a program that knows no MPI": {start{path: "/bin/true"}, false},
 	} {
-		assert.Equal(t, c.want, usesUCX(c.start, hydra.Program{Wdir: "/"}), name)
+		assert.Equal(t, c.want, usesUCX(c.start, plan.Program{Wdir: "/"}), name)
 	}
 }

@@ -118,7 +118,7 @@ func (p *proxy) verdict(s sighting) channel.Kind {
 
 // hostOf is the host while ranks run, with these ports.
 func (p *proxy) hostOf(ports []ib.NIC) ib.Host {
-	return ib.Host{Ports: ports, Locked: math.MaxUint64, Here: p.plan.Ranks, Ranks: p.plan.World.Size}
+	return ib.Host{Ports: ports, Locked: math.MaxUint64, Here: p.host.Ranks, Ranks: p.host.World.Size}
 }
 
 // explainRDMA says, when ranks have failed, what is wrong with the ports that they wanted.

@@ -13,19 +13,16 @@ import (
 // report says of each rank where it runs.
 func (p *proxy) report(pl placement) []string {
 	var lines []string
-	for _, set := range p.plan.Sets {
-		pinned, settings := p.slotCPUs(set, pl), p.rankSettings(set, pl)
+	for _, set := range pl.Sets {
+		cpus, settings := pl.CPUsOf(set), p.rankSettings(set, pl)
 		for i, rank := range set.Ranks {
-			line := fmt.Sprintf("rank %d on %s", rank, p.plan.Host)
+			line := fmt.Sprintf("rank %d on %s", rank, p.host.Name)
 			if len(set.Ranks) > 1 {
 				line += fmt.Sprintf(" (%s in one process)", set.Name())
 			}
-			switch {
-			case pl.cpus != nil:
-				line += ": " + describe(pl.machine, pl.cpus[set.Local+i])
-			case pinned != nil:
-				line += ": " + describe(pl.machine, pinned[i])
-			default:
+			if cpus != nil {
+				line += ": " + describe(pl.machine, cpus[i])
+			} else {
 				line += ": not bound, " + describe(pl.machine, pl.machine.CPUs)
 			}
 			lines = append(lines, strings.Join(append([]string{line}, settings[i]...), "; "))

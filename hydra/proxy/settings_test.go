@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/hydra"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/topology"
 	"github.com/tpsl/tpsl/internal/topology/topologytest"
 )
@@ -66,9 +66,9 @@ func TestVendorsOfGPUs(t *testing.T) {
 
 func TestDeviceSettings(t *testing.T) {
 	gpu := func(ids ...string) gpuSet { return gpuSet{variable: "ROCR_VISIBLE_DEVICES", ids: ids} }
-	p := &proxy{plan: hydra.HostPlan{Ranks: 3, Programs: []hydra.Program{{}, {Env: []string{"UCX_NET_DEVICES=eth9"}}}}}
+	p := &proxy{host: plan.Host{Ranks: 3, Programs: []plan.Program{{}, {Env: []string{"UCX_NET_DEVICES=eth9"}}}}}
 	pl := placement{rails: []string{"mlx5_0:1", "mlx5_1:1", "mlx5_0:1"}, gpus: []gpuSet{gpu("0"), gpu("2"), gpu("1")}}
-	pair, alone := hydra.RankSet{Ranks: []int{0, 1}}, hydra.RankSet{Ranks: []int{2}, Local: 2}
+	pair, alone := plan.RankSet{Ranks: []int{0, 1}}, plan.RankSet{Ranks: []int{2}, Local: 2}
 	assert.Equal(t, []string{"ROCR_VISIBLE_DEVICES=0,2",
 		"TPSL_ENV=UCX_NET_DEVICES=mlx5_0:1 ROCR_VISIBLE_DEVICES=0;UCX_NET_DEVICES=mlx5_1:1 ROCR_VISIBLE_DEVICES=2"}, p.deviceSettings(pair, pl))
 	assert.Equal(t, []string{"UCX_NET_DEVICES=mlx5_0:1", "ROCR_VISIBLE_DEVICES=1"}, p.deviceSettings(alone, pl))

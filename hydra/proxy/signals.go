@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
 )
 
 // handleSignals collects children; a signal that would end the proxy ends the job.
@@ -40,7 +40,7 @@ func (p *proxy) signalAll(sig unix.Signal) {
 
 // signal signals the process group of a rank set.
 func (p *proxy) signal(proc *process, sig unix.Signal) {
-	debugged := hydra.Debugged(p.plan.Tools)
+	debugged := plan.Debugged(p.host.Tools)
 	if sig != unix.SIGINT || len(debugged) == 0 || debugged.HoldAny(proc.set.Ranks) {
 		_ = unix.Kill(-proc.pid, sig) // a zombie's group may be gone already
 	}

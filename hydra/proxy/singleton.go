@@ -20,7 +20,7 @@ type singleton struct {
 
 // adopt serves the process that -pmi_args names.
 func (p *proxy) adopt() error {
-	args := p.plan.PMI.Singleton // port, interface, key, process
+	args := p.host.PMI.Singleton // port, interface, key, process
 	conn, err := net.DialTimeout("tcp4", net.JoinHostPort("127.0.0.1", args[0]), identifyLimit)
 	if err != nil {
 		return fmt.Errorf("connect to process %s: %w", args[3], err)
@@ -35,7 +35,7 @@ func (p *proxy) adopt() error {
 		return fmt.Errorf("connect to process %s: %w", args[3], err)
 	}
 	_ = conn.SetReadDeadline(time.Time{})
-	proc := newProcess(p.plan.Sets[0], 0)
+	proc := newProcess(p.host.Sets[0], 0)
 	proc.pid, _ = strconv.Atoi(args[3]) // what is no number is only shown
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 
 // tracer sends the PMI trace to mpiexec, whose stderr is the one that somebody reads.
 func (p *proxy) tracer() pmi.Tracer {
-	if !p.plan.PMI.Trace {
+	if !p.host.PMI.Trace {
 		return nil
 	}
 	return func(line string) { p.conn.Send(channel.Traced, 0, []byte(line)) }

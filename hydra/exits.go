@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
+)
+
+// An exitInfo is an Exit with the place it happened.
+type exitInfo struct {
+	channel.Exit
+	set     plan.RankSet
+	program string
+	host    string
+	group   int // of ranks that started together
+}
+
+func (e exitInfo) status() unix.WaitStatus { return unix.WaitStatus(e.Status) }
+
+// who names the process in messages.
+func (e exitInfo) who() string {
+	if len(e.set.Ranks) > 1 {
+		return fmt.Sprintf("%s%s (one process, %s on %s)", e.set.Name(), ofGroup(e.group), e.program, e.host)
+	}
+	return fmt.Sprintf("%s%s (%s on %s)", e.set.Name(), ofGroup(e.group), e.program, e.host)
+}
+
+// ofGroup tells the ranks of a spawned world from those of the command line.
+func ofGroup(group int) string {
+	if group == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of group %d", group)
+}
+
+// aborted handles MPI_Abort.
+func (j *Job) aborted(e event) {
+	var abort channel.Abort
+	if err := e.frame.Value(&abort); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	j.log.Debug("abort", "rank", abort.Rank, "code", abort.Code, "text", abort.Text)
+	if e.link.world.refused {
+		return
+	}
+	if j.outcome.decide(abort.Code & 255) {
+		j.outcome.doubtful(e.link.world, e.link.placement.Together(abort.Rank), j.outcome.Lines)
+		if abort.Unsaid {
+			j.outcome.note(fmt.Sprintf("rank %d%s on %s called MPI_Abort: exit code %d",
+				abort.Rank, ofGroup(e.link.host.Group), e.link.host.Name, abort.Code&255))
+		}
+	}
+	j.end()
+}
+
+// exited handles the end of a process: a set's, or that of a rank which is one of its own.
+func (j *Job) exited(e event) {
+	info := exitInfo{host: e.link.host.Name, group: e.link.host.Group}
+	if err := e.frame.Value(&info.Exit); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	sets := e.link.placement.Sets
+	if err := info.check(sets); err != nil {
+		j.garbled(e.link, err)
+		return
+	}
+	info.set = sets[info.Set]
+	if info.Rank >= 0 {
+		info.set = info.set.Only(info.Rank)
+	}
+	info.program = e.link.host.Programs[info.set.Program].Args[0]
+	j.log.Debug("exited", "ranks", info.set.Label(), "status", info.Status, "unfinalized", info.Unfinalized)
+	w := e.link.world
+	if !info.Running && !w.refused {
+		w.ends.add(info, time.Since(j.began))
+	}
+	switch {
+	case w.refused:
+	case info.Ended:
+		if j.plan.Exit.KeepRunning && !j.ending {
+			w.tellDead(w.endedWith(info)) // its set has ended, the job goes on
+		}
+	case info.failure() != "":
+		j.failed(w, info)
+	default:
+		j.outcome.count(info.status())
+		if !info.Initialized && !j.plan.Exit.KeepRunning {
+			w.idle = append(w.idle, info)
+			j.endIfStuck(w)
+		}
+	}
+}
+
+// check refuses the end of what is not on the host.
+func (e exitInfo) check(sets []plan.RankSet) error {
+	if e.Set < 0 || e.Set >= len(sets) || e.Rank >= 0 && !sets[e.Set].Holds(e.Rank) {
+		return fmt.Errorf("it tells of an end of rank %d in set %d, which are not there", e.Rank, e.Set)
+	}
+	return nil
+}
+
+// failure says what was wrong with the end of a process, or "".
+func (e exitInfo) failure() string {
+	status := e.status()
+	switch {
+	case e.Running:
+		return "closed its PMI connection without MPI_Finalize"
+	case status.Signaled():
+		return fmt.Sprintf("%s (%d)%s", unix.SignalName(status.Signal()), status.Signal(), coreText(e))
+	case len(e.Unfinalized) > 0:
+		return fmt.Sprintf("exited with status %d without MPI_Finalize of %s", status.ExitStatus(), plan.RankNames(e.Unfinalized))
+	}
+	return ""
+}
+
+// failed handles a process that broke the job.
+func (j *Job) failed(w *world, info exitInfo) {
+	if j.grace != nil {
+		return // it was asked to end
+	}
+	if info.Running {
+		info.Status = 1 << 8 // that of an exit with 1
+	}
+	j.failures = append(j.failures, info)
+	if info.status().Signaled() {
+		j.outcome.reopen(w, info.set.Ranks)
+	}
+	j.outcome.count(info.status())
+	switch {
+	case j.outcome.final:
+	case !info.status().Signaled():
+		said := j.outcome.Lines
+		j.outcome.note(info.who() + " " + info.failure())
+		j.outcome.doubtful(w, info.set.Ranks, said)
+	case j.crash < 0:
+		j.crash = len(j.failures) - 1
+	}
+	if j.plan.Exit.KeepRunning {
+		w.tellDead(info.set.Ranks)
+		return
+	}
+	j.outcome.final = true
+	j.end()
+}
+
+// endedWith returns the ranks of a process that did not end before their set did.
+func (w *world) endedWith(info exitInfo) []int {
+	return slices.DeleteFunc(slices.Clone(info.set.Ranks), func(rank int) bool { return !w.ends[rank].Ended })
+}
+
+// tellDead tells every rank of the world that goes on which ones did not.
+func (w *world) tellDead(ranks []int) {
+	ranks = slices.DeleteFunc(slices.Clone(ranks), func(rank int) bool { return slices.Contains(w.dead, rank) })
+	if len(ranks) == 0 {
+		return
+	}
+	w.dead = append(w.dead, ranks...)
+	for _, link := range w.links {
+		link.conn.SendValue(channel.Dead, w.dead)
+	}
+}
+
+// endIfStuck ends the job when one process is gone without MPI_Init while another waits for it in a barrier.
+func (j *Job) endIfStuck(w *world) {
+	if !w.pmiUsed || len(w.idle) == 0 {
+		return
+	}
+	first := w.idle[0]
+	code := first.status().ExitStatus()
+	if code == 0 {
+		code = ExitLauncher
+	}
+	if j.outcome.decide(j.outcome.Code | code) {
+		j.outcome.note(fmt.Sprintf("%s exited with status %d without MPI_Init, which others wait for",
+			first.who(), first.status().ExitStatus()))
+	}
+	j.end()
+}
+
+// An end is how one rank ended.
+type end struct {
+	exitInfo
+	after time.Duration // since the job began
+}
+
+// ends has the end of every rank that is known.
+type ends map[int]end
+
+// add enters the end of a process for all of its ranks, but for those that were processes of their own.
+func (e ends) add(info exitInfo, after time.Duration) {
+	for _, rank := range info.set.Ranks {
+		if _, known := e[rank]; !known {
+			e[rank] = end{info, after}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+)
+
+// An option is one row of the command line's tables; parsing and help both follow it.
+type option struct {
+	names   []string // the first one is used in messages
+	args    string   // its values as help shows them; "" for a flag
+	values  int      // how many values it takes, when not one
+	subject string   // what it sets, where several options set the same; only one of them may be given
+	many    bool     // may be given again with another value
+	typed   bool     // only on the command line, not in a file
+	short   string   // one line of -help
+	long    string   // the rest of -OPTION -h
+	set     setter
+}
+
+// A setter puts an option's value where it belongs. Several values come with spaces between them.
+type setter func(*parser, string) error
+
+// An optionGroup is a part of the help.
+type optionGroup struct {
+	title   string
+	local   bool // its options belong to their segment
+	options []option
+}
+
+var (
+	optionGroups   []optionGroup
+	fillGroupsOnce sync.Once // not when the program starts: proxies have no use for options
+)
+
+// optionTable lists every option. Names compare without regard to case and to the number of dashes.
+func optionTable() []optionGroup {
+	fillGroupsOnce.Do(fillGroups)
+	return optionGroups
+}
+
+func fillGroups() {
+	optionGroups = []optionGroup{
+		{title: "Local options, for the program that follows:", local: true, options: segmentOptions()},
+		{title: "Hosts:", options: hostOptions()},
+		{title: "Environment:", options: environmentOptions()},
+		{title: "Input and output:", options: stdioOptions()},
+		{title: "The end of a job:", options: exitOptions()},
+		{title: "CPUs, memory, GPUs and NICs:", options: hardwareOptions()},
+		{title: "How proxies start:", options: launchOptions()},
+		{title: "How ranks find each other (PMI):", options: pmiOptions()},
+		{title: "About mpiexec:", options: actionOptions()},
+		{title: "Accepted and without effect:", options: ignoredOptions()},
+	}
+}
+
+// allOptions goes through the options of all groups.
+func allOptions() iter.Seq2[*optionGroup, *option] {
+	return func(yield func(*optionGroup, *option) bool) {
+		groups := optionTable()
+		for g := range groups {
+			for o := range groups[g].options {
+				if !yield(&groups[g], &groups[g].options[o]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// findOption returns the option of a name and whether it belongs to its segment.
+func findOption(name string) (opt *option, local bool) {
+	for group, opt := range allOptions() {
+		for _, n := range opt.names {
+			if strings.EqualFold(n, name) {
+				return opt, group.local
+			}
+		}
+	}
+	return nil, false
+}
+
+// key names what the option sets.
+func (o *option) key() string {
+	if o.subject != "" {
+		return o.subject
+	}
+	return o.names[0]
+}
+
+// isAssignment tells the options that take NAME VALUE as well as NAME=VALUE.
+func (o *option) isAssignment() bool { return strings.HasPrefix(o.args, "NAME VALUE") }
+
+func unknownOption(arg, name string) error {
+	if near := nearest(strings.ToLower(name)); near != "" {
+		return fmt.Errorf("unknown option %s; did you mean -%s?", arg, near)
+	}
+	return fmt.Errorf("unknown option %s; try mpiexec -h", arg)
+}
+
+// nearest returns the option name at edit distance 1 or 2 from name, or "".
+func nearest(name string) string {
+	best, least := "", min(3, len(name))
+	for _, opt := range allOptions() {
+		for _, candidate := range opt.names {
+			if d := editDistance(name, candidate); d < least {
+				best, least = candidate, d
+			}
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions and replacements that turn a into b (Levenshtein, one row at a time).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// Deal gives each of a host's ranks its CPUs. Ranks go round the domains that mapBy names; in each, those that come to it
+// take its objects in turn. Where a rank's objects are more than a domain, they begin at the one that holds it. When all
+// are taken it starts over.
+func (b Binding) Deal(ranks int, mapBy Binding, m *topology.Machine) ([]topology.Set, error) {
+	if len(m.CPUs) == 0 {
+		return nil, errors.New("no CPU to bind to")
+	}
+	sets := make([]topology.Set, ranks)
+	if b.Object == "user" {
+		for _, set := range b.User {
+			if other := set.And(m.CPUs); len(other) < len(set) {
+				return nil, fmt.Errorf("CPUs %v are not all among %v, which this job may use", set, m.CPUs)
+			}
+		}
+		for i := range sets { // as with Hydra, ranks that the list does not reach are not bound
+			sets[i] = m.CPUs
+			if i < len(b.User) {
+				sets[i] = b.User[i]
+			}
+		}
+		return sets, nil
+	}
+	if !mapBy.Active() {
+		mapBy = b
+	}
+	objects, err := b.objects(m)
+	if err != nil {
+		return nil, err
+	}
+	around, err := mapBy.objects(m)
+	if err != nil {
+		return nil, err
+	}
+	domains := groups(around, mapBy.Count)
+	choices := make([][]group, len(domains))
+	for i, domain := range domains {
+		choices[i] = b.within(domain, objects)
+	}
+	for i := range sets {
+		choice := choices[i%len(domains)]
+		sets[i] = choice[i/len(domains)%len(choice)].cpus
+	}
+	return sets, nil
+}
+
+// A group is some objects in a row.
+type group struct {
+	cpus  topology.Set
+	first int // a CPU of the first object
+}
+
+// groups joins count neighbours at a time, and goes round until it would begin at the first one again.
+func groups(objects []topology.Set, count int) []group {
+	count = max(1, min(count, len(objects)))
+	var joined []group
+	for i := 0; i == 0 || i%len(objects) != 0; i += count {
+		g := group{first: objects[i%len(objects)][0]}
+		for k := range count {
+			g.cpus = g.cpus.Or(objects[(i+k)%len(objects)])
+		}
+		joined = append(joined, g)
+	}
+	return joined
+}
+
+// within returns what ranks in a domain take in turn.
+func (b Binding) within(domain group, objects []topology.Set) []group {
+	inside := slices.DeleteFunc(slices.Clone(objects), func(o topology.Set) bool { return len(o.And(domain.cpus)) < len(o) })
+	if len(inside) > b.Count {
+		return groups(inside, b.Count)
+	}
+	first := max(0, slices.IndexFunc(objects, func(o topology.Set) bool { return o.Has(domain.first) }))
+	return groups(slices.Concat(objects[first:], objects[:first]), b.Count)[:1]
+}
+
+// objects lists the CPUs of each object that the binding names.
+func (b Binding) objects(m *topology.Machine) ([]topology.Set, error) {
+	var sets []topology.Set
+	switch b.Object {
+	case "rr":
+		for _, cpu := range m.CPUs {
+			sets = append(sets, topology.Set{cpu})
+		}
+	case "pci", "gpu", "ib", "en", "hfi", "hsn":
+		for _, d := range b.devices(m) {
+			if len(d.CPUs) > 0 {
+				sets = append(sets, d.CPUs)
+			}
+		}
+	default:
+		for _, object := range m.Objects(topology.Kind(b.Object)) {
+			sets = append(sets, object.CPUs)
+		}
+	}
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("there is no %v near CPUs %v, which this job may use", b, m.CPUs)
+	}
+	return sets, nil
+}
+
+// devices returns the PCI devices that the binding names, by their address, by their number or by a name of theirs.
+func (b Binding) devices(m *topology.Machine) []topology.Device {
+	if b.Object == "pci" {
+		if d, found := m.PCI(b.ID); found {
+			return []topology.Device{d}
+		}
+		return nil
+	}
+	if b.Object == "gpu" {
+		gpus := m.GPUs()
+		if n, err := strconv.Atoi(b.ID); err == nil && n < len(gpus) {
+			return gpus[n : n+1]
+		} else if b.ID != "" {
+			return nil
+		}
+		return gpus
+	}
+	return slices.DeleteFunc(slices.Clone(m.Devices), func(d topology.Device) bool {
+		names := d.Net
+		if b.Object == "hfi" {
+			names = d.RDMA
+		}
+		return !slices.ContainsFunc(names, b.names)
+	})
+}
+
+// names reports whether a device's name is of the binding's kind: ib0 is of ib, and en has eth0 too.
+func (b Binding) names(device string) bool {
+	prefixes := []string{b.Object}
+	if b.Object == "en" {
+		prefixes = append(prefixes, "eth")
+	}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool {
+		return device == prefix+b.ID || b.ID == "" && strings.HasPrefix(device, prefix)
+	})
+}
+
+// pin gives a CPU to each rank that shares a process with others, where the user says nothing of CPUs and there are enough.
+// OpenMP would else put the threads of all ranks of a process where it likes. Settings that tell OpenMP where to put them count
+// more.
+func (h Host) pin(sets []RankSet, m *topology.Machine) []topology.Set {
+	order := coresFirst(m)
+	cpus := make([]topology.Set, h.Ranks)
+	for _, set := range sets {
+		env := h.Programs[set.Program].Env
+		_, bind := Getenv(env, "OMP_PROC_BIND")
+		_, affinity := Getenv(env, "GOMP_CPU_AFFINITY")
+		if len(set.Ranks) == 1 || bind || affinity {
+			continue
+		}
+		for i := range set.Ranks {
+			cpus[set.Local+i] = topology.Set{order[set.Local+i]}
+		}
+	}
+	return cpus
+}
+
+// coresFirst orders CPUs so that every core comes once before any comes twice.
+func coresFirst(m *topology.Machine) []int {
+	var order []int
+	for depth := 0; len(order) < len(m.CPUs); depth++ {
+		var cpus topology.Set
+		for _, core := range m.Objects(topology.Core) {
+			if depth < len(core.CPUs) {
+				cpus = append(cpus, core.CPUs[depth])
+			}
+		}
+		slices.Sort(cpus)
+		order = append(order, cpus...)
+	}
+	return order
+}

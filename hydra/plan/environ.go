@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// LoginVariables are passed on to ranks whatever the user says: a login on another host would set them.
+var LoginVariables = []string{"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+
+// identity lists the variables by which an outer launcher, or we ourselves, told a rank who it is. A rank must not see
+// another's: MPICH 5 refuses to start when it finds both PMI_ and PMIX_ variables.
+var identity = []string{
+	"PMI_*", "PMIX_*", "PRTE_LAUNCHED", "HYDI_CONTROL_FD", "HYDRA_USER_PROVIDED_BINDING",
+	"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
+	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX",
+	"OMPI_FILE_LOCATION", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*",
+	"TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
+}
+
+// userKnobs are PMI_ variables that users set for the client library, not an identity.
+var userKnobs = []string{"PMI_DEBUG", "PMI_TOTALVIEW", "PMI_VERSION", "PMI_SUBVERSION"}
+
+func isIdentity(name string) bool {
+	return matches(identity, name) && !slices.Contains(userKnobs, name)
+}
+
+// matches reports whether a name is one of the patterns, which may end with a star.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		prefix, isPrefix := strings.CutSuffix(pattern, "*")
+		return name == pattern || isPrefix && strings.HasPrefix(name, prefix)
+	})
+}
+
+// rankEnviron layers a segment's environment: what is inherited, then what is set for all segments, then what is set for this one.
+// The proxy's own settings come last.
+func rankEnviron(inherited []string, r Request, segment Segment) []string {
+	var env []string
+	for _, setting := range inherited {
+		name, _, _ := strings.Cut(setting, "=")
+		if !isIdentity(name) && segment.inherits(name) && !matches(hostVariables[r.Launch.Launcher], name) {
+			env = append(env, setting)
+		}
+	}
+	env = SetEnv(env, slices.Concat(r.Env, segment.Env)...)
+	if sharesSpace(r) {
+		return ForSharedSpace(env)
+	}
+	return env
+}
+
+// ForSharedSpace adds to env what all ranks of a job need where some of them share an address space: MPICH then need not
+// try to allocate windows at one address in all ranks, which cannot be. All ranks must have the same value, as the
+// attempts are collective.
+func ForSharedSpace(env []string) []string {
+	const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
+	if _, set := Getenv(env, symmetricRetries); set {
+		return env
+	}
+	return append(env, symmetricRetries+"=0")
+}
+
+// sharesSpace reports whether some ranks of the job share an address space.
+func sharesSpace(r Request) bool {
+	return slices.ContainsFunc(r.Segments, func(s Segment) bool { return s.PerProcess > 1 || s.PerObject != "" })
+}
+
+// inherits reports whether ranks get a variable that they are not given.
+func (s Segment) inherits(name string) bool {
+	return s.Inherit == nil || slices.Contains(s.Inherit, name) || slices.Contains(LoginVariables, name)
+}
+
+// hostVariables are what each launcher sets, or lets differ, on every host. mpiexec's own values would be wrong there, so
+// ranks get those that their proxy finds.
+var hostVariables = map[string][]string{
+	"":      {"DISPLAY"}, // ssh, unless the host is this one
+	"ssh":   {"DISPLAY"},
+	"rsh":   {"DISPLAY"},
+	"slurm": {"SLURM_*", "SLURMD_*", "SBATCH_*", "MAX_TASKS_PER_NODE"},
+	"lsf":   {"DISPLAY", "LSB_*", "LSF_*", "EGO_*", "LS_EXEC_T", "HOSTTYPE", "SPOOLDIR", "TMPDIR"},
+	"sge": {"DISPLAY", "SGE_*", "ARC", "ENVIRONMENT", "HOSTNAME", "JOB_ID", "JOB_NAME", "JOB_SCRIPT", "NHOSTS", "NQUEUES", "NSLOTS",
+		"PE", "PE_HOSTFILE", "QUEUE", "REQUEST", "RESTARTED", "TMP", "TMPDIR"},
+	"pbs": {"PBS_*", "PBSCOREDUMP", "PBSDEBUG", "PBSLOGLEVEL"},
+	"ll":  {"LOADL_*", "LOADLBATCH"},
+}
+
+// hostEnv returns the patterns of variables that the segment's ranks take from their host.
+func (s Segment) hostEnv(launcher string) []string {
+	patterns := hostVariables[launcher]
+	if s.Inherit == nil {
+		return patterns
+	}
+	var names []string
+	for _, name := range slices.Concat(s.Inherit, LoginVariables) {
+		if matches(patterns, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// withHostEnv returns the program's environment with the variables that are the host's own, out of environ. What the user has set
+// wins.
+func (p Program) withHostEnv(environ []string) []string {
+	own := slices.DeleteFunc(slices.Clone(environ), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return !matches(p.HostEnv, name)
+	})
+	return SetEnv(own, p.Env...)
+}
+
+// SetEnv returns env with the NAME=VALUE settings, the last one of a name winning.
+func SetEnv(env []string, settings ...string) []string {
+	index := make(map[string]int, len(env)+len(settings))
+	merged := make([]string, 0, len(env)+len(settings))
+	for _, setting := range slices.Concat(env, settings) {
+		name, _, _ := strings.Cut(setting, "=")
+		if at, found := index[name]; found {
+			merged[at] = setting
+			continue
+		}
+		index[name] = len(merged)
+		merged = append(merged, setting)
+	}
+	return merged
+}
+
+// Getenv returns the value of name in env.
+func Getenv(env []string, name string) (string, bool) {
+	for _, setting := range env {
+		if n, value, _ := strings.Cut(setting, "="); n == name {
+			return value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What is different on every host comes from there, unless the user has set it, or does not want it.
+func TestHostEnv(t *testing.T) {
+	here := []string{"A=1", "DISPLAY=:0", "SLURM_PROCID=9", "SLURMD_DEBUG=1", "PBS_JOBID=3", "TMPDIR=/here"}
+	there := []string{"A=2", "DISPLAY=:1", "SLURM_PROCID=0", "PBS_JOBID=4", "TMPDIR=/there"}
+	for _, tt := range []struct {
+		launcher string
+		inherit  []string
+		genv     []string
+		want     []string
+	}{
+		{"fork", nil, nil, here},
+		{"ssh", nil, nil, []string{"A=1", "DISPLAY=:1", "SLURM_PROCID=9", "SLURMD_DEBUG=1", "PBS_JOBID=3", "TMPDIR=/here"}},
+		{"", nil, nil, []string{"A=1", "DISPLAY=:1", "SLURM_PROCID=9", "SLURMD_DEBUG=1", "PBS_JOBID=3", "TMPDIR=/here"}},
+		{"slurm", nil, nil, []string{"A=1", "DISPLAY=:0", "SLURM_PROCID=0", "PBS_JOBID=3", "TMPDIR=/here"}},
+		{"slurm", nil, []string{"SLURM_PROCID=7"}, []string{"A=1", "DISPLAY=:0", "SLURM_PROCID=7", "PBS_JOBID=3", "TMPDIR=/here"}},
+		{"pbs", nil, nil, []string{"A=1", "DISPLAY=:0", "SLURM_PROCID=9", "SLURMD_DEBUG=1", "PBS_JOBID=4", "TMPDIR=/here"}},
+		{"slurm", []string{}, nil, []string{"TMPDIR=/here"}},
+		{"slurm", []string{"SLURM_PROCID", "A"}, nil, []string{"A=1", "SLURM_PROCID=0", "TMPDIR=/here"}},
+		{"sge", []string{}, []string{"B=1"}, []string{"B=1", "TMPDIR=/there"}},
+	} {
+		opts := segments(HostOptions{}, 1)
+		opts.Launch.Launcher, opts.Env, opts.Segments[0].Inherit = tt.launcher, tt.genv, tt.inherit
+		plan, err := New(opts, Site{Host: "h", Environ: here})
+		require.NoError(t, err)
+		host := plan.Hosts[0]
+		assert.ElementsMatch(t, tt.want, host.ProgramsAs(host.AsPlanned(), there)[0].Env, "%s %v", tt.launcher, tt.inherit)
+	}
+}

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An ExitRule says how mpiexec's exit code is made of those of the ranks. "" is ExitOr.
+type ExitRule string
+
+// The rules. A death by signal N counts N under ExitOr (with 128 added for a core), as in Hydra, and 128+N
+// under the others, as in a shell.
+const (
+	ExitOr     ExitRule = "or"      // all codes or-ed
+	ExitFirst  ExitRule = "first"   // the first that is not 0
+	ExitMax    ExitRule = "max"     // the greatest
+	ExitSignal ExitRule = "128+sig" // all codes or-ed
+)
+
+// ParseExitRule reads the name of a rule.
+func ParseExitRule(s string) (ExitRule, error) {
+	switch rule := ExitRule(strings.ToLower(s)); rule {
+	case ExitOr, ExitFirst, ExitMax, ExitSignal:
+		return rule, nil
+	}
+	return "", fmt.Errorf("%q is not one of or, first, max, 128+sig", s)
+}

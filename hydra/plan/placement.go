@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// A Placement is what the hardware of a host decides about its ranks. The host's proxy makes it before it starts them and
+// sends it to the job, which keeps it beside the plan.
+type Placement struct {
+	Sets   []RankSet      // those of the plan, but for sets that were cut by an object of the hardware
+	CPUs   []topology.Set // of each local rank; nil for one that may run on all that the job has, and as a whole where every rank may
+	Bound  bool           // the user has bound the ranks to CPUs: so are their processes
+	Report []string       // lines that tell what each rank has got, where the user wants that
+}
+
+// AsPlanned is the placement where nothing depends on the hardware.
+func (h Host) AsPlanned() Placement { return Placement{Sets: h.Sets} }
+
+// NeedsHardware reports whether anything depends on it: on big machines it takes long to read.
+func (h Host) NeedsHardware() bool {
+	shares := func(set RankSet) bool { return len(set.Ranks) > 1 }
+	want := h.Hardware
+	return want.Bind.Active() || want.Report || want.NICs != "" || want.GPUs != "" || want.MemBind.Active() ||
+		h.CutsByObject() || slices.ContainsFunc(h.Sets, shares)
+}
+
+// CutsByObject reports whether some program wants a process for each object of a kind.
+func (h Host) CutsByObject() bool {
+	return slices.ContainsFunc(h.Programs, func(program Program) bool { return program.PerObject != "" })
+}
+
+// CheckCuts refuses programs that want a process for each object of a kind where ranks are not bound to such objects.
+func (h Host) CheckCuts() error {
+	for _, program := range h.Programs {
+		if !h.Hardware.Bind.Active() && program.PerObject != "" && program.PerObject != "node" {
+			return fmt.Errorf("-rpp %s cuts by the ranks' binding, but -bind-to none leaves those on %s unbound; use -bind-to core, or -rpp K",
+				program.PerObject, h.Name)
+		}
+	}
+	return nil
+}
+
+// Place decides which CPUs each of the host's ranks gets, and which ranks share a process. An error says why ranks cannot be
+// bound as the user wants. Preconditions: CheckCuts has not failed.
+func (h Host) Place(m *topology.Machine) (p Placement, err error) {
+	p = h.AsPlanned()
+	bind := h.Hardware.Bind
+	if p.Bound = bind.Active(); p.Bound {
+		if p.CPUs, err = bind.Deal(h.Ranks, h.Hardware.MapBy, m); err != nil {
+			return p, err
+		}
+	}
+	if h.CutsByObject() {
+		p.Sets = cutByObject(h.Sets, h.Programs, p.CPUs, m)
+	}
+	if bind.Object == "" && len(m.CPUs) >= h.Ranks {
+		p.CPUs = h.pin(p.Sets, m)
+	}
+	return p, nil
+}
+
+// CPUsOf returns the CPUs of each of a set's ranks, or nil if they run on all that the job may use.
+func (p Placement) CPUsOf(set RankSet) []topology.Set {
+	if p.CPUs == nil || p.CPUs[set.Local] == nil {
+		return nil
+	}
+	return p.CPUs[set.Local : set.Local+len(set.Ranks)]
+}
+
+// ProcessCPUs returns the CPUs that the process of a set is bound to, or nil.
+func (p Placement) ProcessCPUs(set RankSet) topology.Set {
+	if !p.Bound {
+		return nil
+	}
+	return topology.NewSet(slices.Concat(p.CPUsOf(set)...)...)
+}
+
+// Near returns where each of ranks local ranks runs: on CPUs of its own, or on all of the machine's that the job may use.
+func (p Placement) Near(ranks int, m *topology.Machine) []topology.Set {
+	near := slices.Repeat([]topology.Set{m.CPUs}, ranks)
+	for local, cpus := range p.CPUs {
+		if cpus != nil {
+			near[local] = cpus
+		}
+	}
+	return near
+}
+
+// Together lists the ranks of the process that a rank is in, or nil if it is none of the host's.
+func (p Placement) Together(rank int) []int {
+	for _, set := range p.Sets {
+		if set.Holds(rank) {
+			return set.Ranks
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/topology"
+	"github.com/tpsl/tpsl/internal/topology/topologytest"
+)
+
+// What a machine with two cores of two hardware threads in each of two sockets decides about a host's ranks: the sets, the
+// CPUs of each local rank, and whether processes are bound.
+func TestPlace(t *testing.T) {
+	m := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2}.Tree(), cpus(t, "0-7")) // cores 0,4 1,5 2,6 3,7
+	for name, c := range map[string]struct {
+		sizes  []int // of the sets
+		object string
+		env    string
+		bind   string
+		want   string
+	}{
+		"ranks in processes of their own are free": {[]int{1, 1}, "", "", "", "0: - 1: -"},
+		"those that share one are pinned":          {[]int{3, 1}, "", "", "", "0-2: 0 1 2 3: -"},
+		"each by its own place on the host":        {[]int{1, 2}, "", "", "", "0: - 1-2: 1 2"},
+		"unless OpenMP is told where":              {[]int{2}, "", "OMP_PROC_BIND=close", "", "0-1: - -"},
+		"unless libgomp is":                        {[]int{2}, "", "GOMP_CPU_AFFINITY=0", "", "0-1: - -"},
+		"unless there are too few CPUs":            {[]int{9}, "", "", "", "0-8: - - - - - - - - -"},
+		"unless the user wants none":               {[]int{2}, "", "", "none", "0-1: - -"},
+		"hardware threads when cores are used up":  {[]int{6}, "", "", "", "0-5: 0 1 2 3 4 5"},
+		"bound":                                    {[]int{2, 1}, "", "OMP_PROC_BIND=close", "core", "0-1: 0,4 1,5 2: 2,6, bound"},
+		"a process for each socket":                {[]int{4}, "socket", "", "core", "0-1: 0,4 1,5 2-3: 2,6 3,7, bound"},
+		"a process for the host":                   {[]int{3}, "node", "", "", "0-2: 0 1 2"},
+	} {
+		host := Host{Name: "h", Programs: []Program{{PerProcess: 1, PerObject: c.object, Env: strings.Fields(c.env)}}}
+		if c.bind != "" {
+			host.Hardware.Bind = binding(t, c.bind)
+		}
+		for _, size := range c.sizes {
+			set := RankSet{Local: host.Ranks}
+			for range size {
+				set.Ranks = append(set.Ranks, host.Ranks)
+				host.Ranks++
+			}
+			host.Sets = append(host.Sets, set)
+		}
+		before := fmt.Sprint(host)
+		require.NoError(t, host.CheckCuts(), name)
+		placement, err := host.Place(m)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, placed(placement, host), name)
+		assert.Equal(t, before, fmt.Sprint(host), "the plan is as it was")
+	}
+}
+
+// placed writes a placement: the ranks of each set and their CPUs, where a dash stands for all CPUs.
+func placed(p Placement, host Host) string {
+	var parts []string
+	for _, set := range p.Sets {
+		parts = append(parts, set.Label()+":")
+		for i := range set.Ranks {
+			own := "-"
+			if cpus := p.CPUsOf(set); cpus != nil {
+				own = cpus[i].String()
+			}
+			parts = append(parts, own)
+		}
+	}
+	text := strings.Join(parts, " ")
+	if p.Bound {
+		text += ", bound"
+	}
+	return text
+}
+
+// The CPUs of a process are those of all its ranks; ranks without CPUs of their own are near all of them.
+func TestPlacementCPUs(t *testing.T) {
+	pair, alone := RankSet{Ranks: []int{4, 5}}, RankSet{Ranks: []int{6}, Local: 2}
+	m := &topology.Machine{CPUs: topology.Set{0, 1, 2, 3}}
+	bound := Placement{Sets: []RankSet{pair, alone}, CPUs: []topology.Set{{0, 2}, {1, 2}, {3}}, Bound: true}
+	assert.Equal(t, topology.Set{0, 1, 2}, bound.ProcessCPUs(pair))
+	assert.Equal(t, topology.Set{3}, bound.ProcessCPUs(alone))
+	assert.Equal(t, bound.CPUs, bound.Near(3, m))
+	pinned := Placement{Sets: bound.Sets, CPUs: []topology.Set{{0}, {1}, nil}}
+	assert.Nil(t, pinned.ProcessCPUs(pair))
+	assert.Equal(t, []topology.Set{{0}, {1}}, pinned.CPUsOf(pair))
+	assert.Nil(t, pinned.CPUsOf(alone))
+	assert.Equal(t, []topology.Set{{0}, {1}, m.CPUs}, pinned.Near(3, m))
+	free := Placement{Sets: bound.Sets}
+	assert.Nil(t, free.CPUsOf(pair))
+	assert.Equal(t, []topology.Set{m.CPUs, m.CPUs}, free.Near(2, m))
+	assert.Equal(t, []int{4, 5}, free.Together(5))
+	assert.Nil(t, free.Together(9))
+}
+
+func TestCheckCuts(t *testing.T) {
+	host := Host{Name: "h", Programs: []Program{{}, {PerObject: "numa"}}}
+	assert.EqualError(t, host.CheckCuts(), "-rpp numa cuts by the ranks' binding, but -bind-to none leaves those on h unbound; use -bind-to core, or -rpp K")
+	host.Programs[1].PerObject = "node"
+	assert.NoError(t, host.CheckCuts())
+}
+
+// What a host completes of its programs is its own: the plan's stay.
+func TestProgramsAs(t *testing.T) {
+	host := Host{Programs: []Program{{Env: []string{"A=1"}, HostEnv: []string{"SLURM_*"}, PerProcess: 1}, {PerProcess: 8}}}
+	p := Placement{Sets: []RankSet{{Ranks: []int{0, 1, 2}}, {Ranks: []int{3}, Local: 3}, {Program: 1, Ranks: []int{4, 5}, Local: 4}}}
+	programs := host.ProgramsAs(p, []string{"SLURM_ID=3", "B=2"})
+	assert.Equal(t, []string{"SLURM_ID=3", "A=1"}, programs[0].Env)
+	assert.Equal(t, []int{3, 8}, []int{programs[0].PerProcess, programs[1].PerProcess})
+	assert.Equal(t, []string{"A=1"}, host.Programs[0].Env)
+	assert.Equal(t, 1, host.Programs[0].PerProcess)
+}

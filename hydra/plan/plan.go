@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/tpsl/tpsl/hydra/hosts"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// A Plan says which ranks run where. Making one is deterministic.
+type Plan struct {
+	Size  int
+	Hosts []Host
+	Exit  ExitOptions
+
+	request Request // what it was made of
+	site    Site
+}
+
+// A Host is everything that the proxy of one host needs to know; it travels in the launch frame.
+type Host struct {
+	ID        int // of the proxy
+	Group     int // of ranks that started together; 0 is that of the command line
+	Name      string
+	User      string // whom to log in as; "" is the launcher's choice
+	World     pmi.World
+	PMI       PMIOptions
+	Programs  []Program
+	Sets      []RankSet
+	Tools     []Tool
+	Ranks     int // on this host
+	Hardware  HardwareOptions
+	Iface     string // the interface whose address ranks get as their host's name
+	TellName  bool   // ranks get the name of their host
+	Stdio     StdioOptions
+	Dir       string // mpiexec's, in which relative names of output files are
+	Prompt    bool   // send unfinished lines after a pause: someone reads along at a terminal
+	ColourOut bool   // of labels on stdout
+	ColourErr bool
+	Trace     bool
+}
+
+// A Program is what the ranks of one segment run.
+type Program struct {
+	Args       []string
+	Env        []string // complete but for HostEnv and what the proxy adds per set
+	HostEnv    []string // patterns of variables that are the host's own
+	Wdir       string
+	Path       string // folders where Args[0] is looked for before PATH
+	Mode       Mode
+	PerProcess int    // ranks in one process, as asked for
+	PerObject  string // the sets are cut where this object of the ranks' binding changes
+}
+
+// New places the ranks of all segments on the hosts of the site. A host without ranks is not in the plan.
+func New(r Request, s Site) (Plan, error) { return newPlan(r, s, rankGroup{}) }
+
+// A rankGroup tells the ranks that start together from those that started before.
+type rankGroup struct {
+	number     int
+	firstProxy int         // ID of the proxy of its first host
+	spawner    string      // key-value space of the ranks that spawned it, or ""
+	preputs    []pmi.Entry // in its key-value space from the start
+}
+
+func newPlan(r Request, s Site, g rankGroup) (Plan, error) {
+	r = r.singletonAt(s.Host)
+	ranks, err := mapRanks(r, s)
+	if err != nil {
+		return Plan{}, err
+	}
+	if err := checkRanks(r, len(ranks.host)); err != nil {
+		return Plan{}, err
+	}
+	common := Host{
+		Group:     g.number,
+		World:     newWorld(r, s, ranks, g),
+		PMI:       r.PMI,
+		Programs:  programs(r, s),
+		Tools:     r.Tools,
+		Hardware:  r.Hardware,
+		Iface:     r.Hosts.Iface,
+		TellName:  r.Hosts.PropagateName,
+		Stdio:     r.Stdio.defaults(),
+		Dir:       s.Dir,
+		Prompt:    s.Prompt,
+		ColourOut: s.ColourOut,
+		ColourErr: s.ColourErr,
+		Trace:     r.Verbose,
+	}
+	common.PMI.Trace = r.PMI.Trace || r.Verbose
+	plan := Plan{Size: len(ranks.host), Exit: r.Exit, request: r, site: s}
+	for i, parts := range ranks.perHost() {
+		host, err := common.on(ranks.hosts[i])
+		if err != nil {
+			return Plan{}, err
+		}
+		host.ID = g.firstProxy + i
+		for _, part := range parts {
+			host.take(part, r.Segments[part.segment])
+		}
+		plan.Hosts = append(plan.Hosts, host)
+	}
+	return plan, nil
+}
+
+// newWorld returns what the sessions of all ranks have in common.
+func newWorld(r Request, s Site, ranks rankMap, g rankGroup) pmi.World {
+	return pmi.World{
+		Size:       len(ranks.host),
+		KVSName:    s.KVSName,
+		Mapping:    pmi.Mapping(ranks.host),
+		Universe:   r.PMI.universe(max(ranks.slots, len(ranks.host))),
+		AllocKinds: r.PMI.AllocKinds,
+		Spawner:    g.spawner,
+		Preputs:    g.preputs,
+	}
+}
+
+// universe returns how many ranks there could be; 0 is no known limit.
+func (o PMIOptions) universe(slots int) int {
+	if o.Universe == "SYSTEM" {
+		return slots
+	}
+	n, _ := strconv.Atoi(o.Universe) // INFINITE and none are 0
+	return n
+}
+
+func programs(r Request, s Site) []Program {
+	var list []Program
+	for _, segment := range r.Segments {
+		wdir := segment.Wdir
+		if !filepath.IsAbs(wdir) {
+			wdir = filepath.Join(s.Dir, wdir)
+		}
+		list = append(list, Program{
+			Args:       segment.Args,
+			Env:        rankEnviron(s.Environ, r, segment),
+			HostEnv:    segment.hostEnv(r.Launch.Launcher),
+			Wdir:       wdir,
+			Path:       segment.Path,
+			Mode:       segment.Mode,
+			PerProcess: segment.PerProcess,
+			PerObject:  segment.PerObject,
+		})
+	}
+	return list
+}
+
+// on returns the plan for a host, without its ranks.
+func (h Host) on(host hosts.Host) (Host, error) {
+	h.Name, h.User = host.Name, host.User
+	if host.Binding != "" {
+		var err error
+		if h.Hardware.Bind, err = ParseBinding(host.Binding); err != nil {
+			return Host{}, fmt.Errorf("binding of host %s: %w", host.Name, err)
+		}
+	}
+	return h, nil
+}
+
+// take adds ranks of a segment, in sets.
+func (h *Host) take(p part, segment Segment) {
+	size := segment.PerProcess
+	if segment.PerObject != "" {
+		size = len(p.ranks) // the placement cuts them
+	}
+	h.Sets = append(h.Sets, cutByNumber(p.segment, p.ranks, size, h.Ranks)...)
+	h.Ranks += len(p.ranks)
+}
+
+// LocalRanks lists the ranks of the host.
+func (h Host) LocalRanks() pmi.Ranks {
+	var ranks pmi.Ranks
+	for _, set := range h.Sets {
+		ranks = append(ranks, set.Ranks...)
+	}
+	slices.Sort(ranks)
+	return ranks
+}
+
+// ProgramsAs returns the host's programs with what is known on the host only: the values of variables that are the host's own,
+// out of environ, and how many ranks of each the placement puts in one process.
+func (h Host) ProgramsAs(p Placement, environ []string) []Program {
+	list := slices.Clone(h.Programs)
+	for i := range list {
+		list[i].Env = list[i].withHostEnv(environ)
+	}
+	for _, set := range p.Sets {
+		program := &list[set.Program]
+		program.PerProcess = max(program.PerProcess, len(set.Ranks))
+	}
+	return list
+}
+
+// CgroupName names the control group of the host's ranks.
+func (h Host) CgroupName() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
+
+// PMIxFolder names the folder of the host's PMIx server, whose sockets and notes are the job's alone.
+func (h Host) PMIxFolder() string {
+	return filepath.Join(os.TempDir(), "tpsl_"+h.CgroupName()+"_pmix")
+}
+
+// ReadsStdin reports whether some rank of the host gets mpiexec's stdin.
+func (h Host) ReadsStdin() bool {
+	return slices.ContainsFunc(h.Sets, func(set RankSet) bool { return h.Stdio.Stdin.HoldAny(set.Ranks) })
+}
+
+// MapsUnbound reports whether the user maps the host's ranks by some object but does not bind them, which has no effect.
+func (h Host) MapsUnbound() bool { return h.Hardware.MapBy.Object != "" && !h.Hardware.Bind.Active() }

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package procs
+
+import (
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// forwarded lists the signals that are the job's business, not mpiexec's.
+var forwarded = []os.Signal{
+	unix.SIGTERM, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGHUP, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH,
+}
+
+// A Role says which signals stay ignored where the parent process had them ignored.
+type Role int
+
+// A launcher catches a signal that was ignored, as Hydra does: a shell without job control starts what stands in front of an & with
+// SIGINT ignored, and the job must end at it all the same. SIGHUP stays ignored (nohup). What another launcher has started is a rank,
+// which ignores what it was given as ignored.
+const (
+	AsLauncher Role = iota
+	AsRank
+)
+
+func (r Role) keeps(sig os.Signal) bool {
+	return (r == AsRank || sig == unix.SIGHUP) && signal.Ignored(sig)
+}
+
+// CatchSignals catches SIGINT and what else is passed on to ranks, unless it stays ignored. SIGPIPE is
+// caught so that a write to a closed stdout is an error and ranks still start with the default action.
+func CatchSignals(role Role) <-chan os.Signal {
+	signals := make(chan os.Signal, 64)
+	for _, sig := range append([]os.Signal{unix.SIGINT}, forwarded...) {
+		if !role.keeps(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
+	return signals
+}

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hydra
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+// A merger writes whole lines from many sources to one stream. A goroutine of its own writes; what waits is bounded by
+// the proxies' windows, which get credit for what was written.
+type merger struct {
+	out    io.Writer
+	broken chan error // gets the error after which nothing is written any more
+
+	mu      sync.Mutex
+	wake    *sync.Cond
+	queue   []piece
+	busy    bool
+	failed  bool
+	last    source // the source of an unfinished line
+	partial bool   // the stream stands inside a line
+}
+
+type source struct {
+	link *proxyLink
+	rank int // the first that it is from
+}
+
+type piece struct {
+	source
+	kind channel.Kind
+	text []byte
+}
+
+func newMerger(out *os.File) *merger {
+	m := &merger{out: patient{out}, broken: make(chan error, 1)}
+	m.wake = sync.NewCond(&m.mu)
+	go m.run()
+	return m
+}
+
+func (m *merger) write(link *proxyLink, frame channel.Frame) {
+	m.add(piece{source{link, frame.Index}, frame.Kind, frame.Body})
+}
+
+// line writes a line of mpiexec's own.
+func (m *merger) line(text string) { m.add(piece{text: []byte(text + "\n")}) }
+
+func (m *merger) add(p piece) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(m.queue, p)
+	m.wake.Broadcast()
+}
+
+// pending reports whether something waits to be written.
+func (m *merger) pending() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue) > 0 || m.busy
+}
+
+// flush waits until everything is written.
+func (m *merger) flush() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.queue) > 0 || m.busy {
+		m.wake.Wait()
+	}
+}
+
+func (m *merger) run() {
+	for {
+		m.mu.Lock()
+		m.busy = false
+		m.wake.Broadcast()
+		for len(m.queue) == 0 {
+			m.wake.Wait()
+		}
+		pieces := m.queue
+		m.queue, m.busy = nil, true
+		m.mu.Unlock()
+		for _, p := range pieces {
+			m.put(p)
+		}
+	}
+}
+
+// put writes a piece. The unfinished line of another source is ended first, so that two never stand on one line.
+func (m *merger) put(p piece) {
+	if p.link != nil {
+		defer p.link.conn.SendCredit(p.kind, len(p.text))
+	}
+	if m.failed || len(p.text) == 0 {
+		return
+	}
+	text := p.text
+	if m.partial && m.last != p.source {
+		text = append([]byte{'\n'}, text...)
+	}
+	m.partial, m.last = text[len(text)-1] != '\n', p.source
+	if _, err := m.out.Write(text); err != nil {
+		m.failed = true
+		m.broken <- err
+	}
+}
+
+const (
+	stdinChunk  = 64 << 10
+	stdinWindow = 4 * stdinChunk
+)
+
+func (j *Job) stdinReaders() (readers []*proxyLink) {
+	for _, link := range j.proxies {
+		if link.stdin != nil {
+			readers = append(readers, link)
+		}
+	}
+	return readers
+}
+
+// feedStdin sends this process's stdin to the proxies whose ranks read it, no further ahead than the slowest of them
+// allows. When nobody reads any more, stdin is closed, so that whoever writes it finds out as in any pipeline.
+func feedStdin(readers []*proxyLink) {
+	defer func() {
+		for _, link := range readers {
+			link.conn.Send(channel.StdinEOF, 0, nil)
+		}
+	}()
+	if len(readers) == 0 || inBackground() {
+		return
+	}
+	for {
+		readers = slices.DeleteFunc(readers, func(link *proxyLink) bool { return !link.stdin.Acquire(stdinChunk) })
+		if len(readers) == 0 {
+			os.Stdin.Close()
+			return
+		}
+		chunk := make([]byte, stdinChunk)
+		n, err := patient{os.Stdin}.Read(chunk)
+		for _, link := range readers {
+			if n > 0 {
+				link.conn.Send(channel.Stdin, 0, chunk[:n])
+			}
+			link.stdin.Release(stdinChunk - n)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// inBackground reports whether reading stdin would stop the job: it is a terminal that another process group has.
+func inBackground() bool {
+	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
+	return err == nil && group != unix.Getpgrp()
+}
+
+// A patient file waits also where somebody who shares its open file description has made that non-blocking, as ssh does
+// with a terminal.
+type patient struct{ *os.File }
+
+// Read implements io.Reader.
+func (f patient) Read(b []byte) (n int, err error) {
+	for {
+		if n, err = f.File.Read(b); !errors.Is(err, unix.EAGAIN) {
+			return n, err
+		}
+		f.await(unix.POLLIN)
+	}
+}
+
+// Write implements io.Writer.
+func (f patient) Write(b []byte) (n int, err error) {
+	for {
+		part, err := f.File.Write(b[n:])
+		if n += part; !errors.Is(err, unix.EAGAIN) {
+			return n, err
+		}
+		f.await(unix.POLLOUT)
+	}
+}
+
+// await returns when the next call will not find the file busy, or at times before: what is wrong shows then.
+func (f patient) await(event int16) {
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: event}}, -1)
+}
