@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // Upstream is what a host's server needs from the rest of the job.
@@ -86,7 +88,7 @@ func (s *Server) SetDead(ranks []int) {
 	sorted := slices.Sorted(slices.Values(ranks))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dead = commaList(sorted)
+	s.dead = ranges.List(sorted)
 }
 
 // A merger stores the union of a barrier before the first rank leaves it.

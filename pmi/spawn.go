@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // A SpawnRequest asks for a further world, whose programs start together.
@@ -119,7 +121,7 @@ func (s *session) spawn(m Message) string {
 		return "cmd=spawn_result rc=0"
 	}
 	line := "cmd=spawn_result rc=1 msg=" + strings.ReplaceAll(reply.Error, " ", "_")
-	if codes := " errcodes=" + commaList(reply.Codes); len(reply.Codes) > 0 && len(line)+len(codes)+1 <= maxReply {
+	if codes := " errcodes=" + ranges.List(reply.Codes); len(reply.Codes) > 0 && len(line)+len(codes)+1 <= maxReply {
 		line += codes
 	}
 	return line
@@ -130,9 +132,5 @@ func (s *session) spawnJob(m Message) string {
 	if reply.Error == "" {
 		return "jobid=" + reply.KVSName + ";nerrs=0;rc=0;"
 	}
-	return fmt.Sprintf("nerrs=%d;errcodes=%s;rc=1;errmsg=%s;", len(reply.Codes), commaList(reply.Codes), strings.ReplaceAll(reply.Error, ";", ","))
-}
-
-func commaList(numbers []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
+	return fmt.Sprintf("nerrs=%d;errcodes=%s;rc=1;errmsg=%s;", len(reply.Codes), ranges.List(reply.Codes), strings.ReplaceAll(reply.Error, ";", ","))
 }

@@ -4,16 +4,16 @@
 package foreign
 
 import (
-	"bufio"
-	"fmt"
 	"os"
 	"os/signal"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra/control"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 )
 
 const (
@@ -53,7 +53,7 @@ func newSet(parts []*part) *set {
 	}
 }
 
-func (s *set) connections() (c proxy.Connections) {
+func (s *set) connections() (c descriptors.Connections) {
 	for _, p := range s.parts {
 		c.Sessions = append(c.Sessions, p.fds[0])
 		c.Streams = append(c.Streams, [3]int(p.fds[1:]))
@@ -131,30 +131,33 @@ func (s *set) reap() bool {
 	})
 }
 
-// readControl reads the lines that the set's process writes about itself.
+// readControl hears what the set's process tells about itself.
 func (s *set) readControl() {
 	defer close(s.lines)
 	if s.lone.Control == nil {
 		return
 	}
-	for lines := bufio.NewScanner(s.lone.Control); lines.Scan(); {
-		line := lines.Text()
-		s.events <- func() { s.heard(line) }
+	var ranks []int
+	for _, p := range s.parts {
+		ranks = append(ranks, p.Rank)
+	}
+	for e := range control.Events(s.lone.Control, ranks) {
+		s.events <- func() { s.heard(e) }
 	}
 }
 
-func (s *set) heard(line string) {
-	var rank, pid, number int
-	if n, _ := fmt.Sscanf(line, "start rank=%d pid=%d", &rank, &pid); n == 2 {
-		s.rankStarted(rank, pid)
-	}
-	if n, _ := fmt.Sscanf(line, "exit rank=%d pid=%d status=%d", &rank, &pid, &number); n == 3 {
-		delete(s.pids, rank)
-		s.collected.Ended(pid)
-		s.rankEnded(rank, unix.WaitStatus(number))
-	}
-	if n, _ := fmt.Sscanf(line, "fault rank=%d signal=%d", &rank, &number); n == 2 && s.fault < 0 {
-		s.fault = rank
+func (s *set) heard(e control.Event) {
+	switch e.Kind {
+	case control.Started:
+		s.rankStarted(e.Rank, e.PID)
+	case control.Exited:
+		delete(s.pids, e.Rank)
+		s.collected.Ended(e.PID)
+		s.rankEnded(e.Rank, e.Status)
+	case control.Faulted:
+		if s.fault < 0 {
+			s.fault = e.Rank
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/control"
 )
 
 // The ranks that are killed as another one has crashed end like it; one that had its own end keeps that.
@@ -20,8 +22,9 @@ func TestRanksEndAsTheCrashed(t *testing.T) {
 	require.NoError(t, process.Start())
 	s := newSet([]*part{{donation: donation{Rank: 0}}, {donation: donation{Rank: 1}}, {donation: donation{Rank: 2}}, {donation: donation{Rank: 3}}})
 	s.lone.PID = process.Process.Pid
-	for _, line := range []string{"exit rank=3 pid=13 status=256", "exit rank=1 pid=11 status=11", "exit rank=0 pid=10 status=9", "exit rank=2 pid=12 status=9"} {
-		s.heard(line)
+	for _, end := range []control.Event{{Rank: 3, PID: 13, Status: 256}, {Rank: 1, PID: 11, Status: 11}, {Rank: 0, PID: 10, Status: 9}, {Rank: 2, PID: 12, Status: 9}} {
+		end.Kind = control.Exited
+		s.heard(end)
 	}
 	require.Error(t, process.Wait())
 	assert.Equal(t, unix.SIGKILL, process.ProcessState.Sys().(syscall.WaitStatus).Signal())

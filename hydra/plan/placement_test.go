@@ -34,9 +34,9 @@ func TestPlace(t *testing.T) {
 		"unless there are too few CPUs":            {[]int{9}, "", "", "", "0-8: - - - - - - - - -"},
 		"unless the user wants none":               {[]int{2}, "", "", "none", "0-1: - -"},
 		"hardware threads when cores are used up":  {[]int{6}, "", "", "", "0-5: 0 1 2 3 4 5"},
-		"bound":                                    {[]int{2, 1}, "", "OMP_PROC_BIND=close", "core", "0-1: 0,4 1,5 2: 2,6, bound"},
-		"a process for each socket":                {[]int{4}, "socket", "", "core", "0-1: 0,4 1,5 2-3: 2,6 3,7, bound"},
-		"a process for the host":                   {[]int{3}, "node", "", "", "0-2: 0 1 2"},
+		"bound":                     {[]int{2, 1}, "", "OMP_PROC_BIND=close", "core", "0-1: 0,4 1,5 2: 2,6, bound"},
+		"a process for each socket": {[]int{4}, "socket", "", "core", "0-1: 0,4 1,5 2-3: 2,6 3,7, bound"},
+		"a process for the host":    {[]int{3}, "node", "", "", "0-2: 0 1 2"},
 	} {
 		host := Host{Name: "h", Programs: []Program{{PerProcess: 1, PerObject: c.object, Env: strings.Fields(c.env)}}}
 		if c.bind != "" {

@@ -26,7 +26,10 @@ func (p *proxy) checkDescriptors(starts []start) error {
 	}
 	need, most, ranks := len(open)+spareDescriptors+len(p.outputFiles(starts)), 0, 0
 	for _, s := range starts {
-		own := p.descriptorsOf(s)
+		own := s.layout.Count()
+		if p.port != nil {
+			own += len(s.set.Ranks) // the connections of its ranks
+		}
 		need, most, ranks = need+own, max(most, own), ranks+len(s.set.Ranks)
 	}
 	if need += most; uint64(need) > limit.Cur { // a process's own ends are ours until it runs
@@ -34,25 +37,4 @@ func (p *proxy) checkDescriptors(starts []start) error {
 			ranks, p.host.Name, need, limit.Cur)
 	}
 	return nil
-}
-
-// descriptorsOf counts what openDescriptors opens for the proxy, or the PMI port takes.
-func (p *proxy) descriptorsOf(s start) (count int) {
-	ranks := len(s.set.Ranks)
-	outputs := 2
-	if s.way.host != "" {
-		outputs = 2 * ranks
-	}
-	if !s.way.pmix {
-		count += ranks
-	}
-	if ranks > 1 {
-		count++
-	}
-	for _, rank := range s.set.Ranks {
-		if p.host.Stdio.Stdin.Hold(rank) {
-			count++
-		}
-	}
-	return count + outputs
 }

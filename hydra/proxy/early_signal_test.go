@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 )
 
 // A signal that comes before a rank has started reaches it all the same.
@@ -24,7 +25,7 @@ func TestEarlySignal(t *testing.T) {
 	defer null.Close()
 	fd := int(null.Fd())
 	sleep := start{path: "/bin/sleep", args: []string{"sleep", "60"}, dir: "/"}
-	require.NoError(t, onLaunchThread(func() error { return p.fork(proc, sleep, &descriptors{child: []int{fd, fd, fd}}) }))
+	require.NoError(t, onLaunchThread(func() error { return p.fork(proc, sleep, &descriptors.Set{Process: []int{fd, fd, fd}}) }))
 	var status unix.WaitStatus
 	_, err = unix.Wait4(proc.pid, &status, 0, nil)
 	require.NoError(t, err)

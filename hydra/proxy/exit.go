@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/control"
 	"github.com/tpsl/tpsl/hydra/procs"
 )
 
@@ -161,23 +161,19 @@ func (p *proxy) Warned(rank int, text string) {
 	p.conn.Send(channel.Warned, 0, []byte(text))
 }
 
-// readControl reads the lines that a set's process writes about itself.
-func (p *proxy) readControl(proc *process, control *os.File) {
-	defer control.Close()
-	for lines := bufio.NewScanner(control); lines.Scan(); {
-		var rank, pid, signal int
-		var status uint32
-		if n, _ := fmt.Sscanf(lines.Text(), "fault rank=%d signal=%d", &rank, &signal); n == 2 && proc.set.Holds(rank) {
-			p.faulted(proc, rank)
-		}
-		if n, _ := fmt.Sscanf(lines.Text(), "initialized rank=%d", &rank); n == 1 && proc.set.Holds(rank) {
-			p.rankInitialized(proc, rank)
-		}
-		if n, _ := fmt.Sscanf(lines.Text(), "start rank=%d pid=%d", &rank, &pid); n == 2 && proc.set.Holds(rank) {
-			p.rankStarted(proc, rank, pid)
-		}
-		if n, _ := fmt.Sscanf(lines.Text(), "exit rank=%d pid=%d status=%d", &rank, &pid, &status); n == 3 && proc.set.Holds(rank) {
-			p.rankExited(proc, rank, pid, unix.WaitStatus(status))
+// readControl hears what a set's process tells about itself.
+func (p *proxy) readControl(proc *process, lines *os.File) {
+	defer lines.Close()
+	for e := range control.Events(lines, proc.set.Ranks) {
+		switch e.Kind {
+		case control.Started:
+			p.rankStarted(proc, e.Rank, e.PID)
+		case control.Initialized:
+			p.rankInitialized(proc, e.Rank)
+		case control.Faulted:
+			p.faulted(proc, e.Rank)
+		case control.Exited:
+			p.rankExited(proc, e.Rank, e.PID, e.Status)
 		}
 	}
 }

@@ -100,15 +100,15 @@ func (p *proxy) addWitness(s *start) {
 	library := s.way.library
 	switch {
 	case library.path == "" || library.speaksPMI || s.way.pmix || p.port != nil || p.host.World.Size == 1:
-	case len(s.set.Ranks) > 1 || s.way.host != "" || s.way.settings != nil || len(p.host.Tools) > 0:
+	case len(s.set.Ranks) > 1 || s.way.isPrivate() || s.way.settings != nil || len(p.host.Tools) > 0:
 	case err != nil || strings.ContainsAny(file, " :;"):
 	default:
-		s.witnessed = true
+		s.layout.Control = true
 		preload := "LD_PRELOAD=" + file
 		if theirs, _ := plan.Getenv(s.env, "LD_PRELOAD"); theirs != "" {
 			preload += ":" + theirs
 		}
-		settings := []string{preload, fmt.Sprintf("TPSL_CONTROL_FD=%d", controlFD(s.set))}
+		settings := append(s.layout.Settings(), preload)
 		s.own, s.env = append(s.own, settings...), plan.SetEnv(s.env, settings...)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -99,7 +100,7 @@ func takeStreams() (in, out *os.File, err error) {
 	if err := procs.CloseOnExec(); err != nil {
 		return nil, nil, err
 	}
-	return pollable(fds[0]), os.NewFile(uintptr(fds[1]), "channel out"), nil
+	return descriptors.Pollable(fds[0]), os.NewFile(uintptr(fds[1]), "channel out"), nil
 }
 
 // relay stands between mpiexec and other proxies, one of them this host's.

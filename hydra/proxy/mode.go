@@ -27,6 +27,9 @@ type way struct {
 	library  linkedMPI
 }
 
+// isPrivate reports whether each rank is a process of its own, with a copy of the program, in the address space of a host process.
+func (w way) isPrivate() bool { return w.host != "" }
+
 // share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and
 // refuses a program whose ranks cannot.
 func share(path string, program plan.Program) (w way, err error) {

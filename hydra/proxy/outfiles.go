@@ -64,7 +64,7 @@ func (p *proxy) outputFiles(starts []start) (files []namedFile) {
 
 // outputsOf returns the ranks that have an output of their own: each one in private mode, else the set.
 func outputsOf(s start) []plan.RankSet {
-	if s.way.host == "" {
+	if !s.way.isPrivate() {
 		return []plan.RankSet{s.set}
 	}
 	var own []plan.RankSet

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/ranges"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -156,9 +157,9 @@ func (p *proxy) describePMIx(space string) error {
 	}
 	p.pmix.tell("job", space, len(layout.Programs), layout.Universe, self)
 	for i, host := range layout.Hosts {
-		p.pmix.tell("node", host, commaList(layout.Ranks[i]))
+		p.pmix.tell("node", host, ranges.List(layout.Ranks[i]))
 	}
-	p.pmix.tell("apps", commaList(layout.Programs))
+	p.pmix.tell("apps", ranges.List(layout.Programs))
 	p.pmix.tell("serve")
 	p.pmix.described = append(p.pmix.described, space)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/internal/ranges"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -159,7 +160,7 @@ func (p *proxy) whoMeets(text string) (who map[string]string, here int) {
 		}
 		slices.Sort(list)
 		list = slices.Compact(list)
-		who[space] = commaList(list)
+		who[space] = ranges.List(list)
 		if space == p.host.World.KVSName {
 			here = len(slices.DeleteFunc(local, func(rank int) bool { return !slices.Contains(list, rank) }))
 		}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 )
 
 // prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
@@ -57,20 +58,33 @@ func (p *proxy) prepare() ([]start, error) {
 // startOf returns what starts a set.
 func (p *proxy) startOf(set plan.RankSet, path string, w way, pl placement) start {
 	program := p.programs[set.Program]
-	own := append(p.identity(set, w, pl), w.settings...)
+	layout := p.layout(set, w)
+	own := append(p.identity(layout, set, w, pl), w.settings...)
 	args := program.Args
-	if w.host != "" {
+	if w.isPrivate() {
 		path, args = w.host, slices.Concat([]string{w.host, path}, args)
 	}
 	return start{
-		set:  set,
-		path: path,
-		args: args,
-		env:  plan.SetEnv(program.Env, own...),
-		own:  own,
-		dir:  program.Wdir,
-		cpus: pl.ProcessCPUs(set),
-		way:  w,
+		set:    set,
+		path:   path,
+		args:   args,
+		env:    plan.SetEnv(program.Env, own...),
+		own:    own,
+		dir:    program.Wdir,
+		cpus:   pl.ProcessCPUs(set),
+		way:    w,
+		layout: layout,
+	}
+}
+
+// layout says which descriptors the process of a set inherits.
+func (p *proxy) layout(set plan.RankSet, w way) descriptors.Layout {
+	return descriptors.Layout{
+		Ranks:    set.Ranks,
+		Readers:  p.host.Stdio.Stdin,
+		PerRank:  w.isPrivate(),
+		Sessions: p.port == nil && !w.pmix,
+		Control:  len(set.Ranks) > 1,
 	}
 }
 

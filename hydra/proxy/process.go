@@ -13,6 +13,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -84,8 +85,7 @@ type start struct {
 	cpus   topology.Set // to bind the process to; nil leaves it
 	memory *memory      // its policy; nil leaves it
 	way    way
-
-	witnessed bool // it tells when it has initialised MPI
+	layout descriptors.Layout
 }
 
 var errEnding = errors.New("the job is ending")
@@ -104,16 +104,16 @@ func (p *proxy) startAll(starts []start) error {
 }
 
 func (p *proxy) start(index int, s start) error {
-	d, err := openDescriptors(s.set, p.host.Stdio.Stdin, s.way.host != "", p.port == nil && p.pmix == nil, len(s.set.Ranks) > 1 || s.witnessed)
+	d, err := s.layout.Open()
 	if err != nil {
 		return err
 	}
 	proc := newProcess(s.set, index)
 	proc.library = s.way.library.path
 	err = p.fork(proc, s, d)
-	d.closeChild()
+	d.CloseProcess()
 	if err != nil {
-		d.closeOurs()
+		d.Close()
 		return err
 	}
 	p.log.Debug("started", "ranks", s.set.Label(), "pid", proc.pid, "path", s.path, "cpus", s.cpus, "own", s.own)
@@ -123,13 +123,13 @@ func (p *proxy) start(index int, s start) error {
 
 // fork starts the process, unless the job is ending. The lock spans both the start and the entry into byPID: an end of the
 // job must see the process, and so must its collector.
-func (p *proxy) fork(proc *process, s start, d *descriptors) (err error) {
+func (p *proxy) fork(proc *process, s start, d *descriptors.Set) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ending {
 		return errEnding
 	}
-	if proc.pid, err = p.forkExec(s, d.child); err != nil {
+	if proc.pid, err = p.forkExec(s, d.Process); err != nil {
 		return err
 	}
 	p.processes = append(p.processes, proc)
@@ -142,20 +142,20 @@ func (p *proxy) fork(proc *process, s start, d *descriptors) (err error) {
 }
 
 // connect serves the connections of a process that runs.
-func (p *proxy) connect(proc *process, d *descriptors) {
-	for _, pipe := range d.stdins {
+func (p *proxy) connect(proc *process, d *descriptors.Set) {
+	for _, pipe := range d.Inputs {
 		p.stdin.attach(pipe)
 	}
-	for i, o := range d.outputs {
+	for i, o := range d.Outputs {
 		from := proc.set
-		if len(d.outputs) > 1 {
+		if len(d.Outputs) > 1 {
 			from = from.Only(proc.set.Ranks[i])
 		}
-		p.forward(from, channel.Stdout, o.stdout)
-		p.forward(from, channel.Stderr, o.stderr)
+		p.forward(from, channel.Stdout, o.Stdout)
+		p.forward(from, channel.Stderr, o.Stderr)
 	}
 	var talking sync.WaitGroup
-	for i, conn := range d.sessions {
+	for i, conn := range d.Sessions {
 		talking.Go(func() {
 			p.server.Serve(proc.set.Ranks[i], proc.set.Program, conn)
 			close(proc.left[proc.set.Ranks[i]])
@@ -164,8 +164,8 @@ func (p *proxy) connect(proc *process, d *descriptors) {
 	if p.port != nil || p.pmix != nil {
 		talking.Go(func() { <-proc.left[proc.set.Ranks[0]] })
 	}
-	if d.control != nil {
-		talking.Go(func() { p.readControl(proc, d.control) })
+	if d.Control != nil {
+		talking.Go(func() { p.readControl(proc, d.Control) })
 	}
 	go func() { talking.Wait(); close(proc.quiet) }()
 }

@@ -100,7 +100,7 @@ func usesUCX(s start, program plan.Program) bool {
 		return false
 	}
 	file := s.path
-	if s.way.host != "" {
+	if s.way.isPrivate() {
 		file = s.args[1]
 	}
 	libraryPath, _ := plan.Getenv(s.env, "LD_LIBRARY_PATH")

@@ -37,3 +37,12 @@ func Format(numbers []int) string {
 	}
 	return strings.Join(parts, ",")
 }
+
+// List writes numbers with commas between them, each by itself.
+func List(numbers []int) string {
+	words := make([]string, len(numbers))
+	for i, number := range numbers {
+		words[i] = strconv.Itoa(number)
+	}
+	return strings.Join(words, ",")
+}

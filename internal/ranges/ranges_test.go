@@ -26,3 +26,9 @@ func TestFormat(t *testing.T) {
 		assert.Equal(t, want, Format(numbers))
 	}
 }
+
+func TestList(t *testing.T) {
+	for want, numbers := range map[string][]int{"": nil, "3": {3}, "4,5,6": {4, 5, 6}, "0,-1,2": {0, -1, 2}} {
+		assert.Equal(t, want, List(numbers))
+	}
+}
