@@ -186,8 +186,8 @@ func (j *Job) handle(e event) {
 		j.exited(e)
 	case channel.Failed:
 		j.broken(w, e.frame.Index-1, string(e.frame.Body))
-	case channel.LastWords:
-		j.words(e)
+	case channel.LastLines:
+		j.keepTail(e)
 	case channel.Explained:
 		j.explanations.add(e.link.host.Name, string(e.frame.Body))
 	case channel.Warned:

@@ -61,19 +61,19 @@ func (j *Job) details(info exitInfo) (lines []string) {
 	return lines
 }
 
-// words takes the last lines on stderr of a host's first failure, if that is the job's.
-func (j *Job) words(e event) {
-	var words channel.Words
-	if err := e.frame.Value(&words); err != nil {
+// keepTail takes the last lines on stderr of a host's first failure, if that is the job's.
+func (j *Job) keepTail(e event) {
+	var tail channel.Tail
+	if err := e.frame.Value(&tail); err != nil {
 		j.garbled(e.link, err)
 		return
 	}
-	if len(words.Text) == 0 || len(j.failures) == 0 {
+	if len(tail.Text) == 0 || len(j.failures) == 0 {
 		return
 	}
 	first := j.failures[0]
-	if first.group == e.link.host.Group && slices.Equal(words.Ranks, first.set.Ranks) {
-		j.lastLines = strings.Split(strings.TrimSuffix(string(words.Text), "\n"), "\n")
+	if first.group == e.link.host.Group && slices.Equal(tail.Ranks, first.set.Ranks) {
+		j.lastLines = strings.Split(strings.TrimSuffix(string(tail.Text), "\n"), "\n")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/tpsl/tpsl/hydra/plan"
-	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/internal/pids"
 	"github.com/tpsl/tpsl/internal/terminal"
@@ -124,11 +124,11 @@ func (report *nicReport) list(r nicRequest) (err error) {
 	if report.NICs, err = ib.List(sys, topology.Read(sys, nil)); err != nil || r.ranks == 0 {
 		return err
 	}
-	allowed, err := proxy.AllowedCPUs()
+	allowed, err := hardware.AllowedCPUs()
 	if err != nil {
 		return err
 	}
-	cpus, nics, err := proxy.Rails(topology.Read(sys, allowed), report.NICs, r.ranks, r.perProcess, r.bind)
+	cpus, nics, err := hardware.Rails(topology.Read(sys, allowed), report.NICs, r.ranks, r.perProcess, r.bind)
 	if err != nil {
 		return fmt.Errorf("bind %d ranks: %w", r.ranks, err)
 	}

@@ -44,7 +44,7 @@ const (
 	Exited                         // body: Exit
 	Failed                         // body: text; the host's ranks cannot run. index: 0, or 1 more than that of the program at fault
 	Warned                         // body: text
-	LastWords                      // body: Words
+	LastLines                      // body: Tail
 	Explained                      // body: text; what on the host may be why its ranks have failed
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: plan.Placement, before anything starts

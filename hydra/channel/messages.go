@@ -21,8 +21,8 @@ type Exit struct {
 	Running     bool   // the process still runs but its rank closed the PMI session without finalize
 }
 
-// Words are the last lines that the first process of a host to fail wrote to stderr.
-type Words struct {
+// A Tail is the last lines that the first process of a host to fail wrote to stderr.
+type Tail struct {
 	Ranks []int
 	Text  []byte
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A part is what the set has of one member, in the order of places.
+// A part is what the set has of one member, in the order of the members' indices.
 type part struct {
 	donation
 	fds  []int         // session, stdin, stdout, stderr
@@ -39,7 +39,7 @@ func (m *Member) gather(r Request) ([]*part, error) {
 		return nil, err
 	}
 	_ = listener.SetDeadline(time.Now().Add(r.Wait)) // a socket takes deadlines
-	came := newDoor(listener)
+	came := acceptDonations(listener)
 	defer came.close()
 	for missing := len(parts) - 1; missing > 0; missing-- {
 		p, err := came.next()
@@ -48,10 +48,10 @@ func (m *Member) gather(r Request) ([]*part, error) {
 		} else if err != nil {
 			return parts, err
 		}
-		slot := p.Place - first
+		slot := p.Local - first
 		if slot < 1 || slot >= len(parts) || parts[slot] != nil {
 			p.drop()
-			return parts, fmt.Errorf("rank %d says that it is the host's rank number %d, which cannot be; start all ranks with the same tpsl run", p.Rank, p.Place)
+			return parts, fmt.Errorf("rank %d says that it is the host's rank number %d, which cannot be; start all ranks with the same tpsl run", p.Rank, p.Local)
 		}
 		parts[slot] = p
 		if p.Digest != own.Digest {
@@ -74,11 +74,11 @@ func (m *Member) incomplete(parts []*part, r Request) error {
 	var missing []string
 	for slot, p := range parts {
 		if p == nil {
-			missing = append(missing, strconv.Itoa(m.place+slot))
+			missing = append(missing, strconv.Itoa(m.local+slot))
 		}
 	}
 	return fmt.Errorf("of the %d ranks of this host, counted from 0, number %s has not come for %v; start all ranks with the same tpsl run -rpp %d",
-		m.places, strings.Join(missing, ","), r.Wait, r.PerProcess)
+		m.localRanks, strings.Join(missing, ","), r.Wait, r.PerProcess)
 }
 
 // drop lets go of a part's descriptors.

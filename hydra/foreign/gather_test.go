@@ -41,7 +41,7 @@ func beStranger(address *net.UnixAddr) {
 				}
 			}
 		}()
-	} else if conn, err := net.DialUnix(address.Net, nil, address); err != nil || (donation{Rank: 99, Place: 1}).send(conn, 0, 0, 1, 2) != nil {
+	} else if conn, err := net.DialUnix(address.Net, nil, address); err != nil || (donation{Rank: 99, Local: 1}).send(conn, 0, 0, 1, 2) != nil {
 		os.Exit(1)
 	}
 	os.Stdout.Write([]byte("ready"))
@@ -81,8 +81,8 @@ func meet(t *testing.T, address *net.UnixAddr) {
 func pairOf(t *testing.T) (leader, donor *Member) {
 	t.Helper()
 	server := fmt.Sprintf("%s %d", t.Name(), os.Getpid()) // names are of the whole machine
-	leader = &Member{Rank: 4, Size: 8, place: 0, places: 2, server: server}
-	donor = &Member{Rank: 5, Size: 8, place: 1, places: 2, server: server}
+	leader = &Member{Rank: 4, Size: 8, local: 0, localRanks: 2, server: server}
+	donor = &Member{Rank: 5, Size: 8, local: 1, localRanks: 2, server: server}
 	for _, m := range []*Member{leader, donor} {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func give(m *Member, r Request) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn, donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command()}.send(conn, m.session, 0, 1, 2)
+	return conn, donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command()}.send(conn, m.session, 0, 1, 2)
 }
 
 // Another user's process that listens at a name of the set gets nothing, and one that connects first stops nobody. Where the leader
@@ -129,7 +129,7 @@ func TestStrangers(t *testing.T) {
 		gave <- err
 	}()
 	require.NoError(t, listener.SetDeadline(time.Now().Add(request.Wait)))
-	came := newDoor(listener)
+	came := acceptDonations(listener)
 	p, err := came.next()
 	came.close()
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -41,7 +42,7 @@ func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
 		return 0, err
 	}
 	s := newSet(parts)
-	lone, err := proxy.StartLone(m.hostPlan(r, parts), m.placement(parts), s.connections())
+	process, err := proxy.StartSet(m.hostPlan(r, parts), m.boundCPUs(parts), s.connections())
 	if err != nil {
 		return 0, err
 	}
@@ -49,12 +50,12 @@ func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
 		closeAll(p.fds)
 		p.fds = nil
 	}
-	return s.follow(lone)
+	return s.follow(process)
 }
 
 // hostPlan is the plan of this host, with the one set.
 func (m *Member) hostPlan(r Request, parts []*part) plan.Host {
-	set, readers := plan.RankSet{Local: m.place}, plan.Ranks{}
+	set, readers := plan.RankSet{Local: m.local}, plan.Ranks{}
 	for _, p := range parts {
 		set.Ranks = append(set.Ranks, p.Rank)
 		readers = append(readers, plan.RankRange{First: p.Rank, Last: p.Rank})
@@ -62,7 +63,7 @@ func (m *Member) hostPlan(r Request, parts []*part) plan.Host {
 	name, _ := os.Hostname() // for messages
 	host := plan.Host{
 		Name:     name,
-		Ranks:    m.places,
+		Ranks:    m.localRanks,
 		Sets:     []plan.RankSet{set},
 		Programs: []plan.Program{{Args: r.Args, Env: environ(r.Environ, parts), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
 	}
@@ -71,9 +72,9 @@ func (m *Member) hostPlan(r Request, parts []*part) plan.Host {
 	return host
 }
 
-// placement returns the CPUs to which the launcher has bound the ranks, as far as one process may have them all. It is nil
+// boundCPUs returns the CPUs to which the launcher has bound the ranks, as far as one process may have them all. It is nil
 // when it has bound none, all masks being alike.
-func (m *Member) placement(parts []*part) (cpus []topology.Set) {
+func (m *Member) boundCPUs(parts []*part) (cpus []topology.Set) {
 	if !slices.ContainsFunc(parts, func(p *part) bool { return !slices.Equal(p.CPUs, parts[0].CPUs) }) {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (m *Member) placement(parts []*part) (cpus []topology.Set) {
 	for _, p := range parts {
 		all = all.Or(p.CPUs)
 	}
-	granted, err := proxy.Granted(all)
+	granted, err := hardware.Granted(all)
 	if err != nil {
 		granted = parts[0].CPUs
 	}

@@ -10,21 +10,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // A CPU that the machine has not is one that a cgroup holds back.
-func TestPlacement(t *testing.T) {
+func TestBoundCPUs(t *testing.T) {
 	const far = 5000
-	allowed, err := proxy.AllowedCPUs()
+	allowed, err := hardware.AllowedCPUs()
 	require.NoError(t, err)
 	mine := allowed[0]
 	bound := func(cpus ...int) *part { return &part{donation: donation{CPUs: cpus}} }
 	m := &Member{Rank: 1}
-	assert.Nil(t, m.placement([]*part{bound(mine), bound(mine)}))
-	assert.Equal(t, []topology.Set{{mine}, {mine}}, m.placement([]*part{bound(mine), bound(mine, far)}))
-	assert.Nil(t, m.placement([]*part{bound(mine), bound(far)}), "rank 2 has none")
+	assert.Nil(t, m.boundCPUs([]*part{bound(mine), bound(mine)}))
+	assert.Equal(t, []topology.Set{{mine}, {mine}}, m.boundCPUs([]*part{bound(mine), bound(mine, far)}))
+	assert.Nil(t, m.boundCPUs([]*part{bound(mine), bound(far)}), "rank 2 has none")
 }
 
 func TestEnviron(t *testing.T) {

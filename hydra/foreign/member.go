@@ -13,8 +13,8 @@ import (
 // A Member is a process that a launcher has started as one rank.
 type Member struct {
 	Rank, Size int
-	place      int    // among the ranks of this host
-	places     int    // ranks of this host
+	local      int    // its index among the ranks of this host
+	localRanks int    // how many these are
 	server     string // the launcher's process that serves PMI here
 	session    int    // descriptor of the rank's PMI session
 }
@@ -60,12 +60,12 @@ func inherited(getenv func(string) string) (*Member, error) {
 	return m, m.locate(getenv)
 }
 
-// locate finds the member's place on this host. Hydra's variables come first: its processes may be those of a Slurm step.
+// locate finds the member's index on this host. Hydra's variables come first: its processes may be those of a Slurm step.
 func (m *Member) locate(getenv func(string) string) (err error) {
 	if all := getenv("MPI_LOCALNRANKS"); all != "" {
-		m.place, m.places, err = pair(getenv("MPI_LOCALRANKID"), all)
+		m.local, m.localRanks, err = pair(getenv("MPI_LOCALRANKID"), all)
 	} else if ids := getenv("SLURM_GTIDS"); ids != "" {
-		m.place, m.places, err = pair(getenv("SLURM_LOCALID"), strconv.Itoa(1+strings.Count(ids, ",")))
+		m.local, m.localRanks, err = pair(getenv("SLURM_LOCALID"), strconv.Itoa(1+strings.Count(ids, ",")))
 	} else {
 		err = errors.New("set neither MPI_LOCALNRANKS nor SLURM_GTIDS")
 	}
@@ -75,9 +75,9 @@ func (m *Member) locate(getenv func(string) string) (err error) {
 	return nil
 }
 
-func pair(place, places string) (i, n int, err error) {
-	if i, err = strconv.Atoi(place); err == nil {
-		n, err = strconv.Atoi(places)
+func pair(local, localRanks string) (i, n int, err error) {
+	if i, err = strconv.Atoi(local); err == nil {
+		n, err = strconv.Atoi(localRanks)
 	}
 	if err == nil && (i < 0 || i >= n) {
 		err = fmt.Errorf("place %d of %d", i, n)
@@ -85,6 +85,6 @@ func pair(place, places string) (i, n int, err error) {
 	return i, n, err
 }
 
-// first and last are the places of the first and last member of this one's set of k.
-func (m *Member) first(k int) int { return m.place / k * k }
-func (m *Member) last(k int) int  { return min(m.first(k)+k, m.places) - 1 }
+// first and last are the indices of the first and last member of this one's set of k.
+func (m *Member) first(k int) int { return m.local / k * k }
+func (m *Member) last(k int) int  { return min(m.first(k)+k, m.localRanks) - 1 }

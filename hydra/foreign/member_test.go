@@ -46,7 +46,7 @@ func TestFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, err := Find(environment(append(c.env, session(t))...))
 			require.NoError(t, err)
-			assert.Equal(t, []int{c.rank, c.size, c.place, c.places}, []int{m.Rank, m.Size, m.place, m.places})
+			assert.Equal(t, []int{c.rank, c.size, c.place, c.places}, []int{m.Rank, m.Size, m.local, m.localRanks})
 			assert.Equal(t, []int{c.first, c.last}, []int{m.first(2), m.last(2)})
 		})
 	}

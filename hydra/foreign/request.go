@@ -51,7 +51,7 @@ func (m *Member) Run(r Request) (unix.WaitStatus, error) {
 		return 0, fmt.Errorf("rank %d: ask for an end with the launcher: %w", m.Rank, err)
 	}
 	run := m.donate
-	if m.place == m.first(r.PerProcess) {
+	if m.local == m.first(r.PerProcess) {
 		run = m.lead
 	}
 	status, err := run(r)

@@ -30,7 +30,7 @@ type set struct {
 	signals <-chan os.Signal // to the leader
 	events  chan func()
 	began   time.Time
-	lone    proxy.Lone
+	process proxy.SetProcess
 	pids    map[int]int           // of ranks that are processes of their own
 	early   map[int][]unix.Signal // for ranks that are yet to have one
 	recent  map[unix.Signal]round
@@ -62,8 +62,8 @@ func (s *set) connections() (c descriptors.Connections) {
 }
 
 // follow serves the set until nothing is left of it, and returns how the first rank ended.
-func (s *set) follow(lone proxy.Lone) (unix.WaitStatus, error) {
-	s.lone = lone
+func (s *set) follow(process proxy.SetProcess) (unix.WaitStatus, error) {
+	s.process = process
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, unix.SIGCHLD)
 	go s.readControl()
@@ -125,7 +125,7 @@ func (s *set) drain() {
 func (s *set) reap() bool {
 	return procs.Reap(func(pid int, status unix.WaitStatus) {
 		s.collected.Ended(pid)
-		if pid == s.lone.PID {
+		if pid == s.process.PID {
 			s.ended, s.status = true, status
 		}
 	})
@@ -134,14 +134,14 @@ func (s *set) reap() bool {
 // readControl hears what the set's process tells about itself.
 func (s *set) readControl() {
 	defer close(s.lines)
-	if s.lone.Control == nil {
+	if s.process.Control == nil {
 		return
 	}
 	var ranks []int
 	for _, p := range s.parts {
 		ranks = append(ranks, p.Rank)
 	}
-	for e := range control.Events(s.lone.Control, ranks) {
+	for e := range control.Events(s.process.Control, ranks) {
 		s.events <- func() { s.heard(e) }
 	}
 }
@@ -182,7 +182,7 @@ func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 	}
 }
 
-func (s *set) kill() { _ = unix.Kill(-s.lone.PID, unix.SIGKILL) } // it may have ended meanwhile
+func (s *set) kill() { _ = unix.Kill(-s.process.PID, unix.SIGKILL) } // it may have ended meanwhile
 
 // listenTo serves a donor: signals, and its death, which is that of its rank.
 func (s *set) listenTo(p *part) {

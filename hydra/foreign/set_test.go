@@ -21,7 +21,7 @@ func TestRanksEndAsTheCrashed(t *testing.T) {
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, process.Start())
 	s := newSet([]*part{{donation: donation{Rank: 0}}, {donation: donation{Rank: 1}}, {donation: donation{Rank: 2}}, {donation: donation{Rank: 3}}})
-	s.lone.PID = process.Process.Pid
+	s.process.PID = process.Process.Pid
 	for _, end := range []control.Event{{Rank: 3, PID: 13, Status: 256}, {Rank: 1, PID: 11, Status: 11}, {Rank: 0, PID: 10, Status: 9}, {Rank: 2, PID: 12, Status: 9}} {
 		end.Kind = control.Exited
 		s.heard(end)

@@ -20,7 +20,7 @@ type round struct {
 
 // signalled passes on what a rank's process was sent: to the rank's own process, or to the one of all ranks.
 func (s *set) signalled(rank int, sig unix.Signal) {
-	if s.lone.Private {
+	if s.process.Private {
 		if pid := s.pids[rank]; pid != 0 {
 			kill(pid, sig)
 		} else if _, ended := s.ends[rank]; !ended {
@@ -31,7 +31,7 @@ func (s *set) signalled(rank int, sig unix.Signal) {
 	last := s.recent[sig]
 	if last.seen == nil || last.seen[rank] || time.Since(last.since) > broadcast {
 		last = round{since: time.Now(), seen: map[int]bool{}}
-		kill(s.lone.PID, sig)
+		kill(s.process.PID, sig)
 	}
 	last.seen[rank] = true
 	s.recent[sig] = last

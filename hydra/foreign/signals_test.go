@@ -75,7 +75,7 @@ func expect(t *testing.T, lines *bufio.Reader, want string) {
 func TestRounds(t *testing.T) {
 	pid, lines := counter(t)
 	s := newSet(nil)
-	s.lone = proxy.Lone{PID: pid}
+	s.process = proxy.SetProcess{PID: pid}
 	age := func(sig unix.Signal, by time.Duration) {
 		r := s.recent[sig]
 		r.since = time.Now().Add(-by)
@@ -105,7 +105,7 @@ func TestSignalToOneRank(t *testing.T) {
 	zero, ofZero := counter(t)
 	one, ofOne := counter(t)
 	s := newSet(nil)
-	s.lone = proxy.Lone{PID: -1, Private: true}
+	s.process = proxy.SetProcess{PID: -1, Private: true}
 	s.rankStarted(0, zero)
 	s.signalled(1, unix.SIGUSR1)
 	s.signalled(0, unix.SIGUSR2)

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/hydra/proxy"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/hydra/wire"
 	"github.com/tpsl/tpsl/internal/topology"
 )
@@ -34,7 +34,7 @@ const (
 
 // A donation is what a donor says of itself. With it come the descriptors of its session, stdin, stdout and stderr.
 type donation struct {
-	Rank, Place int
+	Rank, Local int
 	Digest      [sha256.Size]byte
 	Command     string
 	CPUs        topology.Set // that the launcher lets it run on
@@ -43,8 +43,8 @@ type donation struct {
 
 // donation describes the member itself.
 func (m *Member) donation(r Request) (donation, error) {
-	cpus, err := proxy.AllowedCPUs()
-	return donation{Rank: m.Rank, Place: m.place, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
+	cpus, err := hardware.AllowedCPUs()
+	return donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
 }
 
 // prefix begins the name of the socket of the member's set. All can work it out, so the name goes on with what nobody can know before.

@@ -25,7 +25,7 @@ type Child struct {
 	ids      []int // of the proxies that the trunk leads to
 	set      *Children
 	launcher Launcher
-	door     *door
+	gate     *gate
 	ended    chan struct{}
 
 	mu      sync.Mutex
@@ -34,8 +34,8 @@ type Child struct {
 }
 
 func newChild(set *Children, host Host, ids []int, launcher Launcher) *Child {
-	c := &Child{Host: host, ids: ids, set: set, launcher: launcher, door: newDoor(), ended: make(chan struct{})}
-	c.Trunk = channel.New(c.door, c.door)
+	c := &Child{Host: host, ids: ids, set: set, launcher: launcher, gate: newGate(), ended: make(chan struct{})}
+	c.Trunk = channel.New(c.gate, c.gate)
 	return c
 }
 
@@ -52,7 +52,7 @@ func (c *Child) run() {
 		loss = channel.Loss{Began: true, Text: c.serve(remote)}
 	}
 	c.Trunk.Close()
-	c.door.shut()
+	c.gate.shut()
 	loss.Proxies = c.ids
 	c.set.events.Lost(c, loss)
 }
@@ -83,7 +83,7 @@ func (c *Child) serve(remote Remote) string {
 		if silent.Load() {
 			err = fmt.Errorf("nothing was heard from it for %v", c.set.opts.Silence)
 		}
-		return withWords(remote.Words.String(), err.Error())
+		return withStderr(remote.Stderr.String(), err.Error())
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *Child) listen(heard *atomic.Bool, over <-chan struct{}, silent func()) 
 	silent()
 }
 
-// launch starts the proxy and opens the door when it has answered.
+// launch starts the proxy and opens the gate when it has answered.
 func (c *Child) launch() (Remote, error) {
 	c.set.slots <- struct{}{}
 	defer func() { <-c.set.slots }()
@@ -139,8 +139,8 @@ func (c *Child) launch() (Remote, error) {
 	if err != nil {
 		return remote, c.failed(remote, chatter, err)
 	}
-	remote.Words.live()
-	c.door.open(in, remote.In)
+	remote.Stderr.live()
+	c.gate.open(in, remote.In)
 	return remote, nil
 }
 
@@ -158,15 +158,15 @@ func (c *Child) failed(remote Remote, chatter []byte, err error) error {
 	case gone:
 		err = errors.New("ended before a proxy answered")
 	}
-	said := remote.Words.String()
+	said := remote.Stderr.String()
 	if said == "" && len(chatter) > 0 {
-		said = "printed " + strconv.Quote(oneLine(chatter[max(0, len(chatter)-maxWords):]))
+		said = "printed " + strconv.Quote(oneLine(chatter[max(0, len(chatter)-maxTail):]))
 	}
-	return fmt.Errorf("host %s: %s", c.Host.Name, withWords(said, err.Error()))
+	return fmt.Errorf("host %s: %s", c.Host.Name, withStderr(said, err.Error()))
 }
 
-// withWords puts a launcher's own words before ours.
-func withWords(said, ours string) string {
+// withStderr puts a launcher's own words before ours.
+func withStderr(said, ours string) string {
 	if said == "" {
 		return ours
 	}
@@ -205,7 +205,7 @@ func (c *Child) stop() {
 func (c *Child) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.door.isOpen() {
+	if c.gate.isOpen() {
 		return
 	}
 	c.stopped = true

@@ -23,7 +23,7 @@ var taskDied = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // Write implements io.Writer.
 func (c *complaints) Write(b []byte) (int, error) {
-	_, _ = c.step.words.Write(b)
+	_, _ = c.step.stderr.Write(b)
 	c.rest = append(c.rest, b...)
 	for {
 		line, rest, whole := bytes.Cut(c.rest, []byte("\n"))

@@ -50,11 +50,11 @@ type expecter interface {
 
 // A Remote is a proxy that a launcher has started.
 type Remote struct {
-	In    io.WriteCloser
-	Out   io.Reader
-	Wait  func() error // waits for its end, once; the error says how it ended if not well
-	Kill  func()
-	Words *words // what the launcher said on its stderr; nil if that went elsewhere
+	In     io.WriteCloser
+	Out    io.Reader
+	Wait   func() error // waits for its end, once; the error says how it ended if not well
+	Kill   func()
+	Stderr *stderrTail // what the launcher said on its stderr; nil if that went elsewhere
 }
 
 // New returns the launcher that the options name.

@@ -160,13 +160,13 @@ func FuzzGreet(f *testing.F) {
 	})
 }
 
-func TestWords(t *testing.T) {
-	var w words
+func TestStderrTail(t *testing.T) {
+	var w stderrTail
 	_, _ = w.Write([]byte("a\n\n  b\xff\n"))
 	assert.Equal(t, "a; b?", w.String())
-	_, _ = w.Write(bytes.Repeat([]byte("x"), 3*maxWords))
-	assert.Len(t, w.String(), maxWords)
-	assert.Empty(t, (*words)(nil).String())
+	_, _ = w.Write(bytes.Repeat([]byte("x"), 3*maxTail))
+	assert.Len(t, w.String(), maxTail)
+	assert.Empty(t, (*stderrTail)(nil).String())
 }
 
 func TestIsLocal(t *testing.T) {

@@ -86,7 +86,7 @@ func (s shell) Start(host Host) (remote Remote, err error) {
 	}
 	args := s.command(host)
 	cmd := exec.Command(args[0], args[1:]...)
-	said := new(words)
+	said := new(stderrTail)
 	cmd.Stderr = said
 	cmd.WaitDelay = waitDelay
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
@@ -95,7 +95,7 @@ func (s shell) Start(host Host) (remote Remote, err error) {
 		return remote, notStarted(err)
 	}
 	var over atomic.Bool
-	remote.Words = said
+	remote.Stderr = said
 	remote.Wait = func() error {
 		defer over.Store(true)
 		return ended(filepath.Base(s.exec), cmd.Wait())

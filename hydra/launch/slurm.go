@@ -33,11 +33,11 @@ type slurm struct {
 
 // A step is one srun.
 type step struct {
-	in    *sharedWriter
-	stdin io.Closer
-	words *words
-	pid   int
-	ended chan struct{} // closed when srun has ended
+	in     *sharedWriter
+	stdin  io.Closer
+	stderr *stderrTail
+	pid    int
+	ended  chan struct{} // closed when srun has ended
 
 	mu    sync.Mutex
 	lanes []*lane
@@ -63,7 +63,7 @@ func (s *slurm) Expect(hosts []Host) error {
 	if err != nil {
 		return err
 	}
-	st := &step{words: new(words), ended: make(chan struct{}), live: len(hosts)}
+	st := &step{stderr: new(stderrTail), ended: make(chan struct{}), live: len(hosts)}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = &complaints{step: st}
 	cmd.WaitDelay = waitDelay
@@ -129,7 +129,7 @@ func (s *slurm) Start(host Host) (Remote, error) {
 	}
 	i := slices.IndexFunc(st.lanes, func(l *lane) bool { return l.host.ID == host.ID })
 	l := st.lanes[i]
-	return Remote{In: l, Out: l.in, Wait: l.wait, Kill: func() { st.end(l, errStopped) }, Words: st.words}, nil
+	return Remote{In: l, Out: l.in, Wait: l.wait, Kill: func() { st.end(l, errStopped) }, Stderr: st.stderr}, nil
 }
 
 // read gives each lane what its task says, until srun ends.

@@ -61,7 +61,7 @@ func TestComplaints(t *testing.T) {
 		"srun: error: n[1-3]: tasks 0-1: Exited with code 1": {true, true},
 		"srun: launch/slurm: something else: task 1":         {false, false},
 	} {
-		st := &step{words: new(words), live: 3, ended: make(chan struct{})}
+		st := &step{stderr: new(stderrTail), live: 3, ended: make(chan struct{})}
 		for i := range 2 {
 			l := &lane{step: st, known: make(chan struct{}), ended: make(chan struct{}), to: &lineWriter{task: i}}
 			l.in, l.out = io.Pipe()

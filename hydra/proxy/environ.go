@@ -4,17 +4,19 @@
 package proxy
 
 import (
+	"fmt"
+	"net"
 	"strconv"
-	"strings"
 
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
+	"github.com/tpsl/tpsl/hydra/proxy/executable"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/internal/ranges"
-	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// identity returns the settings that tell a set's process who it is (docs/environment.md).
-func (p *proxy) identity(layout descriptors.Layout, set plan.RankSet, w way, pl placement) []string {
+// settings returns the variables that tell a set's process who it is and what it has (docs/environment.md).
+func (p *proxy) settings(set plan.RankSet, exe executable.Executable, layout descriptors.Layout, shares hardware.Shares) []string {
 	program := p.programs[set.Program]
 	var local []int
 	for i := range set.Ranks {
@@ -33,19 +35,14 @@ func (p *proxy) identity(layout descriptors.Layout, set plan.RankSet, w way, pl 
 	if p.host.Group > 0 {
 		own = append(own, "PMI_SPAWNED=1")
 	}
-	if pl.Bound {
+	if shares.Bound {
 		own = append(own, "HYDRA_USER_PROVIDED_BINDING=1")
 	}
-	if _, found := plan.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 && !w.isPrivate() {
+	if _, found := plan.Getenv(program.Env, "OMP_NUM_THREADS"); !found && program.PerProcess > 1 && !exe.IsPrivate() {
 		own = append(own, "OMP_NUM_THREADS="+strconv.Itoa(len(set.Ranks)))
 	}
-	if len(w.tools)+len(w.heaps) > 0 {
-		own = append(own, "TPSL_TOOLS="+strings.Join(w.tools, ":"), "LD_PRELOAD="+strings.Join(w.heaps, ":"))
-	}
-	if cpus := pl.CPUsOf(set); cpus != nil && len(set.Ranks) > 1 {
-		own = append(own, "TPSL_CPUS="+slotList(cpus))
-	}
-	return append(own, p.deviceSettings(set, pl)...)
+	own = append(own, shares.ProcessSettings(set)...)
+	return append(own, exe.Settings()...)
 }
 
 // session returns the settings that tell a set who its ranks are to the PMI server.
@@ -56,10 +53,41 @@ func (p *proxy) session(set plan.RankSet) []string {
 	return []string{"PMI_RANK=" + ranges.List(set.Ranks), "PMI_SIZE=" + strconv.Itoa(p.host.World.Size)}
 }
 
-func slotList(cpus []topology.Set) string {
-	var lists []string
-	for _, slot := range cpus {
-		lists = append(lists, slot.String())
+// hostName returns the name or address under which ranks on other hosts find this one: as the user wrote it, unless an
+// interface was asked for.
+func hostName(host plan.Host) (string, error) {
+	switch {
+	case host.Iface != "":
+		return interfaceAddress(host)
+	case host.TellName:
+		return host.Name, nil
 	}
-	return strings.Join(lists, ";")
+	return "", nil
+}
+
+// interfaceAddress returns the interface's first address, IPv4 before IPv6.
+func interfaceAddress(host plan.Host) (string, error) {
+	device, err := net.InterfaceByName(host.Iface)
+	if err != nil {
+		return "", fmt.Errorf("option -iface: find %s on %s: %w", host.Iface, host.Name, err)
+	}
+	addrs, err := device.Addrs()
+	if err != nil {
+		return "", fmt.Errorf("option -iface: read addresses of %s on %s: %w", host.Iface, host.Name, err)
+	}
+	found := ""
+	for _, addr := range addrs {
+		network, isIP := addr.(*net.IPNet)
+		switch {
+		case !isIP || network.IP.IsLinkLocalUnicast():
+		case network.IP.To4() != nil:
+			return network.IP.String(), nil
+		case found == "":
+			found = network.IP.String()
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("option -iface: %s on %s has no address", host.Iface, host.Name)
+	}
+	return found, nil
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
+	"github.com/tpsl/tpsl/hydra/proxy/rdma"
+	"github.com/tpsl/tpsl/hydra/proxy/stdio"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -136,12 +138,10 @@ func runRanks(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) (er
 	p := &proxy{
 		trunk:     trunk,
 		conn:      conn,
+		up:        newUpstream(conn),
 		began:     procs.Now(),
-		stdin:     newStdinFan(conn),
-		windows:   map[channel.Kind]*channel.Window{},
 		byPID:     map[int]*process{},
 		collected: procs.Makers{},
-		words:     map[int]*words{},
 		oomKills:  procs.OOMKills(),
 		log:       slog.New(slog.DiscardHandler),
 	}
@@ -151,7 +151,16 @@ func runRanks(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) (er
 	if p.host.Trace {
 		p.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("host", p.host.Name)
 	}
-	p.up = newUpstream(conn)
+	p.input, p.output = stdio.NewInput(conn), stdio.NewOutput(p.host, conn, p.began)
+	p.rdma = rdma.NewGuard(p.host, conn, p.log)
 	p.server = pmi.NewServer(p.host.World, p.host.LocalRanks(), p.up, p, p.tracer())
 	return p.run(signals)
+}
+
+// tracer sends the PMI trace to mpiexec, whose stderr is the one that somebody reads.
+func (p *proxy) tracer() pmi.Tracer {
+	if !p.host.PMI.Trace {
+		return nil
+	}
+	return func(line string) { p.conn.Send(channel.Traced, 0, []byte(line)) }
 }

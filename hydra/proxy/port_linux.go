@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/hydra/sockdiag"
 	"github.com/tpsl/tpsl/pmi"
 )
@@ -53,7 +55,7 @@ func (p *proxy) openPort() error {
 		listener: listener,
 		server:   p.server,
 		claim:    p.claim,
-		left:     p.connectedLeft,
+		left:     p.Left,
 		warn:     func(text string) { p.Warned(-1, text) },
 	}
 	go p.port.accept()
@@ -139,14 +141,7 @@ func (p *proxy) claim(rank int) (appnum int, err error) {
 	return proc.set.Program, nil
 }
 
-// connectedLeft ends what waits for the session of a rank that connected by itself.
-func (p *proxy) connectedLeft(rank int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	close(p.processOf(rank).left[rank])
-}
-
-// neverConnected does the same for a process that has ended. It keeps a later peer from being its rank.
+// neverConnected ends the wait for the session of a process that has ended without one. It keeps a later peer from being its rank.
 func (p *proxy) neverConnected(proc *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,4 +149,21 @@ func (p *proxy) neverConnected(proc *process) {
 		proc.connected = true
 		close(proc.left[proc.set.Ranks[0]])
 	}
+}
+
+// listen opens a port of loopback that is free, out of a range LOW:HIGH if one is given.
+func listen(portRange string) (net.Listener, error) {
+	low, high := 0, 0
+	if portRange != "" {
+		if _, err := fmt.Sscanf(portRange, "%d:%d", &low, &high); err != nil {
+			return nil, fmt.Errorf("port range %q: %w", portRange, err)
+		}
+	}
+	for port := low; port <= high; port++ {
+		listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if !errors.Is(err, unix.EADDRINUSE) {
+			return listener, err
+		}
+	}
+	return nil, fmt.Errorf("no port from %d to %d is free", low, high)
 }

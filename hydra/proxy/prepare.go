@@ -10,38 +10,78 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
+	"github.com/tpsl/tpsl/hydra/proxy/executable"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
+	"github.com/tpsl/tpsl/hydra/proxy/rdma"
+	"github.com/tpsl/tpsl/internal/topology"
 )
+
+// A start is what is needed to run one rank set, resolved before any of them runs.
+type start struct {
+	set    plan.RankSet
+	exe    executable.Executable
+	path   string // what is executed: the program, what loads it for the ranks, or a tool of the user's
+	args   []string
+	env    []string
+	own    []string // the part of env that tells the process who it is
+	dir    string
+	cpus   topology.Set     // to bind the process to; nil leaves it
+	memory *hardware.Memory // its policy; nil leaves it
+	layout descriptors.Layout
+	byTool bool // path is a tool, which starts the program
+}
+
+// writers lists those of a set who have an output of their own: each rank in private mode, else the set.
+func (s start) writers() []plan.RankSet {
+	if !s.exe.IsPrivate() {
+		return []plan.RankSet{s.set}
+	}
+	var own []plan.RankSet
+	for _, rank := range s.set.Ranks {
+		own = append(own, s.set.Only(rank))
+	}
+	return own
+}
+
+func writers(starts []start) (all []plan.RankSet) {
+	for _, s := range starts {
+		all = append(all, s.writers()...)
+	}
+	return all
+}
+
+// A programError is of one program of the plan, by its index.
+type programError struct {
+	program int
+	error
+}
+
+func (e programError) Unwrap() error { return e.error }
 
 // prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
 func (p *proxy) prepare() ([]start, error) {
-	pl, err := p.placeRanks()
+	shares, err := p.dealHardware()
 	if err != nil {
 		return nil, err
 	}
-	p.programs = p.host.ProgramsAs(pl.Placement, os.Environ())
 	if p.hostName, err = hostName(p.host); err != nil {
 		return nil, err
 	}
-	paths, ways := make([]string, len(p.programs)), make([]way, len(p.programs))
-	for i := range p.programs {
-		if !slices.ContainsFunc(pl.Sets, func(set plan.RankSet) bool { return set.Program == i }) {
-			continue // it runs on other hosts only, and need not be here
-		}
-		program := p.programs[i]
-		if paths[i], ways[i], err = p.resolve(program); err != nil {
-			return nil, programError{i, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.host.Name, err)}
-		}
+	executables, err := p.findPrograms(shares.Sets)
+	if err != nil {
+		return nil, err
 	}
 	var starts []start
-	for _, set := range pl.Sets {
-		s := p.startOf(set, paths[set.Program], ways[set.Program], pl)
+	for _, set := range shares.Sets {
+		s := p.startOf(set, executables[set.Program], shares)
 		if err := p.addTool(&s); err != nil {
 			return nil, err
 		}
 		p.addWitness(&s)
-		if s.memory, err = p.memoryOf(set, pl); err != nil {
+		if s.memory, err = shares.MemoryOf(set); err != nil {
 			return nil, err
 		}
 		starts = append(starts, s)
@@ -49,59 +89,131 @@ func (p *proxy) prepare() ([]start, error) {
 	if err := p.checkDescriptors(starts); err != nil {
 		return nil, err
 	}
-	if err := p.checkRDMA(starts, pl); err != nil {
+	if err := p.checkRDMA(starts, shares); err != nil {
 		return nil, err
 	}
 	return starts, p.startPMIx(starts)
 }
 
-// startOf returns what starts a set.
-func (p *proxy) startOf(set plan.RankSet, path string, w way, pl placement) start {
-	program := p.programs[set.Program]
-	layout := p.layout(set, w)
-	own := append(p.identity(layout, set, w, pl), w.settings...)
-	args := program.Args
-	if w.isPrivate() {
-		path, args = w.host, slices.Concat([]string{w.host, path}, args)
+// dealHardware gives each local rank its part of the hardware, and tells mpiexec what that has decided.
+func (p *proxy) dealHardware() (hardware.Shares, error) {
+	shares, err := hardware.Deal(p.host)
+	if err != nil {
+		return shares, err
 	}
+	p.programs = p.host.ProgramsAs(shares.Placement, os.Environ())
+	if p.host.CutsByObject() || shares.Report != nil {
+		p.conn.SendValue(channel.Placed, shares.Placement)
+	}
+	return shares, nil
+}
+
+// findPrograms finds those programs that run on this host. The others need not be here.
+func (p *proxy) findPrograms(sets []plan.RankSet) ([]executable.Executable, error) {
+	found := make([]executable.Executable, len(p.programs))
+	for i, program := range p.programs {
+		if !slices.ContainsFunc(sets, func(set plan.RankSet) bool { return set.Program == i }) {
+			continue
+		}
+		var err error
+		if found[i], err = executable.Find(p.host, program); err != nil {
+			return nil, programError{i, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], p.host.Name, err)}
+		}
+	}
+	return found, nil
+}
+
+// startOf returns what starts a set.
+func (p *proxy) startOf(set plan.RankSet, exe executable.Executable, shares hardware.Shares) start {
+	program := p.programs[set.Program]
+	layout := descriptors.Layout{
+		Ranks:    set.Ranks,
+		Readers:  p.host.Stdio.Stdin,
+		PerRank:  exe.IsPrivate(),
+		Sessions: p.port == nil && !exe.PMIx,
+		Control:  len(set.Ranks) > 1,
+	}
+	own := p.settings(set, exe, layout, shares)
+	path, args := exe.Command(program.Args)
 	return start{
 		set:    set,
+		exe:    exe,
 		path:   path,
 		args:   args,
 		env:    plan.SetEnv(program.Env, own...),
 		own:    own,
 		dir:    program.Wdir,
-		cpus:   pl.ProcessCPUs(set),
-		way:    w,
+		cpus:   shares.ProcessCPUs(set),
 		layout: layout,
 	}
 }
 
-// layout says which descriptors the process of a set inherits.
-func (p *proxy) layout(set plan.RankSet, w way) descriptors.Layout {
-	return descriptors.Layout{
-		Ranks:    set.Ranks,
-		Readers:  p.host.Stdio.Stdin,
-		PerRank:  w.isPrivate(),
-		Sessions: p.port == nil && !w.pmix,
-		Control:  len(set.Ranks) > 1,
+// addTool puts the first tool that is for a rank of the set in front of its program.
+func (p *proxy) addTool(s *start) error {
+	for _, tool := range p.host.Tools {
+		if !tool.Ranks.HoldAny(s.set.Ranks) {
+			continue
+		}
+		path, err := executable.LookPath(tool.Command[0], "", s.env, s.dir)
+		if err != nil {
+			return fmt.Errorf("option -%s: cannot run %s on %s: %w", tool.Option, tool.Command[0], p.host.Name, err)
+		}
+		s.args = slices.Concat(tool.Command, []string{s.path}, s.args[1:])
+		s.path, s.byTool = path, true
+		return nil
 	}
+	return nil
 }
 
-// resolve finds a program and how its ranks share a process.
-func (p *proxy) resolve(program plan.Program) (path string, w way, err error) {
-	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
-		return "", w, fmt.Errorf("working directory %s: %w", program.Wdir, err)
+// checkRDMA refuses ranks that ask for RDMA which the host cannot give, or makes them take another way.
+func (p *proxy) checkRDMA(starts []start, shares hardware.Shares) error {
+	var processes []rdma.Process
+	for _, s := range starts {
+		processes = append(processes, rdma.Process{
+			Program: s.set.Program,
+			Ranks:   len(s.set.Ranks),
+			Env:     s.env,
+			PerRank: shares.RankSettings(s.set),
+			UsesUCX: func() bool { return !s.byTool && s.exe.UsesUCX(s.env, s.dir) },
+		})
 	}
-	if path, err = lookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
-		return "", w, err
-	}
-	library := linkedMPIOf(path, program)
-	served, err := p.needsPMIx(library.name, program)
+	settings, err := p.rdma.Check(processes)
 	if err != nil {
-		return "", w, err
+		return err
 	}
-	w, err = share(path, program)
-	w.pmix, w.library = served, library
-	return path, w, err
+	for i, own := range settings {
+		if own != nil {
+			starts[i].env = plan.SetEnv(starts[i].env, own...)
+		}
+	}
+	return nil
+}
+
+// spareDescriptors are for what the proxy opens now and then: the keeper's pipe, files in /proc.
+const spareDescriptors = 16
+
+// checkDescriptors refuses ranks whose connections are more than the proxy may have open. The Go runtime has raised the soft limit
+// to the hard one, and gives children the soft one back.
+func (p *proxy) checkDescriptors(starts []start) error {
+	var limit unix.Rlimit
+	open, err := os.ReadDir("/proc/self/fd")
+	if err == nil {
+		err = unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	}
+	if err != nil {
+		return fmt.Errorf("count descriptors: %w", err)
+	}
+	need, most, ranks := len(open)+spareDescriptors+p.output.CountFiles(writers(starts)), 0, 0
+	for _, s := range starts {
+		own := s.layout.Count()
+		if p.port != nil {
+			own += len(s.set.Ranks) // the connections of its ranks
+		}
+		need, most, ranks = need+own, max(most, own), ranks+len(s.set.Ranks)
+	}
+	if need += most; uint64(need) > limit.Cur { // a process's own ends are ours until it runs
+		return fmt.Errorf("%d ranks on %s need %d descriptors in mpiexec's proxy, but its limit is %d; raise it there (ulimit -Hn), or use more hosts",
+			ranks, p.host.Name, need, limit.Cur)
+	}
+	return nil
 }

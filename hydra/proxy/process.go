@@ -14,7 +14,6 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
-	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // A process runs one rank set.
@@ -74,20 +73,6 @@ func (p *proxy) processOf(rank int) *process {
 	return p.processes[i]
 }
 
-// A start is what is needed to run one rank set, resolved before any of them runs.
-type start struct {
-	set    plan.RankSet
-	path   string
-	args   []string
-	env    []string
-	own    []string // the part of env that tells the process who it is
-	dir    string
-	cpus   topology.Set // to bind the process to; nil leaves it
-	memory *memory      // its policy; nil leaves it
-	way    way
-	layout descriptors.Layout
-}
-
 var errEnding = errors.New("the job is ending")
 
 // startAll starts the sets in rank order.
@@ -109,7 +94,7 @@ func (p *proxy) start(index int, s start) error {
 		return err
 	}
 	proc := newProcess(s.set, index)
-	proc.library = s.way.library.path
+	proc.library = s.exe.Library.Path
 	err = p.fork(proc, s, d)
 	d.CloseProcess()
 	if err != nil {
@@ -117,7 +102,7 @@ func (p *proxy) start(index int, s start) error {
 		return err
 	}
 	p.log.Debug("started", "ranks", s.set.Label(), "pid", proc.pid, "path", s.path, "cpus", s.cpus, "own", s.own)
-	p.connect(proc, d)
+	p.connect(proc, s, d)
 	return nil
 }
 
@@ -142,17 +127,13 @@ func (p *proxy) fork(proc *process, s start, d *descriptors.Set) (err error) {
 }
 
 // connect serves the connections of a process that runs.
-func (p *proxy) connect(proc *process, d *descriptors.Set) {
+func (p *proxy) connect(proc *process, s start, d *descriptors.Set) {
 	for _, pipe := range d.Inputs {
-		p.stdin.attach(pipe)
+		p.input.Attach(pipe)
 	}
-	for i, o := range d.Outputs {
-		from := proc.set
-		if len(d.Outputs) > 1 {
-			from = from.Only(proc.set.Ranks[i])
-		}
-		p.forward(from, channel.Stdout, o.Stdout)
-		p.forward(from, channel.Stderr, o.Stderr)
+	for i, from := range s.writers() {
+		p.output.Forward(from, channel.Stdout, d.Outputs[i].Stdout)
+		p.output.Forward(from, channel.Stderr, d.Outputs[i].Stderr)
 	}
 	var talking sync.WaitGroup
 	for i, conn := range d.Sessions {

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +20,9 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/hydra/proxy/pmix"
+	"github.com/tpsl/tpsl/hydra/proxy/rdma"
+	"github.com/tpsl/tpsl/hydra/proxy/stdio"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -36,49 +38,39 @@ const (
 
 // A proxy is the live state of one host's part of the job.
 type proxy struct {
-	trunk *channel.Trunk
-	conn  *channel.Conn
-	host  plan.Host // what mpiexec has ordered
-	// programs are those of the host, with what only the host knows of them.
-	programs []plan.Program
+	trunk    *channel.Trunk
+	conn     *channel.Conn
+	host     plan.Host      // what mpiexec has ordered
+	programs []plan.Program // those of the host, with what is known here only
 	server   *pmi.Server
 	up       *upstream
-	single   *singleton // guarded by mu; nil where we start the ranks
-	port     *port      // nil where ranks inherit their PMI sockets
-	pmix     *pmix      // nil where ranks are served by PMI
+	single   *singleton   // guarded by mu; nil where we start the ranks
+	port     *port        // nil where ranks inherit their PMI sockets
+	pmix     *pmix.Server // nil where ranks are served by PMI
 	log      *slog.Logger
-	windows  map[channel.Kind]*channel.Window // of the output streams
-	stdin    *stdinFan
-	files    map[string]*outFile
-	output   sync.WaitGroup // goroutines that read the sets' output
-	swept    atomic.Bool    // no process of the ranks' is left
+	input    *stdio.Input
+	output   *stdio.Output
+	rdma     *rdma.Guard
 	began    time.Time
 	group    *procs.Group   // of the sets' processes; nil where none can be made. After the first is started it stays
 	running  sync.WaitGroup // processes whose end is not reported yet
-
-	hostName string // as ranks are told; "" tells them none
-	rdma     rdma   // guarded by itself
+	hostName string         // as ranks are told; "" tells them none
 
 	mu        sync.Mutex
 	processes []*process
 	byPID     map[int]*process
 	collected procs.Makers // every process that was collected, whoever started it
 	ending    bool
-	dying     map[int]bool   // processes that were about to end when the end of all was ordered
-	early     []unix.Signal  // sent while some ranks are yet to start
-	started   bool           // no rank is
-	announced bool           // an Initialized frame was sent
-	words     map[int]*words // by first rank
-	pipes     []*os.File     // of the sets' output
-	failed    []int          // the first ranks to fail
-	oomKills  int            // counted so far
+	dying     map[int]bool  // processes that were about to end when the end of all was ordered
+	early     []unix.Signal // sent while some ranks are yet to start
+	started   bool          // every rank has been started
+	announced bool          // an Initialized frame was sent
+	failed    []int         // the first ranks to fail
+	oomKills  int           // counted so far
 }
 
 // run starts the sets and returns when nothing is left of them. An error says why they cannot run.
 func (p *proxy) run(signals <-chan os.Signal) error {
-	for _, stream := range []channel.Kind{channel.Stdout, channel.Stderr} {
-		p.windows[stream] = channel.NewWindow(channel.WindowSize)
-	}
 	if err := p.openPort(); err != nil {
 		return err
 	}
@@ -86,21 +78,21 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	defer func() { p.group.Remove() }()
 	go p.handleSignals(signals)
 	go p.receive()
-	defer func() { p.pmix.remove() }()
+	defer func() { p.pmix.Remove() }()
 	begin, err := p.ready()
 	if err != nil {
-		p.pmix.close()
+		p.pmix.Close()
 		procs.Sweep(p.reap, sweepLimit) // a helper that hangs
 		return err
 	}
 	if p.pmix != nil {
-		go p.servePMIx()
+		go p.pmix.Serve()
 	}
 	if err = begin(); err != nil {
 		p.end()
 	} else {
 		p.startedAll()
-		p.stdin.seal()
+		p.input.Seal()
 		p.conn.SendValue(channel.Started, p.pids())
 		time.AfterFunc(lasting, func() {
 			runtime.SetDefaultGOMAXPROCS()
@@ -109,7 +101,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 			}
 		})
 	}
-	unwatch := p.watchRDMA()
+	unwatch := p.rdma.Watch()
 	p.running.Wait()
 	unwatch()
 	p.finish()
@@ -123,7 +115,7 @@ func (p *proxy) ready() (begin func() error, err error) {
 	}
 	starts, err := p.prepare()
 	if err == nil {
-		err = p.openFiles(starts)
+		err = p.output.OpenFiles(writers(starts))
 	}
 	return func() error { return onLaunchThread(func() error { return p.startAll(starts) }) }, err
 }
@@ -153,9 +145,9 @@ func (p *proxy) finish() {
 	}
 	p.server.Close()
 	p.up.close()
-	p.stdin.close()
+	p.input.Close()
 	p.group.Close()
-	p.pmix.close()
+	p.pmix.Close()
 	if !procs.Sweep(p.reap, sweepLimit) {
 		p.Warned(-1, "some processes of the job could not be killed")
 		return
@@ -163,12 +155,14 @@ func (p *proxy) finish() {
 	if p.isEnding() || p.endedBadly() {
 		procs.RemoveSharedMemory(p.began, p.collected)
 	}
-	p.endReading()
+	p.output.EndReading()
 	<-drained
-	p.pmix.drain()
-	p.sendWords()
-	p.explainRDMA()
-	p.closeFiles()
+	p.pmix.Drain()
+	p.sendLastLines()
+	if p.isEnding() || p.endedBadly() {
+		p.rdma.Explain()
+	}
+	p.output.CloseFiles()
 }
 
 // receive serves frames from mpiexec until the channel closes, which ends the job. What cannot be read does, too, and mpiexec must
@@ -181,9 +175,7 @@ func (p *proxy) receive() {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, fs.ErrClosed) {
 		p.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "proxy on %s: %v", p.host.Name, err))
 	}
-	for _, window := range p.windows {
-		window.Close()
-	}
+	p.output.Close()
 	p.up.close()
 	p.end()
 	time.AfterFunc(farewell, func() { os.Exit(1) }) // a rank that cannot be killed must not keep the proxy
@@ -192,11 +184,9 @@ func (p *proxy) receive() {
 func (p *proxy) handle(frame channel.Frame) {
 	switch frame.Kind {
 	case channel.Stdin, channel.StdinEOF:
-		p.stdin.feed(frame)
+		p.input.Feed(frame)
 	case channel.Credit:
-		if stream, n := frame.CreditOf(); p.windows[stream] != nil {
-			p.windows[stream].Release(n)
-		}
+		p.output.Release(frame.CreditOf())
 	case channel.Signal:
 		p.signalAll(unix.Signal(frame.Index))
 	case channel.Kill:
@@ -208,7 +198,7 @@ func (p *proxy) handle(frame channel.Frame) {
 	case channel.Answer:
 		p.up.answer(frame)
 	case channel.ModexQuery:
-		p.pmix.query(frame)
+		p.pmix.Query(frame)
 	}
 }
 

@@ -40,13 +40,13 @@ func (u *upstream) barrierOut(body []byte) { go u.entered.Left(body)() }
 
 // Publish implements pmi.Upstream.
 func (u *upstream) Publish(service, port string) error {
-	_, err := u.name(channel.Name{Op: "publish", Service: service, Port: port})
+	_, err := u.AskName(channel.Name{Op: "publish", Service: service, Port: port})
 	return err
 }
 
 // Lookup implements pmi.Upstream. What clients of PMIx publish that is no text is not for those of PMI.
 func (u *upstream) Lookup(service string) (string, error) {
-	port, err := u.name(channel.Name{Op: "lookup", Service: service})
+	port, err := u.AskName(channel.Name{Op: "lookup", Service: service})
 	if err == nil && strings.HasPrefix(port, "\x00") {
 		return "", pmi.ErrNotPublished
 	}
@@ -55,14 +55,22 @@ func (u *upstream) Lookup(service string) (string, error) {
 
 // Unpublish implements pmi.Upstream.
 func (u *upstream) Unpublish(service string) error {
-	_, err := u.name(channel.Name{Op: "unpublish", Service: service})
+	_, err := u.AskName(channel.Name{Op: "unpublish", Service: service})
 	return err
 }
 
-// name asks the name service.
-func (u *upstream) name(request channel.Name) (string, error) {
+// Spawn implements pmi.Upstream.
+func (u *upstream) Spawn(request pmi.SpawnRequest) (reply pmi.SpawnReply) {
+	if err := u.AskValue(channel.SpawnRequest, request, &reply); err != nil {
+		return pmi.SpawnReply{Error: err.Error()}
+	}
+	return reply
+}
+
+// AskName implements pmix.Upstream.
+func (u *upstream) AskName(request channel.Name) (string, error) {
 	var answer channel.Name
-	if err := u.askValue(channel.NameRequest, request, &answer); err != nil {
+	if err := u.AskValue(channel.NameRequest, request, &answer); err != nil {
 		return "", err
 	}
 	if answer.Error != "" {
@@ -71,17 +79,17 @@ func (u *upstream) name(request channel.Name) (string, error) {
 	return answer.Port, nil
 }
 
-// askValue asks for a value by one.
-func (u *upstream) askValue(kind channel.Kind, request, answer any) error {
-	frame, err := u.ask(kind, wire.Encode(request))
+// AskValue implements pmix.Upstream.
+func (u *upstream) AskValue(kind channel.Kind, request, answer any) error {
+	frame, err := u.Ask(kind, wire.Encode(request))
 	if err != nil {
 		return err
 	}
 	return frame.Value(answer)
 }
 
-// ask waits for mpiexec's answer to a request.
-func (u *upstream) ask(kind channel.Kind, body []byte) (channel.Frame, error) {
+// Ask implements pmix.Upstream.
+func (u *upstream) Ask(kind channel.Kind, body []byte) (channel.Frame, error) {
 	answered := make(chan channel.Frame, 1)
 	u.mu.Lock()
 	if u.closed {

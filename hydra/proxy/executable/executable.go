@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package executable
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/plan"
+)
+
+// An Executable is a program as it runs on this host.
+type Executable struct {
+	Path    string // of the program
+	Library Library
+	PMIx    bool // its ranks are served by PMIx in place of PMI
+	sharing
+}
+
+// A sharing is how the ranks of a set share a process.
+type sharing struct {
+	standIn     []string // settings by which ld.so gives the program a stand-in for its MPI library
+	privateHost string   // the program that loads a copy of it per rank; "" where it is the process itself
+	tools       []string // what the user preloads, of which the private host gives each rank a copy
+	heaps       []string // what ld.so preloads for the process of the private host, one for all ranks
+}
+
+// Find finds a program of the host and how its ranks share a process. An error says why they cannot run.
+func Find(host plan.Host, program plan.Program) (e Executable, err error) {
+	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
+		return e, fmt.Errorf("working directory %s: %w", program.Wdir, err)
+	}
+	if e.Path, err = LookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
+		return e, err
+	}
+	e.Library = libraryOf(e.Path, program)
+	if e.PMIx, err = needsPMIx(host, e.Library.Name, program); err != nil {
+		return e, err
+	}
+	e.sharing, err = share(e.Path, program)
+	return e, err
+}
+
+// IsPrivate reports whether the set has private mode: each rank is a process of its own, with a copy of the program.
+func (s sharing) IsPrivate() bool { return s.privateHost != "" }
+
+// HasStandIn reports whether ld.so gives the program a stand-in for its MPI library.
+func (s sharing) HasStandIn() bool { return s.standIn != nil }
+
+// Settings returns the variables that the mode needs.
+func (s sharing) Settings() []string {
+	if len(s.tools)+len(s.heaps) == 0 {
+		return s.standIn
+	}
+	return slices.Concat([]string{"TPSL_TOOLS=" + strings.Join(s.tools, ":"), "LD_PRELOAD=" + strings.Join(s.heaps, ":")}, s.standIn)
+}
+
+// Command returns the file to execute for the program with these arguments, and its own arguments.
+func (e Executable) Command(args []string) (file string, argv []string) {
+	if !e.IsPrivate() {
+		return e.Path, args
+	}
+	return e.privateHost, slices.Concat([]string{e.privateHost, e.Path}, args)
+}

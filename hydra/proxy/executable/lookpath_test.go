@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package executable
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestLookPath(t *testing.T) {
+	env := []string{"PATH=/nonexistent:/usr/bin:/bin"}
+	path, err := LookPath("sh", "", env, "/")
+	assert.NoError(t, err)
+	assert.Contains(t, path, "/bin/sh")
+	_, err = LookPath("sh", "", nil, "/")
+	assert.Error(t, err)
+	path, err = LookPath("./sh", "/bin", nil, "/bin")
+	assert.NoError(t, err)
+	assert.Equal(t, "/bin/./sh", path)
+	path, err = LookPath("passwd", "/none:/usr/bin", []string{"PATH=/etc"}, "/")
+	assert.NoError(t, err)
+	assert.Equal(t, "/usr/bin/passwd", path)
+	path, err = LookPath("sh", "bin", env, "/usr")
+	assert.NoError(t, err)
+	assert.Equal(t, "/usr/bin/sh", path)
+	for name, want := range map[string]string{"/etc": "is a directory", "/etc/passwd": "permission denied", "/none": "no such file", "none": "no such file"} {
+		_, err = LookPath(name, "", env, "/")
+		assert.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package executable
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/installation"
+	"github.com/tpsl/tpsl/internal/soname"
+)
+
+// PMIxHelper is the program that serves PMIx (hydra/pmix). It is installed if tpsl was built with libpmix.
+const PMIxHelper = "pmix"
+
+// needsPMIx reports whether a program's ranks are served by PMIx, which those of Open MPI need: without it each would be a
+// job of one. An error says why they cannot be. The library is the program's for MPI, "" if none is known.
+func needsPMIx(host plan.Host, library string, program plan.Program) (bool, error) {
+	switch host.PMI.Version {
+	case "1", "2":
+		return false, nil
+	case "x":
+		return true, canServePMIx(host, "-pmi x wants PMIx", program)
+	}
+	if !slices.Contains(soname.OpenMPI, library) {
+		return false, nil
+	}
+	err := canServePMIx(host, fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library), program)
+	if err != nil && host.World.Size == 1 && host.Group == 0 {
+		return false, nil // a job of one needs nobody
+	}
+	return err == nil, err
+}
+
+// canServePMIx says why ranks cannot be served by PMIx.
+func canServePMIx(host plan.Host, why string, program plan.Program) error {
+	_, missing := installation.File(PMIxHelper)
+	switch {
+	case missing != nil:
+		return fmt.Errorf("%s, and this tpsl was built without lib/tpsl/pmix, which serves it; install libpmix-dev and build tpsl anew, build the program "+
+			"with MPICH, start it by Open MPI's own mpirun, or give -pmi 2 if its MPI library speaks that", why)
+	case program.PerProcess > 1 || program.PerObject != "" || program.Mode == plan.ModeShared:
+		return fmt.Errorf("%s, and mpiexec serves that to ranks in processes of their own only; use -rpp 1 without -tpsl", why)
+	case host.PMI.Port:
+		return fmt.Errorf("%s, and that has a port of its own; leave -pmi-port out", why)
+	}
+	return nil
+}

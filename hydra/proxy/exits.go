@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/control"
+	"github.com/tpsl/tpsl/hydra/procs"
+)
+
+const (
+	// settle is how long a dead process's PMI sessions and control pipe may take to tell what it last said.
+	settle = 200 * time.Millisecond
+	// exitDelay is how long a rank may live after closing its PMI session before that counts as its end.
+	exitDelay = 500 * time.Millisecond
+	// exitDelays is how many of them may pass while it is dying, or nobody has told how it died: the machine may be busy.
+	exitDelays = 20
+	// setEnd is how long the process of a set may take to end the other ranks when one has died of a signal.
+	setEnd = 2 * time.Second
+)
+
+// reportExit tells mpiexec how a process ended, once its connections have told what they know.
+func (p *proxy) reportExit(proc *process) {
+	defer p.running.Done()
+	p.neverConnected(proc)
+	settled(proc.quiet)
+	p.mu.Lock()
+	exit := channel.Exit{
+		Set:         proc.index,
+		Rank:        -1,
+		PID:         proc.pid,
+		Status:      uint32(proc.status),
+		Initialized: len(proc.initialized) > 0,
+		Unfinalized: proc.unfinalized(),
+		FaultRank:   proc.faultRank,
+		Ended:       proc.killed || proc.dead >= 0,
+		With:        proc.dead,
+	}
+	p.examine(&exit, proc, proc.set.Ranks)
+	p.mu.Unlock()
+	p.conn.SendValue(channel.Exited, exit)
+}
+
+// settled waits until all is read that was said, at most for settle. It counts its own ticks, not time: while this process is
+// stopped, or has no processor, it reads nothing, and there are no ticks.
+func settled(read <-chan struct{}) {
+	const count = 20
+	ticks := time.NewTicker(settle / count)
+	defer ticks.Stop()
+	for range count {
+		select {
+		case <-read:
+			return
+		case <-ticks.C:
+		}
+	}
+}
+
+// examine adds what the host knows of a failure. Preconditions: p.mu is held.
+func (p *proxy) examine(exit *channel.Exit, proc *process, ranks []int) {
+	status := unix.WaitStatus(exit.Status)
+	if exit.Ended || !status.Signaled() && len(exit.Unfinalized) == 0 {
+		return
+	}
+	p.failedFirst(ranks)
+	if status.CoreDump() {
+		exit.Core = procs.CoreFile(exit.PID, p.host.Programs[proc.set.Program].Wdir, p.began)
+	}
+	if isKill(status) {
+		if kills := procs.OOMKills(); kills > p.oomKills {
+			p.oomKills++ // another victim's end is still to come
+			exit.OutOfMemory = true
+		}
+	}
+}
+
+// failedFirst notes which ranks of the host were the first to fail. Preconditions: p.mu is held.
+func (p *proxy) failedFirst(ranks []int) {
+	if p.failed == nil {
+		p.failed = ranks
+	}
+}
+
+// sendLastLines sends what the host's first failure last wrote to stderr, when all output is read.
+func (p *proxy) sendLastLines() {
+	p.mu.Lock()
+	failed := p.failed
+	p.mu.Unlock()
+	if failed == nil {
+		return
+	}
+	if text, known := p.output.LastLines(failed[0]); known { // its own in private mode
+		p.conn.SendValue(channel.LastLines, channel.Tail{Ranks: failed, Text: text})
+	}
+}
+
+// otherDied tells the ranks that some have ended while the job goes on, as Hydra does: by a list and SIGUSR1.
+func (p *proxy) otherDied(frame channel.Frame) {
+	var dead []int
+	if frame.Value(&dead) == nil {
+		p.server.SetDead(dead)
+		p.signalAll(unix.SIGUSR1)
+	}
+}
+
+// Initialized implements pmi.Events.
+func (p *proxy) Initialized(rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc := p.processOf(rank)
+	proc.initialized = append(proc.initialized, rank)
+	if !p.announced {
+		p.announced = true
+		p.conn.Send(channel.Initialized, rank, nil)
+	}
+}
+
+// Finalized implements pmi.Events.
+func (p *proxy) Finalized(rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc := p.processOf(rank)
+	proc.finalized = append(proc.finalized, rank)
+}
+
+// Aborted implements pmi.Events.
+func (p *proxy) Aborted(rank, code int, text string) {
+	p.mu.Lock()
+	if p.single != nil {
+		p.single.pid = 0 // it ends itself
+	}
+	p.mu.Unlock()
+	p.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
+}
+
+// Disconnected implements pmi.Events. The end of the process normally follows and says more.
+func (p *proxy) Disconnected(rank int) {
+	p.mu.Lock()
+	proc := p.processOf(rank)
+	p.mu.Unlock()
+	go func() {
+		for range exitDelays {
+			select {
+			case <-proc.ended:
+				return
+			case <-proc.over[rank]:
+				return
+			case <-time.After(exitDelay):
+			}
+			if !p.isDying(proc, rank) {
+				break
+			}
+		}
+		p.conn.SendValue(channel.Exited, channel.Exit{
+			Set: proc.index, Rank: -1, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
+		})
+	}()
+}
+
+// isDying reports whether the process of a rank is about to end, or has.
+func (p *proxy) isDying(proc *process, rank int) bool {
+	p.mu.Lock()
+	pid, isOwn := proc.ranks[rank]
+	p.mu.Unlock()
+	return isOwn && procs.Dying(pid) || procs.Dying(proc.pid)
+}
+
+// Warned implements pmi.Events.
+func (p *proxy) Warned(rank int, text string) {
+	if rank >= 0 {
+		text = fmt.Sprintf("rank %d: %s", rank, text)
+	}
+	p.conn.Send(channel.Warned, 0, []byte(text))
+}
+
+// readControl hears what a set's process tells about itself.
+func (p *proxy) readControl(proc *process, lines *os.File) {
+	defer lines.Close()
+	for e := range control.Events(lines, proc.set.Ranks) {
+		switch e.Kind {
+		case control.Started:
+			p.rankStarted(proc, e.Rank, e.PID)
+		case control.Initialized:
+			p.rankInitialized(proc, e.Rank)
+		case control.Faulted:
+			p.faulted(proc, e.Rank)
+		case control.Exited:
+			p.rankExited(proc, e.Rank, e.PID, e.Status)
+		}
+	}
+}
+
+func (p *proxy) faulted(proc *process, rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if proc.faultRank < 0 {
+		proc.faultRank = rank
+	}
+}
+
+func (p *proxy) rankStarted(proc *process, rank, pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc.ranks[rank] = pid
+}
+
+// rankExited tells mpiexec how a rank ended that is a process of its own, once its session has told what it knows.
+func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus) {
+	if proc.isOver(rank) {
+		return // told twice
+	}
+	close(proc.over[rank])
+	settled(proc.left[rank])
+	p.mu.Lock()
+	exit := channel.Exit{
+		Set:         proc.index,
+		Rank:        rank,
+		PID:         pid,
+		Status:      uint32(status),
+		Initialized: slices.Contains(proc.initialized, rank),
+		FaultRank:   -1,
+		Ended:       p.isOurs(pid, status) || proc.dead >= 0 && isKill(status),
+		With:        proc.dead,
+	}
+	if exit.Initialized && !slices.Contains(proc.finalized, rank) {
+		exit.Unfinalized = []int{rank}
+	}
+	p.examine(&exit, proc, []int{rank})
+	if status.Signaled() && !exit.Ended {
+		p.endSet(proc, rank)
+	}
+	proc.rankFailed = proc.rankFailed || status != 0 || len(exit.Unfinalized) > 0
+	p.collected.Ended(pid)
+	p.mu.Unlock()
+	p.conn.SendValue(channel.Exited, exit)
+}
+
+// endSet notes that a rank has died of a signal, which ends its set: it may have held locks of the memory that all share. Their
+// process kills the others, and is killed itself if it does not. Preconditions: p.mu is held.
+func (p *proxy) endSet(proc *process, rank int) {
+	if proc.dead >= 0 {
+		return
+	}
+	proc.dead = rank
+	time.AfterFunc(setEnd, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.byPID[proc.pid] == proc {
+			p.signal(proc, unix.SIGKILL)
+		}
+	})
+}
+
+func isKill(status unix.WaitStatus) bool { return status.Signaled() && status.Signal() == unix.SIGKILL }

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pmix
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+)
+
+var errHelperGone = errors.New("its helper lib/tpsl/pmix ended")
+
+// await reads the settings of all ranks, which end with the line "ready".
+func (s *Server) await() error {
+	for {
+		line, err := s.lines.ReadString('\n')
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("its helper lib/tpsl/pmix did not start within %v", startLimit)
+		}
+		if err != nil {
+			return s.said.explain(errHelperGone, "libpmix.so.2", "it needs the package libpmix2")
+		}
+		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch verb {
+		case "env":
+			first, setting, _ := strings.Cut(rest, " ")
+			if rank, err := strconv.Atoi(first); err == nil {
+				s.env[rank] = append(s.env[rank], setting)
+			}
+		case "error":
+			return errors.New(rest)
+		case "ready":
+			s.said.late.Store(true)
+			for rank := range s.env {
+				s.env[rank] = append(s.env[rank], nativeLaunch)
+			}
+			return s.output.SetReadDeadline(time.Time{})
+		}
+	}
+}
+
+// Serve passes on what the helper tells of the ranks. Without it they would wait for each other for ever.
+func (s *Server) Serve() {
+	defer close(s.ended)
+	why := errHelperGone
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			break
+		}
+		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		first, more, _ := strings.Cut(rest, " ")
+		if rank, err := strconv.Atoi(first); verb == "error" {
+			why = errors.New(rest)
+		} else if err == nil && s.env[rank] != nil {
+			s.event(verb, rank, more)
+		} else {
+			s.call(verb, strings.Fields(rest))
+		}
+	}
+	if !s.closed.Load() {
+		s.events.Gone(fmt.Errorf("serve PMIx on %s: %w", s.host.Name, why))
+	}
+}
+
+func (s *Server) event(verb string, rank int, rest string) {
+	switch verb {
+	case "connected":
+		s.events.Initialized(rank)
+	case "finalized":
+		s.events.Finalized(rank)
+		if !s.gone[rank] {
+			s.gone[rank] = true
+			s.events.Left(rank)
+		}
+	case "abort":
+		status, text, _ := strings.Cut(rest, " ")
+		code, err := strconv.Atoi(status)
+		if err != nil {
+			code = 1
+		}
+		s.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text, Unsaid: true})
+	}
+}
+
+// Close ends the helper, unless the sweep is faster.
+func (s *Server) Close() {
+	if s != nil {
+		s.closed.Store(true)
+		s.gather.Close()
+		s.stdin.Close()
+	}
+}
+
+// Drain waits until all that ranks have logged is on its way. Preconditions: nothing of the helper runs any more.
+func (s *Server) Drain() {
+	if s != nil {
+		<-s.ended
+		<-s.shown
+	}
+}
+
+// Remove removes what the helper and its clients left. Nothing of them may run any more.
+func (s *Server) Remove() {
+	if s != nil {
+		_ = os.RemoveAll(s.folder) // the helper may be at it
+	}
+}

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pmix
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/executable"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
+	"github.com/tpsl/tpsl/internal/installation"
+	"github.com/tpsl/tpsl/internal/ranges"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// startLimit is how long the helper may take to start.
+const startLimit = 10 * time.Second
+
+// nativeLaunch makes Open MPI 4 look for a PMIx server at all: it takes its ranks for launched if there is a daemon, and is
+// content with any well-formed address of one.
+const nativeLaunch = "OMPI_MCA_orte_local_daemon_uri=1.0;tcp://127.0.0.1:1"
+
+// An Upstream is the way to mpiexec.
+type Upstream interface {
+	pmi.Upstream
+	// Ask waits for mpiexec's answer to a request.
+	Ask(kind channel.Kind, body []byte) (channel.Frame, error)
+	// AskValue does, where request and answer are values of package wire.
+	AskValue(kind channel.Kind, request, answer any) error
+	// AskName asks the name service.
+	AskName(request channel.Name) (port string, err error)
+}
+
+// Events are told what the helper says of ranks. Its methods must not block, but for Logged.
+type Events interface {
+	Initialized(rank int)
+	Finalized(rank int)
+	// Left: the rank has finalized for the last time.
+	Left(rank int)
+	// Logged: the MPI library of the rank has something to say, which it does not write itself.
+	Logged(rank int, text []byte)
+	// Warned: the helper complains; rank is -1.
+	Warned(rank int, text string)
+	// Gone: the helper has ended unasked, so the ranks would wait for each other for ever.
+	Gone(why error)
+}
+
+// A Server serves the ranks of one host.
+type Server struct {
+	host   plan.Host
+	conn   *channel.Conn
+	up     Upstream
+	events Events
+
+	folder string // private, of all files that libpmix and its clients make
+	output *os.File
+	lines  *bufio.Reader    // of output
+	env    map[int][]string // by rank
+	gone   map[int]bool     // the ranks that have finalized
+	gather *pmi.Gather      // of the host's ranks
+	said   *complaint
+	closed atomic.Bool
+	ended  chan struct{} // closed when the helper is not served any more
+	shown  chan struct{} // closed when what ranks have logged is on its way; it changes until ended
+
+	describing sync.Mutex
+	described  []string // key-value spaces of the worlds that the helper knows
+
+	mu    sync.Mutex // guards whole lines
+	stdin *os.File
+}
+
+func newServer(host plan.Host, conn *channel.Conn, up Upstream, events Events) *Server {
+	s := &Server{host: host, conn: conn, up: up, events: events, env: map[int][]string{}, gone: map[int]bool{}}
+	s.gather = pmi.NewGather(host.World.Size, host.LocalRanks(), up)
+	s.ended, s.shown = make(chan struct{}), make(chan struct{})
+	close(s.shown)
+	return s
+}
+
+// Start starts the helper. It ends with its stdin, whatever becomes of us, and takes the folder with it. After an error the
+// caller still closes and removes the server, unless it is nil.
+func Start(host plan.Host, conn *channel.Conn, up Upstream, events Events) (*Server, error) {
+	file, err := installation.File(executable.PMIxHelper)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(host.PMIxFolder(), 0o700); err != nil {
+		return nil, err
+	}
+	s := newServer(host, conn, up, events)
+	s.folder = host.PMIxFolder()
+	var pipes [3]struct{ ours, its *os.File }
+	for i := range pipes {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return s, err
+		}
+		pipes[i].ours, pipes[i].its = read, write
+		if i == 0 {
+			pipes[i].ours, pipes[i].its = write, read
+		}
+		defer pipes[i].its.Close()
+	}
+	s.stdin, s.output = pipes[0].ours, pipes[1].ours
+	s.lines, s.said = bufio.NewReader(s.output), s.hear(pipes[2].ours)
+	_ = s.output.SetReadDeadline(time.Now().Add(startLimit)) // pipes have deadlines
+	args := []string{file, host.World.KVSName, s.folder, host.Name}
+	_, err = syscall.ForkExec(file, args, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{pipes[0].its.Fd(), pipes[1].its.Fd(), pipes[2].its.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return s, fmt.Errorf("start %s: %w", file, err)
+	}
+	return s, nil
+}
+
+// Await waits until the helper serves. From Start on it may be asked by others; its ranks start after this.
+func (s *Server) Await() error {
+	if err := s.describe(s.host.World.KVSName); err != nil {
+		return err
+	}
+	return s.await()
+}
+
+// Settings returns the variables of a rank that has the environment env besides.
+func (s *Server) Settings(rank int, env []string) []string {
+	return append(s.giveWay(env), s.env[rank]...)
+}
+
+// giveWay returns what makes Open MPI's ranks yield while they wait, as its own launcher has it, where there are more than CPUs.
+func (s *Server) giveWay(env []string) []string {
+	const crowded = "OMPI_MCA_mpi_oversubscribe"
+	cpus, err := hardware.AllowedCPUs()
+	if _, set := plan.Getenv(env, crowded); set || err != nil || s.host.Ranks <= len(cpus) {
+		return nil
+	}
+	return []string{crowded + "=1"}
+}
+
+// describe tells the helper which ranks of a world there are, once.
+func (s *Server) describe(space string) error {
+	s.describing.Lock()
+	defer s.describing.Unlock()
+	if slices.Contains(s.described, space) {
+		return nil
+	}
+	var layout channel.Layout
+	if err := s.up.AskValue(channel.LayoutRequest, channel.Layout{Space: space}, &layout); err != nil {
+		return err
+	}
+	if layout.Error != "" {
+		return errors.New(layout.Error)
+	}
+	self := -1
+	if space == s.host.World.KVSName {
+		self = slices.Index(layout.Hosts, s.host.Name)
+	}
+	s.tell("job", space, len(layout.Programs), layout.Universe, self)
+	for i, host := range layout.Hosts {
+		s.tell("node", host, ranges.List(layout.Ranks[i]))
+	}
+	s.tell("apps", ranges.List(layout.Programs))
+	s.tell("serve")
+	s.described = append(s.described, space)
+	return nil
+}
+
+// tell sends the helper a line of words. If it is gone, Serve finds out.
+func (s *Server) tell(words ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = fmt.Fprintln(s.stdin, words...)
+}

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rdma
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/ib"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// A Guard looks after the ranks of one host.
+type Guard struct {
+	host   plan.Host
+	conn   *channel.Conn
+	log    *slog.Logger
+	wishes []wish
+
+	mu   sync.Mutex
+	told map[string]channel.Kind // lines, and how
+}
+
+// A wish is what ranks want.
+type wish struct {
+	ib.Want
+	had     bool // when they started: by these ports
+	certain bool // their program goes by UCX's variables
+}
+
+// A Process is a rank set that is to start.
+type Process struct {
+	Program int // of the host's plan
+	Ranks   int
+	Env     []string
+	PerRank [][]string  // settings that only one rank has, by slot
+	UsesUCX func() bool // whether UCX's variables mean something to its program for certain
+}
+
+// NewGuard returns a guard that tells mpiexec over conn what is wrong.
+func NewGuard(host plan.Host, conn *channel.Conn, log *slog.Logger) *Guard {
+	return &Guard{host: host, conn: conn, log: log, told: map[string]channel.Kind{}}
+}
+
+// Check refuses ranks that ask for RDMA which the host cannot give, where they have no other way to each other. Where they
+// have one it warns, and returns for each process the settings that make its ranks take it.
+func (g *Guard) Check(processes []Process) (settings [][]string, err error) {
+	look := sync.OnceValues(g.look)
+	judged := map[string][]string{} // most ranks want the same
+	settings = make([][]string, len(processes))
+	for i, p := range processes {
+		for _, own := range p.PerRank {
+			want := ib.ReadWant(slices.Concat(p.Env, own))
+			if !want.RDMA && len(want.Bare) == 0 {
+				continue
+			}
+			host, err := look()
+			if err != nil {
+				g.log.Debug("not looked at RDMA", "error", err)
+				return settings, nil // UCX may know more
+			}
+			host.InProcess = p.Ranks
+			key := fmt.Sprint(p.Program, p.Ranks, want)
+			if _, done := judged[key]; !done {
+				if judged[key], err = g.wish(p, want, host); err != nil {
+					return nil, err
+				}
+			}
+			settings[i] = append(settings[i], judged[key]...)
+		}
+	}
+	return settings, nil
+}
+
+// look returns what there is on the host before ranks run.
+func (g *Guard) look() (h ib.Host, err error) {
+	h = ib.Host{Open: ib.OpenVerbs, Here: g.host.Ranks, Ranks: g.host.World.Size}
+	if h.Ports, err = ib.Ports(os.DirFS("/sys"), new(topology.Machine)); err == nil {
+		h.Locked, err = ib.LockLimit()
+	}
+	return h, err
+}
+
+// wish notes what a rank wants, if it can have that or do without, and returns the settings by which it does without. A program
+// that may not go by them is left alone: it may have a way that nobody knows here.
+func (g *Guard) wish(p Process, want ib.Want, host ib.Host) (instead []string, err error) {
+	trouble, certain := want.Trouble(host), p.UsesUCX()
+	had := want.RDMA && (trouble == nil || trouble.Some)
+	switch {
+	case trouble == nil || !certain:
+	case trouble.Way == "":
+		return nil, g.failure(trouble)
+	default:
+		g.tell(channel.Warned, trouble)
+		if !trouble.Some {
+			return want.WithoutRDMA(), nil
+		}
+	}
+	if had {
+		want = want.Settled(host)
+	}
+	g.wishes = append(g.wishes, wish{want, had, certain})
+	return nil, nil
+}
+
+func (g *Guard) failure(t *ib.Trouble) error { return fmt.Errorf("host %s: %s", g.host.Name, t) }
+
+// tell says of a trouble once in each way, and no more when the job has ended for it.
+func (g *Guard) tell(kind channel.Kind, t *ib.Trouble) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	line := g.failure(t).Error()
+	if before := g.told[line]; before == kind || before == channel.Failed {
+		return
+	}
+	g.told[line] = kind
+	if kind == channel.Explained {
+		line = t.String() // mpiexec counts the hosts that say the same
+	}
+	g.conn.Send(kind, 0, []byte(line))
+}

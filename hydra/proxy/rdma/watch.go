@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rdma
+
+import (
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/ib"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+const (
+	// tick is how often the ports are looked at while ranks run.
+	tick = time.Second
+	// limit is how long a port may be down until that is told. A cable that is plugged again, or a switch that starts anew, is
+	// no trouble.
+	limit = 10 * time.Second
+)
+
+// A portWatch knows since when ports by which ranks send are in trouble.
+type portWatch struct {
+	ports []string
+	since map[sighting]time.Time // of the last look's: when it was first seen, in looks running
+	told  map[sighting]bool
+}
+
+// A sighting is a port in a state other than up.
+type sighting struct{ port, state string }
+
+// look returns what is to be told now, once: what is down for long, and what is gone for certain, as it was at the last look.
+func (w *portWatch) look(now time.Time, stateOf func(port string) string) (news []sighting) {
+	since := map[sighting]time.Time{}
+	for _, port := range w.ports {
+		seen := sighting{port, stateOf(port)}
+		if seen.isFine() {
+			continue
+		}
+		first, again := w.since[seen]
+		if !again {
+			first = now
+		}
+		since[seen] = first
+		lasts := now.Sub(first) >= limit || again && seen.state == ib.Gone
+		if lasts && !w.told[seen] {
+			w.told[seen] = true
+			news = append(news, seen)
+		}
+	}
+	w.since = since
+	return news
+}
+
+func (s sighting) isFine() bool { return s.state == "up" || s.state == "unknown" }
+
+// newPortWatch watches the ports of those that had them when they started.
+func newPortWatch(wishes []wish) *portWatch {
+	w := &portWatch{told: map[sighting]bool{}}
+	for _, wish := range wishes {
+		if wish.had && wish.certain {
+			w.ports = append(w.ports, wish.Ports...)
+		}
+	}
+	slices.Sort(w.ports)
+	w.ports = slices.Compact(w.ports)
+	return w
+}
+
+// Watch looks at the ports while ranks run: UCX tells ranks that only wait nothing, and they would wait for ever. unwatch is for
+// when they have ended.
+func (g *Guard) Watch() (unwatch func()) {
+	watch := newPortWatch(g.wishes)
+	if len(watch.ports) == 0 {
+		return func() {}
+	}
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		ticks := time.NewTicker(tick)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-ticks.C:
+				for _, news := range watch.look(now, stateOfPort) {
+					g.tell(g.verdict(news), lost(news))
+				}
+			}
+		}
+	}()
+	return func() { close(done); <-over }
+}
+
+func stateOfPort(port string) string { return ib.StateOf(os.DirFS("/sys"), port, ib.Registered) }
+
+// lost returns the trouble of ranks with the port. Where ports cannot be listed, it is said with fewer words.
+func lost(s sighting) *ib.Trouble {
+	ports, _ := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
+	return ib.Lost(s.port, s.state, ports)
+}
+
+// verdict says how to tell of a port: with one that is gone ends a job whose ranks cannot do without. One that is down may come back,
+// and to ranks that do not send it is nothing.
+func (g *Guard) verdict(s sighting) channel.Kind {
+	needed := func(w wish) bool {
+		return w.had && w.certain && slices.Contains(w.Ports, s.port) && !w.MayMiss(g.hostOf(nil))
+	}
+	if s.state == ib.Gone && slices.ContainsFunc(g.wishes, needed) {
+		return channel.Failed
+	}
+	return channel.Warned
+}
+
+// hostOf is the host while ranks run, with these ports.
+func (g *Guard) hostOf(ports []ib.NIC) ib.Host {
+	return ib.Host{Ports: ports, Locked: math.MaxUint64, Here: g.host.Ranks, Ranks: g.host.World.Size}
+}
+
+// Explain says, when ranks have failed, what is wrong with the ports that they wanted.
+func (g *Guard) Explain() {
+	if len(g.wishes) == 0 {
+		return
+	}
+	if trouble := g.explanation(); trouble != nil {
+		g.tell(channel.Explained, trouble)
+	}
+}
+
+func (g *Guard) explanation() *ib.Trouble {
+	for _, w := range g.wishes {
+		for _, port := range w.Ports {
+			if seen := (sighting{port, stateOfPort(port)}); w.had && !seen.isFine() {
+				return lost(seen)
+			}
+		}
+	}
+	ports, err := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
+	if err != nil {
+		return nil
+	}
+	for _, w := range g.wishes {
+		if trouble := w.Failed(g.hostOf(ports)); trouble != nil && !w.had {
+			return trouble
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
+	"github.com/tpsl/tpsl/hydra/proxy/executable"
+	"github.com/tpsl/tpsl/hydra/proxy/hardware"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// A SetProcess is the process of a rank set that no proxy looks after: whoever started it collects it, and its connections lead
+// elsewhere.
+type SetProcess struct {
+	PID     int
+	Private bool     // each rank is a process of its own
+	Control *os.File // what it says about itself (package control); nil for a single rank
+}
+
+// StartSet starts the one set of a host's plan, with connections that another launcher has made. All of its ranks read stdin.
+// cpus has the CPUs of each of its ranks; nil leaves that to the plan.
+func StartSet(host plan.Host, cpus []topology.Set, c descriptors.Connections) (process SetProcess, err error) {
+	p, set := &proxy{host: host, programs: host.Programs}, host.Sets[0]
+	shares := hardware.Given(host, cpus)
+	if cpus == nil {
+		if shares, err = hardware.Deal(host); err != nil {
+			return process, err
+		}
+	}
+	program := host.Programs[set.Program]
+	exe, err := executable.Find(host, program)
+	if err == nil && exe.PMIx && host.World.Size > 1 {
+		err = errors.New("it needs PMIx, which mpiexec alone serves; start it by mpiexec")
+	}
+	if err != nil {
+		return process, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
+	}
+	exe.PMIx = false // nobody serves it here, and a job of one rank needs nobody
+	s := p.startOf(set, exe, shares)
+	d, err := s.layout.Adopt(c)
+	if err != nil {
+		return process, err
+	}
+	process.Private, process.Control = exe.IsPrivate(), d.Control
+	err = onLaunchThread(func() error {
+		process.PID, err = p.forkExec(s, d.Process)
+		return err
+	})
+	d.CloseProcess()
+	if err != nil {
+		d.Close()
+		return process, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
+	}
+	return process, nil
+}

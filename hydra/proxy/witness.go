@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/installation"
+)
+
+// witness is the library that tells when a rank has initialised MPI (hydra/witness/witness.c).
+const witness = "libtpslwitness.so"
+
+// addWitness has a rank tell when it has initialised MPI, if its library does not seem to speak PMI.
+func (p *proxy) addWitness(s *start) {
+	file, err := installation.File(witness)
+	library := s.exe.Library
+	switch {
+	case library.Path == "" || library.SpeaksPMI || s.exe.PMIx || p.port != nil || p.host.World.Size == 1:
+	case len(s.set.Ranks) > 1 || s.exe.IsPrivate() || s.exe.HasStandIn() || len(p.host.Tools) > 0:
+	case err != nil || strings.ContainsAny(file, " :;"):
+	default:
+		s.layout.Control = true
+		preload := "LD_PRELOAD=" + file
+		if theirs, _ := plan.Getenv(s.env, "LD_PRELOAD"); theirs != "" {
+			preload += ":" + theirs
+		}
+		settings := append(s.layout.Settings(), preload)
+		s.own, s.env = append(s.own, settings...), plan.SetEnv(s.env, settings...)
+	}
+}
+
+// rankInitialized ends the job if a rank has initialised MPI without a word over PMI: it is a job of its own.
+func (p *proxy) rankInitialized(proc *process, rank int) {
+	p.mu.Lock()
+	spoke := slices.Contains(proc.initialized, rank)
+	p.mu.Unlock()
+	if spoke {
+		return
+	}
+	program := p.host.Programs[proc.set.Program]
+	remedy := "build the program with MPICH, or start it by the launcher of that library"
+	if p.host.PMI.Version != "" {
+		remedy = fmt.Sprintf("leave -pmi %s out, %s", p.host.PMI.Version, remedy)
+	}
+	p.conn.Send(channel.Failed, proc.set.Program+1, fmt.Appendf(nil, "%s on %s: its MPI library (%s) does not speak the PMI of mpiexec, so each rank began a job of its own; %s",
+		program.Args[0], p.host.Name, proc.library, remedy))
+}
