@@ -4,7 +4,10 @@
 package pmi
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -82,4 +85,61 @@ func (k *kvs) merge(entries []Entry) {
 		}
 		k.spaces[e.Space][e.Key] = e.Value
 	}
+}
+
+// What a put may be refused for.
+var (
+	errNoKey       = errors.New("no_key")
+	errReserved    = errors.New("reserved_key")
+	errValueLength = errors.New("value_too_long")
+	errFull        = errors.New("kvs_full")
+	errNoSpace     = errors.New("kvsname_not_found")
+)
+
+// store makes a value visible on this host at once, and to the others after the next barrier.
+func (s *session) store(m Message, space string, fits func(value string) bool) error {
+	if err := s.allow(m, fits); err != nil {
+		return err
+	}
+	e := Entry{space, m.Get("key"), m.Get("value")}
+	if !s.server.kvs.put(e) {
+		return errNoSpace
+	}
+	s.pending = append(s.pending, e)
+	return nil
+}
+
+// allow checks what a rank wants to store, and counts it. A key may be empty: MPICH 4.0, when it begins a session late, puts
+// what it had to put until then, under that key if that is nothing.
+func (s *session) allow(m Message, fits func(value string) bool) error {
+	key, given := m.Lookup("key")
+	value := m.Get("value")
+	switch {
+	case !given:
+		return errNoKey
+	case strings.HasPrefix(key, reservedPrefix):
+		return errReserved
+	case len(key) >= maxRequest/2 || !fits(value):
+		s.warn("long value", fmt.Sprintf("PMI value of key %s, %d bytes, does not fit a reply", quote(key), len(value)))
+		return errValueLength
+	case s.stored+len(key)+len(value) > maxPuts:
+		s.warn("space", fmt.Sprintf("PMI puts exceed %d bytes", maxPuts))
+		return errFull
+	}
+	s.stored += len(key) + len(value)
+	return nil
+}
+
+// takePuts returns the puts that a barrier of the group passes on. Only that of the whole world brings them to every host;
+// after another one they are still to come.
+func (s *session) takePuts(g Group) []Entry {
+	if g.Node {
+		return nil
+	}
+	puts := s.pending
+	if g.World {
+		s.pending = nil
+		return puts
+	}
+	return slices.Clone(puts)
 }
