@@ -30,6 +30,7 @@ struct end {
 	int side, pair, pairs; /* 0 or 1; 0 to pairs - 1 */
 	int peer, tag;         /* MPI rank and tag of the other */
 	MPI_Comm comm;
+	double start;   /* seconds before the first figure, which are not measured */
 	double seconds; /* of one figure */
 	size_t sizes[MOST_SIZES]; /* of messages, in bytes */
 	int nsizes;
@@ -62,7 +63,9 @@ double over_ends(const struct end *e, double value, MPI_Op op);
 /*
  * Does rounds until the time of a figure is full, and returns the seconds that one took this end.
  * All ends do the same rounds, in batches: `least`, which are not counted, the same again, then
- * twice as many each time. So no guess from a few rounds decides how long it takes.
+ * twice as many each time. So no guess from a few rounds decides how long it takes. Before an end's
+ * first figure, rounds are not counted until its start is over: a process that has just started
+ * still touches pages for the first time and gives memory back.
  */
 typedef void rounds(const struct end *e, void *what, long first, long count);
 double measure(const struct end *e, rounds *f, void *what, long least, long *count);
