@@ -150,38 +150,39 @@ func (b Binding) names(device string) bool {
 	})
 }
 
-// pin gives a CPU to each rank that shares a process with others, where the user says nothing of CPUs and there are enough.
-// OpenMP would else put the threads of all ranks of a process where it likes. Settings that tell OpenMP where to put them count
-// more.
-func (h Host) pin(sets []RankSet, m *topology.Machine) []topology.Set {
-	order := coresFirst(m)
-	cpus := make([]topology.Set, h.Ranks)
-	for _, set := range sets {
-		env := h.Programs[set.Program].Env
-		_, bind := Getenv(env, "OMP_PROC_BIND")
-		_, affinity := Getenv(env, "GOMP_CPU_AFFINITY")
-		if len(set.Ranks) == 1 || bind || affinity {
+// Pin gives CPUs to the ranks that share a process, where the user says nothing of CPUs and there are enough. The ranks of a
+// process would else run where OpenMP or the kernel likes, several on one CPU. private tells of each program whether
+// its ranks are processes of their own.
+//
+// A thread that is a rank gets one CPU. A rank that is a process of its own may have threads, so it gets its part of all CPUs,
+// unless ranks that are threads are on the host too. Settings that tell OpenMP which CPUs to take count more.
+func (h Host) Pin(p Placement, private []bool, m *topology.Machine) Placement {
+	if h.Hardware.Bind.Object != "" || len(m.CPUs) < h.Ranks {
+		return p
+	}
+	one, part := m.CoresFirst(), m.Blocks(h.Ranks)
+	p.CPUs = make([]topology.Set, h.Ranks)
+	threads := slices.ContainsFunc(p.Sets, func(set RankSet) bool { return len(set.Ranks) > 1 && !private[set.Program] })
+	for _, set := range p.Sets {
+		if len(set.Ranks) == 1 || choosesCPUs(h.Programs[set.Program].Env, private[set.Program]) {
 			continue
 		}
-		for i := range set.Ranks {
-			cpus[set.Local+i] = topology.Set{order[set.Local+i]}
-		}
-	}
-	return cpus
-}
-
-// coresFirst orders CPUs so that every core comes once before any comes twice.
-func coresFirst(m *topology.Machine) []int {
-	var order []int
-	for depth := 0; len(order) < len(m.CPUs); depth++ {
-		var cpus topology.Set
-		for _, core := range m.Objects(topology.Core) {
-			if depth < len(core.CPUs) {
-				cpus = append(cpus, core.CPUs[depth])
+		for local := set.Local; local < set.Local+len(set.Ranks); local++ {
+			if threads {
+				p.CPUs[local] = topology.Set{one[local]}
+			} else {
+				p.CPUs[local] = part[local]
 			}
 		}
-		slices.Sort(cpus)
-		order = append(order, cpus...)
 	}
-	return order
+	return p
+}
+
+// choosesCPUs reports whether settings tell OpenMP which CPUs to take. That of a rank that is a process of its own takes
+// its places from the CPUs that the rank has, unless they are named by number.
+func choosesCPUs(env []string, private bool) bool {
+	_, binds := Getenv(env, "OMP_PROC_BIND")
+	_, affinity := Getenv(env, "GOMP_CPU_AFFINITY")
+	places, _ := Getenv(env, "OMP_PLACES")
+	return affinity || binds && (!private || strings.Contains(places, "{"))
 }

@@ -95,9 +95,3 @@ func TestDealRefuses(t *testing.T) {
 		assert.ErrorContains(t, err, c.says, name)
 	}
 }
-
-func TestCoresFirst(t *testing.T) {
-	smt := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2, Adjacent: true}.Tree(), cpus(t, "0-4,6-7"))
-	assert.Equal(t, []int{0, 2, 4, 6, 1, 3, 7}, coresFirst(smt))
-	assert.Equal(t, []int{1, 5, 9}, coresFirst(topology.Read(topologytest.FourNodes.Tree(), cpus(t, "1,5,9"))))
-}

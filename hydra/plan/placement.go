@@ -46,8 +46,8 @@ func (h Host) CheckCuts() error {
 	return nil
 }
 
-// Place decides which CPUs each of the host's ranks gets, and which ranks share a process. An error says why ranks cannot be
-// bound as the user wants. Preconditions: CheckCuts has not failed.
+// Place binds the host's ranks to CPUs as the user wants, and decides which ranks share a process. An error says why ranks
+// cannot be bound so. Preconditions: CheckCuts has not failed.
 func (h Host) Place(m *topology.Machine) (p Placement, err error) {
 	p = h.AsPlanned()
 	bind := h.Hardware.Bind
@@ -58,9 +58,6 @@ func (h Host) Place(m *topology.Machine) (p Placement, err error) {
 	}
 	if h.CutsByObject() {
 		p.Sets = cutByObject(h.Sets, h.Programs, p.CPUs, m)
-	}
-	if bind.Object == "" && len(m.CPUs) >= h.Ranks {
-		p.CPUs = h.pin(p.Sets, m)
 	}
 	return p, nil
 }

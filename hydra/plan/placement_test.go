@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,35 +16,51 @@ import (
 	"github.com/tpsl/tpsl/internal/topology/topologytest"
 )
 
-// What a machine with two cores of two hardware threads in each of two sockets decides about a host's ranks: the sets, the
-// CPUs of each local rank, and whether processes are bound.
+// What a machine decides about a host's ranks: the sets, the CPUs of each local rank, and whether processes are bound.
 func TestPlace(t *testing.T) {
-	m := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2}.Tree(), cpus(t, "0-7")) // cores 0,4 1,5 2,6 3,7
+	small := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2}.Tree(), cpus(t, "0-7")) // cores 0,4 1,5 2,6 3,7
+	nodes := topology.Read(topologytest.FourNodes.Tree(), cpus(t, "0-31"))                                             // four nodes of 8 cores
 	for name, c := range map[string]struct {
-		sizes  []int // of the sets
-		object string
-		env    string
-		bind   string
-		want   string
+		m       *topology.Machine
+		sizes   []int // of the sets
+		private []int // those whose ranks are processes of their own
+		object  string
+		env     string
+		bind    string
+		want    string
 	}{
-		"ranks in processes of their own are free": {[]int{1, 1}, "", "", "", "0: - 1: -"},
-		"those that share one are pinned":          {[]int{3, 1}, "", "", "", "0-2: 0 1 2 3: -"},
-		"each by its own place on the host":        {[]int{1, 2}, "", "", "", "0: - 1-2: 1 2"},
-		"unless OpenMP is told where":              {[]int{2}, "", "OMP_PROC_BIND=close", "", "0-1: - -"},
-		"unless libgomp is":                        {[]int{2}, "", "GOMP_CPU_AFFINITY=0", "", "0-1: - -"},
-		"unless there are too few CPUs":            {[]int{9}, "", "", "", "0-8: - - - - - - - - -"},
-		"unless the user wants none":               {[]int{2}, "", "", "none", "0-1: - -"},
-		"hardware threads when cores are used up":  {[]int{6}, "", "", "", "0-5: 0 1 2 3 4 5"},
-		"bound":                     {[]int{2, 1}, "", "OMP_PROC_BIND=close", "core", "0-1: 0,4 1,5 2: 2,6, bound"},
-		"a process for each socket": {[]int{4}, "socket", "", "core", "0-1: 0,4 1,5 2-3: 2,6 3,7, bound"},
-		"a process for the host":    {[]int{3}, "node", "", "", "0-2: 0 1 2"},
+		"ranks in processes of their own are free": {m: small, sizes: []int{1, 1}, want: "0: - 1: -"},
+		"those that share one are pinned":          {m: small, sizes: []int{3, 1}, want: "0-2: 0 1 2 3: -"},
+		"each by its own place on the host":        {m: small, sizes: []int{1, 2}, want: "0: - 1-2: 1 2"},
+		"unless OpenMP is told where":              {m: small, sizes: []int{2}, env: "OMP_PROC_BIND=close", want: "0-1: - -"},
+		"unless libgomp is":                        {m: small, sizes: []int{2}, env: "GOMP_CPU_AFFINITY=0", want: "0-1: - -"},
+		"unless there are too few CPUs":            {m: small, sizes: []int{9}, want: "0-8: - - - - - - - - -"},
+		"unless the user wants none":               {m: small, sizes: []int{2}, bind: "none", want: "0-1: - -"},
+		"hardware threads when cores are used up":  {m: small, sizes: []int{6}, want: "0-5: 0 1 2 3 4 5"},
+		"bound":                     {m: small, sizes: []int{2, 1}, env: "OMP_PROC_BIND=close", bind: "core", want: "0-1: 0,4 1,5 2: 2,6, bound"},
+		"a process for each socket": {m: small, sizes: []int{4}, object: "socket", bind: "core", want: "0-1: 0,4 1,5 2-3: 2,6 3,7, bound"},
+		"a process for the host":    {m: small, sizes: []int{3}, object: "node", want: "0-2: 0 1 2"},
+
+		"a private rank has its part of the CPUs": {m: nodes, sizes: []int{4, 4}, private: []int{0, 1},
+			want: "0-3: 0-3 4-7 8-11 12-15 4-7: 16-19 20-23 24-27 28-31"},
+		"with both threads of its cores":           {m: small, sizes: []int{2}, private: []int{0}, want: "0-1: 0-1,4-5 2-3,6-7"},
+		"and OpenMP binds within it":               {m: small, sizes: []int{2}, private: []int{0}, env: "OMP_PROC_BIND=close OMP_PLACES=cores", want: "0-1: 0-1,4-5 2-3,6-7"},
+		"unless OpenMP's places are CPUs":          {m: small, sizes: []int{2}, private: []int{0}, env: "OMP_PROC_BIND=close OMP_PLACES={0}", want: "0-1: - -"},
+		"unless libgomp's are, of a private rank":  {m: small, sizes: []int{2}, private: []int{0}, env: "GOMP_CPU_AFFINITY=0", want: "0-1: - -"},
+		"as wide as flat neighbours leave it":      {m: nodes, sizes: []int{1, 3}, private: []int{1}, want: "0: - 1-3: 8-15 16-23 24-31"},
+		"one CPU beside ranks that are threads":    {m: nodes, sizes: []int{2, 2}, private: []int{1}, want: "0-1: 0 1 2-3: 2 3"},
+		"bound as the user wants":                  {m: nodes, sizes: []int{2}, private: []int{0}, bind: "numa", want: "0-1: 0-7 8-15, bound"},
+		"free where private ranks exceed the CPUs": {m: small, sizes: []int{9}, private: []int{0}, want: "0-8: - - - - - - - - -"},
 	} {
-		host := Host{Name: "h", Programs: []Program{{PerProcess: 1, PerObject: c.object, Env: strings.Fields(c.env)}}}
+		host := Host{Name: "h"}
 		if c.bind != "" {
 			host.Hardware.Bind = binding(t, c.bind)
 		}
-		for _, size := range c.sizes {
-			set := RankSet{Local: host.Ranks}
+		var private []bool
+		for i, size := range c.sizes {
+			host.Programs = append(host.Programs, Program{PerProcess: 1, PerObject: c.object, Env: strings.Fields(c.env)})
+			private = append(private, slices.Contains(c.private, i))
+			set := RankSet{Local: host.Ranks, Program: i}
 			for range size {
 				set.Ranks = append(set.Ranks, host.Ranks)
 				host.Ranks++
@@ -52,9 +69,9 @@ func TestPlace(t *testing.T) {
 		}
 		before := fmt.Sprint(host)
 		require.NoError(t, host.CheckCuts(), name)
-		placement, err := host.Place(m)
+		placement, err := host.Place(c.m)
 		require.NoError(t, err, name)
-		assert.Equal(t, c.want, placed(placement, host), name)
+		assert.Equal(t, c.want, placed(host.Pin(placement, private, c.m), host), name)
 		assert.Equal(t, before, fmt.Sprint(host), "the plan is as it was")
 	}
 }

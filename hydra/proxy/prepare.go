@@ -63,15 +63,19 @@ func (e programError) Unwrap() error { return e.error }
 
 // prepare resolves every program, environment and CPU set, so that what cannot run is refused before anything runs.
 func (p *proxy) prepare() ([]start, error) {
-	shares, err := p.dealHardware()
+	shares, err := hardware.Place(p.host)
 	if err != nil {
 		return nil, err
 	}
 	if p.hostName, err = hostName(p.host); err != nil {
 		return nil, err
 	}
+	p.programs = p.host.ProgramsAs(shares.Placement, os.Environ())
 	executables, err := p.findPrograms(shares.Sets)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.dealHardware(&shares, executables); err != nil {
 		return nil, err
 	}
 	var starts []start
@@ -96,16 +100,18 @@ func (p *proxy) prepare() ([]start, error) {
 }
 
 // dealHardware gives each local rank its part of the hardware, and tells mpiexec what that has decided.
-func (p *proxy) dealHardware() (hardware.Shares, error) {
-	shares, err := hardware.Deal(p.host)
-	if err != nil {
-		return shares, err
+func (p *proxy) dealHardware(shares *hardware.Shares, executables []executable.Executable) error {
+	var private []bool
+	for _, e := range executables {
+		private = append(private, e.IsPrivate())
 	}
-	p.programs = p.host.ProgramsAs(shares.Placement, os.Environ())
+	if err := shares.Deal(private); err != nil {
+		return err
+	}
 	if p.host.CutsByObject() || shares.Report != nil {
 		p.conn.SendValue(channel.Placed, shares.Placement)
 	}
-	return shares, nil
+	return nil
 }
 
 // findPrograms finds those programs that run on this host. The others need not be here.

@@ -27,12 +27,6 @@ type SetProcess struct {
 // cpus has the CPUs of each of its ranks; nil leaves that to the plan.
 func StartSet(host plan.Host, cpus []topology.Set, c descriptors.Connections) (process SetProcess, err error) {
 	p, set := &proxy{host: host, programs: host.Programs}, host.Sets[0]
-	shares := hardware.Given(host, cpus)
-	if cpus == nil {
-		if shares, err = hardware.Deal(host); err != nil {
-			return process, err
-		}
-	}
 	program := host.Programs[set.Program]
 	exe, err := executable.Find(host, program)
 	if err == nil && exe.PMIx && host.World.Size > 1 {
@@ -42,6 +36,15 @@ func StartSet(host plan.Host, cpus []topology.Set, c descriptors.Connections) (p
 		return process, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
 	}
 	exe.PMIx = false // nobody serves it here, and a job of one rank needs nobody
+	shares := hardware.Given(host, cpus)
+	if cpus == nil {
+		if shares, err = hardware.Place(host); err != nil {
+			return process, err
+		}
+		if err := shares.Deal([]bool{exe.IsPrivate()}); err != nil {
+			return process, err
+		}
+	}
 	s := p.startOf(set, exe, shares)
 	d, err := s.layout.Adopt(c)
 	if err != nil {

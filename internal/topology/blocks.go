@@ -5,8 +5,8 @@ package topology
 
 import "slices"
 
-// Spread orders CPUs so that every core comes once before any comes twice.
-func (m *Machine) Spread() Set {
+// CoresFirst orders CPUs so that every core comes once before any comes twice.
+func (m *Machine) CoresFirst() Set {
 	var order Set
 	for depth := 0; len(order) < len(m.CPUs); depth++ {
 		var cpus Set
@@ -34,7 +34,7 @@ func (m *Machine) Blocks(n int) []Set {
 	}
 	if size == 0 {
 		blocks := make([]Set, n)
-		for i, cpu := range m.Spread()[:n] {
+		for i, cpu := range m.CoresFirst()[:n] {
 			blocks[i] = Set{cpu}
 		}
 		return blocks

@@ -13,10 +13,10 @@ import (
 	"github.com/tpsl/tpsl/internal/topology/topologytest"
 )
 
-func TestSpread(t *testing.T) {
+func TestCoresFirst(t *testing.T) {
 	smt := topology.Read(topologytest.Machine{Sockets: 2, Nodes: 1, L3: 1, Cores: 2, SMT: 2, Adjacent: true}.Tree(), set(t, "0-4,6-7"))
-	assert.Equal(t, topology.Set{0, 2, 4, 6, 1, 3, 7}, smt.Spread())
-	assert.Equal(t, topology.Set{1, 5, 9}, topology.Read(topologytest.FourNodes.Tree(), set(t, "1,5,9")).Spread())
+	assert.Equal(t, topology.Set{0, 2, 4, 6, 1, 3, 7}, smt.CoresFirst())
+	assert.Equal(t, topology.Set{1, 5, 9}, topology.Read(topologytest.FourNodes.Tree(), set(t, "1,5,9")).CoresFirst())
 }
 
 func TestBlocks(t *testing.T) {

@@ -23,8 +23,8 @@ type Shares struct {
 	gpus    []gpuSet          // of each local rank; nil where each sees them all
 }
 
-// Deal looks at the machine and gives each of the host's ranks its part.
-func Deal(host plan.Host) (s Shares, err error) {
+// Place looks at the machine, binds the host's ranks to its CPUs as the user wants, and cuts their sets.
+func Place(host plan.Host) (s Shares, err error) {
 	s = Shares{Placement: host.AsPlanned(), host: host}
 	allowed, err := AllowedCPUs()
 	if err != nil || !host.NeedsHardware() {
@@ -37,13 +37,23 @@ func Deal(host plan.Host) (s Shares, err error) {
 	if s.Placement, err = host.Place(s.machine); err != nil {
 		return s, fmt.Errorf("bind ranks on %s: %w", host.Name, err)
 	}
-	if err := s.dealDevices(); err != nil {
-		return s, fmt.Errorf("give ranks on %s their devices: %w", host.Name, err)
+	return s, nil
+}
+
+// Deal gives each rank its part of what the user leaves to us: CPUs, and the devices near them. private tells of each program
+// whether its ranks are processes of their own.
+func (s *Shares) Deal(private []bool) error {
+	if s.machine == nil {
+		return nil
 	}
-	if host.Hardware.Report {
+	s.Placement = s.host.Pin(s.Placement, private, s.machine)
+	if err := s.dealDevices(); err != nil {
+		return fmt.Errorf("give ranks on %s their devices: %w", s.host.Name, err)
+	}
+	if s.host.Hardware.Report {
 		s.Report = s.report()
 	}
-	return s, nil
+	return nil
 }
 
 // Given returns the shares of ranks whose CPUs another launcher has chosen. The host has one set; cpus are those of its ranks.
@@ -128,6 +138,6 @@ func Rails(m *topology.Machine, nics []ib.NIC, ranks, perProcess int, bind plan.
 	if err != nil {
 		return nil, nil, err
 	}
-	cpus := placement.Near(ranks, m)
+	cpus := host.Pin(placement, []bool{false}, m).Near(ranks, m)
 	return cpus, ib.Rails(nics, cpus), nil
 }
