@@ -27,6 +27,8 @@ enum tpsl_state {
     TPSL_ENDED,   /* its thread has ended; another may adopt it */
 };
 
+struct tpsl_job;
+
 /* How far MPI is on an endpoint: moves forward only. */
 enum tpsl_phase { TPSL_NEW, TPSL_INITIALIZED, TPSL_FINALIZED };
 
@@ -36,7 +38,7 @@ struct tpsl_endpoint {
     int slot;
     int rank; /* in the world of the job */
     _Atomic int thread; /* the kernel's id of its owner, or of the last one; 0: none yet */
-    const char *_Atomic cpus; /* CPU list of its thread; NULL: not pinned */
+    struct tpsl_job *job; /* that it is a rank of (process/process.h) */
     void *instance;
     void *copies; /* of the program's private libraries; NULL: there are none */
     void **table; /* address of every MPI function in the instance, by stub index */

@@ -9,15 +9,14 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "loader.h"
+#include "process.h"
 
-/* One rank. Written by the host process before the rank is started. */
-struct tpsl_rank {
-    int slot, rank;
-    int stdin_fd, stdout_fd, stderr_fd; /* what become its 0, 1 and 2; stdin -1: /dev/null */
-    const char *cpus; /* CPU list; NULL: not pinned */
-    char **envp;
+/* The process of a rank. Written by the host process before the rank is started. */
+struct tpsl_rank_process {
+    const struct tpsl_rank *rank;
     int argc;
     char **argv;
     struct tpsl_instance *instance;
@@ -27,40 +26,50 @@ struct tpsl_rank {
     _Atomic pid_t *pid; /* 0: it does not run */
     _Atomic uint64_t to_pass_on; /* signals that the host got for it, a bit for each */
 
-    /* Written by its own threads (rest.c). */
+    /* Written by its own threads (rank_rest.c). */
     _Atomic pid_t ender;         /* the thread that ends it; 0: none */
     atomic_int resting, turn;    /* threads that rest until the turn changes; both are futexes */
     atomic_bool unclean;         /* it ends with a lock of libc's, or may */
 };
 
-/* What all ranks of the process have in common. */
-struct tpsl_job {
-    struct tpsl_rank *ranks;
+/* The host process and what it has of its ranks, by slot. */
+struct tpsl_host {
+    struct tpsl_job *job;
+    struct tpsl_rank_process *ranks;
+    int nranks;
     _Atomic pid_t *pids; /* of the ranks */
     int *volatile *ids;  /* in memory of the kernel's: 0 when it shares the address space no more */
-    int nranks;
-    pid_t host;
-    const int *pmi; /* descriptors by slot; NULL: none */
-    int control;    /* descriptor for lines to the launcher; -1: none */
-    bool told;      /* the launcher has heard of all that ended */
+    pid_t pid;
 };
-extern struct tpsl_job tpsl_job;
+extern struct tpsl_host tpsl_host;
 
-/* ---- process.c ---- */
+/* Of a clock that only goes forward. */
+static inline long tpsl_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- rank.c ---- */
+/* Makes what the host has of the ranks of its job. They do not run yet. */
+void tpsl_ranks_make(struct tpsl_job *);
+/* The rank that a process is; NULL: none, as the host or a child of a rank. Safe in a signal handler. */
+struct tpsl_rank_process *tpsl_rank_of(pid_t);
+
+/* ---- rank_clone.c ---- */
 /* Starts the process of a rank; false: errno tells. */
-bool tpsl_rank_start(struct tpsl_rank *);
-long tpsl_milliseconds(void); /* of a clock that only goes forward */
+bool tpsl_rank_start(struct tpsl_rank_process *);
 
-/* ---- setup.c: what a rank's process does before its program runs ---- */
-void tpsl_rank_pin(const struct tpsl_rank *); /* the calling thread, to the CPUs of the rank */
-_Noreturn void tpsl_rank_run(struct tpsl_rank *);
+/* ---- rank_start.c: what a rank's process does before its program runs ---- */
+_Noreturn void tpsl_rank_run(struct tpsl_rank_process *);
 rlim_t tpsl_files_of_ranks(void); /* how many a rank may have open */
 /* Closes the descriptors that were given for ranks' output. */
 void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
 
-/* ---- rest.c: before a rank ends, its other threads rest outside libc; safe in signal handlers ---- */
+/* ---- rank_rest.c: before a rank ends, its other threads rest outside libc; safe in signal handlers ---- */
 void tpsl_rest_prepare(void);
 void tpsl_rank_rest(void);  /* nothing in a child of a rank */
 void tpsl_rank_go_on(void); /* it does not end: exec failed */
@@ -68,16 +77,13 @@ bool tpsl_rank_ends(void);  /* one of its threads waits for the others to rest *
 /* Whether a handler that the calling thread is in interrupted code that all ranks share, and not only a sleep there. */
 bool tpsl_interrupted_libc(void);
 
-/* ---- fork.c ---- */
+/* ---- rank_fork.c ---- */
 typedef pid_t fork_function(void);
 /* fork for a rank, whose child finds libc's locks free. From a handler that interrupted
  * libc it is `without_locks`: libc's _Fork. */
 pid_t tpsl_fork(fork_function *without_locks);
 
-/* ---- fault.c ---- */
-void tpsl_rank_watch_faults(void);
-
-/* ---- threads.c ---- */
+/* ---- rank_threads.c ---- */
 void tpsl_threads_start(void);
 bool tpsl_stack_executable(void); /* makes the calling thread's stack so; false: errno tells */
 /* Calls it when the calling thread ends, once. For the shim. */
@@ -94,9 +100,20 @@ void tpsl_in_environment(char **of_rank, tpsl_step *call, void *argument);
 /* ---- service.c: the host process runs steps for ranks ---- */
 bool tpsl_service_start(void);
 
+/* ---- forward.c: signals that are sent to the host are meant for its ranks ---- */
+void tpsl_forward_signals(void); /* from now on */
+/* Sends a rank that has been started what came before. */
+void tpsl_forward_to(struct tpsl_rank_process *);
+bool tpsl_was_forwarded(int signal);
+
+/* ---- reaper.c: the ends of ranks ---- */
+void tpsl_reaper_start(void);
+/* A rank was started. */
+void tpsl_reaper_add(void);
+bool tpsl_reaper_ends_all(void); /* no more ranks are to be started */
+
 /* ---- host.c ---- */
 int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size);
 const char *tpsl_program(void); /* its file, without links: for the shim */
-_Noreturn void tpsl_host_die(const char *format, ...);
 
 #endif

@@ -16,7 +16,6 @@ static struct request {
     void *argument;
     cpu_set_t cpus; /* of who asks: what is loaded is touched there first */
 } *pending;
-static pid_t host;
 
 static void *serve(void *unused)
 {
@@ -35,7 +34,7 @@ static void *serve(void *unused)
 static void run_in_host(tpsl_step *step, void *argument)
 {
     struct request mine = {.step = step, .argument = argument};
-    if (getpid() == host) {
+    if (getpid() == tpsl_host.pid) {
         step(argument);
         return;
     }
@@ -59,7 +58,6 @@ bool tpsl_service_start(void)
 {
     pthread_t thread;
     pthread_atfork(NULL, NULL, refuse_in_child);
-    host = getpid();
     tpsl_set_runner(run_in_host);
     return pthread_create(&thread, NULL, serve, NULL) == 0;
 }

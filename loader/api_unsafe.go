@@ -5,7 +5,7 @@ package loader
 
 /*
 #include <stdlib.h>
-#include "loader.h"
+#include "object.h"
 
 // tpsl_open for a thread that goes on as what it was.
 static struct tpsl_instance *tpsl_open_for_call(const char *library, char **environment, char **error) {

@@ -6,7 +6,7 @@
  * r_version 2). All instances are one namespace, as every one costs the debugger a
  * walk. The namespace is never taken back, if empty, so a core shows it too.
  */
-#include "loader.h"
+#include "dl.h"
 
 static struct r_debug_extended ours;
 static bool listed;
@@ -15,7 +15,7 @@ static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER;
 /* The list of namespaces; NULL: none that can be added to. */
 static struct r_debug_extended *program_list(void)
 {
-    if (!tpsl_has_namespaces()) /* ld.so's struct has no r_next then */
+    if (!tpsl_ldso_has_namespaces()) /* ld.so's struct has no r_next then */
         return NULL;
     struct link_map *program = dlopen(NULL, RTLD_LAZY);
     for (const ElfW(Dyn) *d = program->l_ld; d->d_tag != DT_NULL; d++)

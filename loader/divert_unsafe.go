@@ -6,13 +6,7 @@ package loader
 /*
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "loader.h"
-
-static struct link_map *tpsl_first_loaded(void) {
-	struct link_map *map = NULL;
-	void *program = dlopen(NULL, RTLD_LAZY);
-	return program && dlinfo(program, RTLD_DI_LINKMAP, &map) == 0 ? map : NULL;
-}
+#include "dl.h"
 
 // Stores a word, also where relocation is over and the page is sealed.
 static bool tpsl_store(uintptr_t where, uintptr_t value, bool sealed, size_t page) {
@@ -58,7 +52,7 @@ func Divert(policy plan.Policy, stubs []uintptr) (*plan.Diversion, error) {
 
 // loadedObjects lists what ld.so has mapped from files.
 func loadedObjects() (list []plan.Loaded) {
-	for m := C.tpsl_first_loaded(); m != nil; m = m.l_next {
+	for m := C.tpsl_program_map(); m != nil; m = m.l_next {
 		path := C.GoString(m.l_name)
 		if len(list) == 0 {
 			path = "/proc/self/exe"

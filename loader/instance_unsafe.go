@@ -6,7 +6,8 @@ package loader
 /*
 #include <stdlib.h>
 #include <string.h>
-#include "loader.h"
+#include "dl.h"
+#include "rebind.h"
 */
 import "C"
 
@@ -28,7 +29,7 @@ type instance struct {
 
 // open maps and relocates library for in and returns the new objects in the
 // order of their start.
-func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, error) {
+func (p *common) open(in *C.struct_tpsl_instance, library string) ([]*mapped, error) {
 	p.mu.Lock()
 	pl, err := p.planFor(library)
 	processes := p.config.Processes
@@ -56,7 +57,7 @@ func (p *process) open(in *C.struct_tpsl_instance, library string) ([]*mapped, e
 // the library is shared, and then ld.so's. caller is the object that asks, nil: unknown;
 // folder, its working directory.
 // Preconditions: the instance's open_lock is held.
-func (p *process) extend(in *C.struct_tpsl_instance, library, folder string, caller *C.struct_tpsl_object, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
+func (p *common) extend(in *C.struct_tpsl_instance, library, folder string, caller *C.struct_tpsl_object, mode C.int) (root *mapped, fresh []*mapped, handle unsafe.Pointer, err error) {
 	p.mu.Lock()
 	i := p.live[in]
 	p.mu.Unlock()
@@ -116,7 +117,7 @@ func dlopen(path string, mode C.int) (unsafe.Pointer, error) {
 
 // grow maps and relocates what pl adds to i, and publishes it. On error nothing
 // of it stays mapped.
-func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (fresh []*mapped, err error) {
+func (p *common) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (fresh []*mapped, err error) {
 	if p.lacksOnce(pl) { // no other instance is to place it meanwhile
 		p.placing.Lock()
 		defer p.placing.Unlock()
@@ -184,13 +185,13 @@ func (p *process) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (
 }
 
 // lacksOnce tells whether an instance of a plan places an object that no other has placed.
-func (p *process) lacksOnce(pl *plan.Plan) bool {
+func (p *common) lacksOnce(pl *plan.Plan) bool {
 	return slices.ContainsFunc(pl.Start, func(k int) bool {
 		return pl.Objects[k].Placement == plan.Once && p.placedOnce(pl.Objects[k]) == nil
 	})
 }
 
-func (p *process) placedOnce(o *plan.Object) *mapped {
+func (p *common) placedOnce(o *plan.Object) *mapped {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.once[o.ID]
@@ -198,7 +199,7 @@ func (p *process) placedOnce(o *plan.Object) *mapped {
 
 // publish makes the fresh ones of objects known to the C side, in the plan's order,
 // which is that of symbol lookup.
-func (p *process) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) {
+func (p *common) publish(in *C.struct_tpsl_instance, fresh, objects []*mapped) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	C.tpsl_debugger_before(C.RT_ADD)
@@ -231,7 +232,7 @@ func (m *mapped) refersTo(objects []*mapped, at plan.Placement) bool {
 
 // forget drops an instance that is about to be unmapped. Nobody looks at its memory when
 // it returns.
-func (p *process) forget(in *C.struct_tpsl_instance) {
+func (p *common) forget(in *C.struct_tpsl_instance) {
 	p.verifying.Lock()
 	defer p.verifying.Unlock()
 	p.mu.Lock()
@@ -240,11 +241,11 @@ func (p *process) forget(in *C.struct_tpsl_instance) {
 }
 
 //export tpslLoaderForget
-func tpslLoaderForget(in *C.struct_tpsl_instance) { host.forget(in) }
+func tpslLoaderForget(in *C.struct_tpsl_instance) { process.forget(in) }
 
 //export tpslLoaderOpen
 func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct_tpsl_object, n *C.size_t, cerr **C.char) C.bool {
-	fresh, err := host.open(in, C.GoString(library))
+	fresh, err := process.open(in, C.GoString(library))
 	if err != nil {
 		*cerr = C.CString(oneLine(err))
 		return false
@@ -255,7 +256,7 @@ func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct
 
 //export tpslLoaderExtend
 func tpslLoaderExtend(in *C.struct_tpsl_instance, library, folder *C.char, caller *C.struct_tpsl_object, mode C.int, out ***C.struct_tpsl_object, n *C.size_t, outside *unsafe.Pointer, cerr **C.char) *C.struct_tpsl_object {
-	root, fresh, handle, err := host.extend(in, C.GoString(library), C.GoString(folder), caller, mode)
+	root, fresh, handle, err := process.extend(in, C.GoString(library), C.GoString(folder), caller, mode)
 	if err != nil {
 		*cerr = C.CString(oneLine(err))
 		return nil

@@ -6,7 +6,7 @@ package loader
 /*
 #include <stdlib.h>
 #include <string.h>
-#include "loader.h"
+#include "object.h"
 */
 import "C"
 
@@ -50,7 +50,7 @@ func mapObject(o *plan.Object) (*mapped, error) {
 	if id, err := identify(f); err != nil || id != o.ID {
 		return nil, errors.Join(errChanged, err)
 	}
-	copied := host.textOf(o, f)
+	copied := process.textOf(o, f)
 	start, err := reserve(uintptr(o.Span.Size), alignment(o, copied))
 	if err != nil {
 		return nil, err
@@ -88,6 +88,7 @@ func (m *mapped) twin() error {
 		m.c.tls = C.struct_tpsl_tls_segment{
 			init: m.pointer(o.TLS.Vaddr), filesz: C.size_t(o.TLS.Filesz), memsz: C.size_t(o.TLS.Memsz),
 			align: C.size_t(o.TLS.Align), in_static_block: C.size_t(o.StaticTLS),
+			from_thread_pointer: C.tpsl_static_tls_offset() - C.ptrdiff_t(o.StaticTLS),
 		}
 		if m.c.tls_module = C.tpsl_tls_module_new(&m.c.tls); m.c.tls_module == 0 {
 			return errors.New("no memory for its thread-local storage")
@@ -235,13 +236,13 @@ func (m *mapped) copyData(objects []*mapped, imports []uint64) {
 		case plan.CopyLocal:
 			C.memcpy(to, objects[s.Target].pointer(uint64(s.Addend)), C.size_t(s.Size))
 		case plan.CopyImported:
-			C.memcpy(to, hostPointer(imports[s.Target]), C.size_t(s.Size))
+			C.memcpy(to, pointerTo(imports[s.Target]), C.size_t(s.Size))
 		}
 	}
 }
 
-// hostPointer turns an address that dlsym gave, so not of Go memory, back into a
+// pointerTo turns an address that dlsym gave, so not of Go memory, back into a
 // pointer.
-func hostPointer(address uint64) unsafe.Pointer {
+func pointerTo(address uint64) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }

@@ -7,37 +7,11 @@ package loader
 #cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions
 #cgo LDFLAGS: -ldl -lpthread -rdynamic
 #include <stdlib.h>
-#include "loader.h"
-
-// The definition that the process's global scope has, else that of the library.
-static void *tpsl_host_symbol(void *library, const char *name, const char *version) {
-	void *p = version ? tpsl_process_definition(name, version) : NULL;
-	if (!p && library)
-		p = version ? dlvsym(library, name, version) : dlsym(library, name);
-	return p ? p : tpsl_process_symbol(name, NULL);
-}
+#include "dl.h"
+#include "rebind.h"
 
 static const struct tpsl_rebinding *tpsl_first_rebinding(void) {
 	return tpsl_rebindings;
-}
-
-// Offset from the thread pointer of a thread-local variable in ld.so's static block,
-// 0 if it is anywhere else: addresses there are a thread's own, too, but only of this one.
-// ld.so tells the size of the block, which ends at the thread pointer, for sanitizers' sake.
-static ptrdiff_t tpsl_host_thread_offset(void *library, const char *name, const char *version) {
-	void (*static_info)(size_t *size, size_t *align) = dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info");
-	char *p = tpsl_host_symbol(library, name, version);
-	size_t size = 0, align = 0;
-	if (!static_info || !p)
-		return 0;
-	static_info(&size, &align);
-	ptrdiff_t offset = p - (char *)__builtin_thread_pointer();
-	return offset < 0 && offset >= -(ptrdiff_t)size ? offset : 0;
-}
-
-static size_t tpsl_host_tls_module(void *library) {
-	size_t id = 0;
-	return dlinfo(library, RTLD_DI_TLS_MODID, &id) == 0 ? id : 0;
 }
 */
 import "C"
@@ -55,9 +29,9 @@ import (
 	"github.com/tpsl/tpsl/loader/search"
 )
 
-// process is what all instances have in common: plans, the objects placed once,
+// common is what all instances have in common: plans, the objects placed once,
 // and the addresses of what plans import.
-type process struct {
+type common struct {
 	mu      sync.Mutex
 	config  Config
 	search  *search.Path
@@ -79,7 +53,7 @@ type library struct {
 	file image.FileID
 }
 
-var host = process{
+var process = common{
 	plans:   map[library]*plan.Plan{},
 	values:  map[*plan.Plan][]uint64{},
 	handles: map[string]unsafe.Pointer{},
@@ -98,6 +72,7 @@ type Config struct {
 	Preload    []string    // files that come first in what is opened
 	StandIn    string      // file that stands in the C library's place; "": none
 	Processes  bool        // each instance is a process that shares the address space
+	Peers      bool        // instances may copy from and to other processes by process_vm_readv
 	Extended   func()      // told when an instance has opened a library more; nil: nobody is
 	HugeText   bool        // text in huge pages, from a copy of it
 	Refused    func(error) // told for each library why the kernel lets it have none; may be nil
@@ -105,21 +80,22 @@ type Config struct {
 
 // Configure sets what instances opened from now on are made of.
 func Configure(c Config) {
-	host.mu.Lock()
-	defer host.mu.Unlock()
-	host.config = c
-	clear(host.plans)
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	process.config = c
+	C.tpsl_set_process_peers(C.bool(c.Peers))
+	clear(process.plans)
 }
 
 // SearchPath returns where instances find libraries.
 func SearchPath() *search.Path {
-	host.mu.Lock()
-	defer host.mu.Unlock()
-	return host.finder()
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	return process.finder()
 }
 
 // Preconditions: p.mu is held, as for all methods below.
-func (p *process) finder() *search.Path {
+func (p *common) finder() *search.Path {
 	if p.search == nil {
 		p.search = search.New(os.Getenv("LD_LIBRARY_PATH"))
 	}
@@ -127,7 +103,7 @@ func (p *process) finder() *search.Path {
 }
 
 // find returns what a name means now: the working directory may have changed, or the file.
-func (p *process) find(name string) (l library, err error) {
+func (p *common) find(name string) (l library, err error) {
 	l.path = name
 	if l.file, err = image.Identify(name); err == nil && filepath.IsAbs(name) {
 		return l, nil
@@ -140,7 +116,7 @@ func (p *process) find(name string) (l library, err error) {
 }
 
 // planFor returns the plan for instances of a library, with its imports bound.
-func (p *process) planFor(name string) (*plan.Plan, error) {
+func (p *common) planFor(name string) (*plan.Plan, error) {
 	key, err := p.find(name)
 	if err != nil {
 		return nil, err
@@ -163,7 +139,7 @@ func (p *process) planFor(name string) (*plan.Plan, error) {
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
 		Rebind: private, RebindOnce: reboundOnce(),
 		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload, StandIn: p.config.StandIn,
-		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: C.tpsl_static_tls_offset() == 0,
+		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: bool(C.tpsl_static_tls_is_for_programs()),
 		ExecStack: p.config.Processes,
 	})
 	if err != nil {
@@ -204,7 +180,7 @@ func rebindAddress(name string) unsafe.Pointer {
 
 // bind finds the address of every import of a plan in this process. known are the
 // values of the plan it extends.
-func (p *process) bind(pl *plan.Plan, known []uint64) error {
+func (p *common) bind(pl *plan.Plan, known []uint64) error {
 	if _, done := p.values[pl]; done {
 		return nil
 	}
@@ -243,7 +219,7 @@ func missing(imp plan.Import) error {
 	return fmt.Errorf("%s: symbol %s: defined by no library and not by the program", imp.Wanted, name)
 }
 
-func (p *process) openShared(o *plan.Object) error {
+func (p *common) openShared(o *plan.Object) error {
 	if p.handles[o.Name] != nil {
 		return nil
 	}
@@ -257,7 +233,7 @@ func (p *process) openShared(o *plan.Object) error {
 			return fmt.Errorf("open shared library: %s", C.GoString(C.dlerror()))
 		}
 	}
-	c := C.tpsl_outside_new(h, C.bool(o.CLibrary))
+	c := C.tpsl_ldso_object_new(h, C.bool(o.CLibrary))
 	if c == nil {
 		return fmt.Errorf("open shared library %s: no memory", o.Path)
 	}
@@ -265,12 +241,12 @@ func (p *process) openShared(o *plan.Object) error {
 	return nil
 }
 
-func (p *process) value(imp plan.Import) uint64 {
+func (p *common) value(imp plan.Import) uint64 {
 	switch imp.Source {
 	case plan.FromRebind:
 		return uint64(uintptr(rebindAddress(imp.Name)))
 	case plan.TLSModuleOf:
-		return uint64(C.tpsl_host_tls_module(p.handles[imp.Library]))
+		return uint64(C.tpsl_imported_tls_module(p.handles[imp.Library]))
 	}
 	name := C.CString(imp.Name)
 	defer C.free(unsafe.Pointer(name))
@@ -280,7 +256,7 @@ func (p *process) value(imp plan.Import) uint64 {
 		defer C.free(unsafe.Pointer(version))
 	}
 	if imp.Source == plan.ThreadOffsetOf {
-		return uint64(C.tpsl_host_thread_offset(p.handles[imp.Library], name, version))
+		return uint64(C.tpsl_imported_thread_offset(p.handles[imp.Library], name, version))
 	}
-	return uint64(uintptr(C.tpsl_host_symbol(p.handles[imp.Library], name, version)))
+	return uint64(uintptr(C.tpsl_imported_symbol(p.handles[imp.Library], name, version)))
 }

@@ -6,7 +6,10 @@
  * process (maps, threads, signals), they do to the process. Instances that are processes of
  * their own have their own environment, signals and file locks from the kernel.
  */
-#include "loader.h"
+#include "dl.h"
+#include "rebind.h"
+#include "thread.h"
+#include "tls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +53,7 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"dladdr", tpsl_dladdr, ALL},
     {"dlinfo", tpsl_dlinfo, ALL},
     {"_dl_find_object", _dl_find_object, ALL},
-    {"dl_iterate_phdr", tpsl_host_iterate_phdr, ALL},
+    {"dl_iterate_phdr", tpsl_ldso_iterate_phdr, ALL},
     {"getenv", tpsl_getenv, BOTH},
     {"secure_getenv", secure_getenv_overlaid, BOTH},
     {"pthread_create", tpsl_pthread_create, OWN},

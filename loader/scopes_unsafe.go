@@ -5,7 +5,7 @@ package loader
 
 /*
 #include <stdlib.h>
-#include "loader.h"
+#include "object.h"
 
 // A scope of n objects, for Go to fill.
 static struct tpsl_scope *tpsl_scope_new(size_t n) {
@@ -34,7 +34,7 @@ type scopes struct {
 }
 
 // scopes takes the objects that the instance has mapped, and those of ld.so's.
-func (p *process) scopes(pl *plan.Plan, objects []*mapped) scopes {
+func (p *common) scopes(pl *plan.Plan, objects []*mapped) scopes {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := scopes{pl, make([]*C.struct_tpsl_object, len(objects))}

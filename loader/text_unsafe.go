@@ -32,7 +32,7 @@ type text struct {
 }
 
 // textOf returns the copy for an object whose file is f, made at the first request; nil: there is none.
-func (p *process) textOf(o *plan.Object, f *os.File) *text {
+func (p *common) textOf(o *plan.Object, f *os.File) *text {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from, size := hugePart(o)

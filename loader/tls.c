@@ -16,9 +16,10 @@
  * it is large enough.
  */
 #include "loader.h"
+#include "thread.h"
+#include "tls.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,44 +52,12 @@ __thread struct tpsl_thread_tls tpsl_thread_tls __attribute__((tls_model("initia
 
 extern void *__tls_get_addr(void *);
 
-/* tlsdesc_linux_amd64.S knows them. */
+/* tls_desc_linux_amd64.S knows them. */
 _Static_assert(offsetof(struct tpsl_thread_tls, blocks) == 0 && offsetof(struct tpsl_thread_tls, nblocks) == 8 &&
                    offsetof(struct tpsl_tls_block, id) == 0 && offsetof(struct tpsl_tls_block, start) == 8 && sizeof(struct tpsl_tls_block) == 24,
-               "tlsdesc_linux_amd64.S");
+               "tls_desc_linux_amd64.S");
 
-/* The key's destructor returns the pages. Made at load, so that its number is
- * small and pthread_setspecific never allocates. */
-static pthread_key_t key;
 static int (*libc_munmap)(void *, size_t); /* not a sanitizer's, which is in front of us, and may be done with the thread */
-
-static void release_thread(void);
-
-/* Destructors of other keys, in any order, may still use the blocks: they go in the
- * last round. A sanitizer's free may not be called that late: what comes from malloc goes
- * in the rounds before. The value counts rounds. */
-static void thread_ends(void *round)
-{
-    uintptr_t n = (uintptr_t)round;
-    if (n == PTHREAD_DESTRUCTOR_ITERATIONS) {
-        release_thread();
-        return;
-    }
-    tpsl_dlerror_leave();
-    pthread_setspecific(key, (void *)(n + 1));
-}
-
-__attribute__((constructor(101))) static void make_key(void)
-{
-    pthread_key_create(&key, thread_ends);
-    /* By name: behind us there may be no libc, where a preloaded library brought us in. */
-    libc_munmap = (int (*)(void *, size_t))dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "munmap");
-}
-
-void tpsl_tls_watch_thread(void)
-{
-    if (!pthread_getspecific(key))
-        pthread_setspecific(key, (void *)1);
-}
 
 static struct module *module_at(size_t index)
 {
@@ -166,7 +135,7 @@ static void *take(size_t size, size_t align)
         if (a == MAP_FAILED)
             out_of_memory();
         if (!mine.arena)
-            tpsl_tls_watch_thread();
+            tpsl_thread_end_watch();
         a->older = mine.arena;
         a->size = want;
         mine.arena = a;
@@ -194,7 +163,7 @@ static void make_block(struct tpsl_tls_block *b, uintptr_t id)
     const struct tpsl_tls_segment *s = &module_at(index_of(id))->segment;
     b->id = 0;
     if (s->in_static_block) {
-        *b = (struct tpsl_tls_block){0, tpsl_static_tls_end() - s->in_static_block, 0};
+        *b = (struct tpsl_tls_block){0, (char *)__builtin_thread_pointer() + s->from_thread_pointer, 0};
     } else {
         if (b->size < s->memsz || (uintptr_t)b->start & (s->align - 1))
             *b = (struct tpsl_tls_block){0, take(s->memsz, s->align), s->memsz};
@@ -257,7 +226,18 @@ static int unmap_silently(void *start, size_t size)
  * handlers are code of instances, so they may touch thread-locals: these come and go unheard. */
 static void release_thread(void)
 {
-    tpsl_static_tls_leave();
     release(libc_munmap);
     release(unmap_silently);
+}
+
+__attribute__((constructor(101))) static void add_to_thread_end(void)
+{
+    tpsl_thread_end_step(TPSL_END_TLS, release_thread);
+    /* By name: behind us there may be no libc, where a preloaded library brought us in. */
+    libc_munmap = (int (*)(void *, size_t))dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "munmap");
+}
+
+uintptr_t tpsl_tls_pages(void)
+{
+    return (uintptr_t)&mine.arena;
 }

@@ -92,9 +92,9 @@ func TestThreadLocalStorage(t *testing.T) {
 	}
 }
 
-// loader.h and package plan agree on the size of libtpsl's own block.
+// tls.h and package plan agree on the size of libtpsl's own block.
 func TestStaticTLSSize(t *testing.T) {
-	header, err := os.ReadFile("loader.h")
+	header, err := os.ReadFile("tls.h")
 	require.NoError(t, err)
 	assert.Contains(t, string(header), fmt.Sprintf("TPSL_STATIC_TLS = %d,", plan.StaticTLS))
 }

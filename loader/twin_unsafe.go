@@ -5,7 +5,7 @@ package loader
 
 /*
 #include <stdlib.h>
-#include "loader.h"
+#include "object.h"
 */
 import "C"
 

@@ -23,9 +23,9 @@ type span struct {
 // one instance's private objects is an address inside another's. The memory may
 // change while it is read.
 func Verify() error {
-	host.verifying.RLock()
-	defer host.verifying.RUnlock()
-	spans := host.spans()
+	process.verifying.RLock()
+	defer process.verifying.RUnlock()
+	spans := process.spans()
 	for _, s := range spans {
 		for _, l := range s.object.plan.Loads {
 			if l.Flags&elf.PF_W == 0 {
@@ -41,7 +41,7 @@ func Verify() error {
 }
 
 // spans lists all private objects by address.
-func (p *process) spans() []span {
+func (p *common) spans() []span {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var spans []span

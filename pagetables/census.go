@@ -18,7 +18,7 @@ const (
 	maxLibraries = 16
 )
 
-// Words of struct tpsl_census, loader/census.h.
+// Words of struct tpsl_census, process/census.h.
 const (
 	wordSize = iota
 	wordObjects
@@ -40,7 +40,7 @@ const (
 	censusWords
 )
 
-// A census is what loader/census.c tells of a process.
+// A census is what process/census.c tells of a process.
 type census struct {
 	process int // its id, in its own namespace
 	once    uint64

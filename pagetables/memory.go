@@ -46,7 +46,7 @@ func (m memory) number(address uint64) (int, error) {
 	return int(int32(w >> (8 * (address & 4)))), err
 }
 
-// note finds the census of the library that is mapped at base: the note of loader/census.c.
+// note finds the census of the library that is mapped at base: the note of process/census.c.
 func (m memory) note(base uint64) (uint64, error) {
 	header := make([]byte, 64)
 	if n, err := m.ReadAt(header, int64(base)); n < len(header) || string(header[:4]) != elf.ELFMAG {

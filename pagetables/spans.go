@@ -57,7 +57,7 @@ func (l *landmarks) note(m *Mapping) {
 	}
 }
 
-// hasCensus tells the files that loader/census.c is part of.
+// hasCensus tells the files that process/census.c is part of.
 func hasCensus(file string) bool {
 	return strings.HasPrefix(file, "libtpsl.so") || strings.HasPrefix(file, "libtpslhost.so")
 }

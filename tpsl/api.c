@@ -69,7 +69,7 @@ int TPSL_Adopt(int slot)
     tpsl_check_switch("TPSL_Adopt", ep);
     if (!tpsl_endpoint_adopt(ep, 0))
         return -1;
-    tpsl_pin(ep);
+    tpsl_rank_pin_thread(ep->job, &ep->job->ranks[slot]);
     tpsl_act_for(ep);
     return 0;
 }

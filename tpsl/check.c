@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool tpsl_checking;
-
 /* The word: thread in the upper half, stub in the lower one; 0: nobody is inside. */
 struct occupancy {
     _Atomic uint64_t inside;
@@ -88,7 +86,7 @@ static void occupy(struct tpsl_call *call)
     if (call->occupies || other >> 32 == (uint64_t)thread || may_share(ep, other))
         return;
     tpsl_die(1, "thread %d called %s of rank %d (slot %d) while thread %d is inside %s of it; let one wait for the other, or ask for MPI_THREAD_MULTIPLE",
-             thread, tpsl_stub_name(call->stub), ep->rank, ep->slot, (int)(other >> 32), tpsl_stub_name((int)(uint32_t)other));
+             thread, tpsl_stub_name(ep->job, call->stub), ep->rank, ep->slot, (int)(other >> 32), tpsl_stub_name(ep->job, (int)(uint32_t)other));
 }
 
 void tpsl_check_enter(struct tpsl_call *call, const struct tpsl_endpoint *ep, int stub, bool alone)
@@ -116,11 +114,11 @@ void tpsl_check_switch(const char *call, const struct tpsl_endpoint *to)
         return;
     if (innermost)
         tpsl_die(1, "%s: thread %d is inside %s of rank %d (slot %d), in a callback of it; call %s when that has returned", call, thread_id(),
-                 tpsl_stub_name(innermost->stub), innermost->ep->rank, innermost->ep->slot, call);
+                 tpsl_stub_name(innermost->ep->job, innermost->stub), innermost->ep->rank, innermost->ep->slot, call);
     uint64_t other = to ? atomic_load(&ranks[to->slot].inside) : 0;
     if (other && !may_share(to, other))
         tpsl_die(1, "%s: thread %d is to act for rank %d (slot %d) while thread %d is inside %s of it; wait until that has returned, or ask for MPI_THREAD_MULTIPLE",
-                 call, thread_id(), to->rank, to->slot, (int)(other >> 32), tpsl_stub_name((int)(uint32_t)other));
+                 call, thread_id(), to->rank, to->slot, (int)(other >> 32), tpsl_stub_name(to->job, (int)(uint32_t)other));
 }
 
 /* What arguments.h saves, and where the caller put the others. */

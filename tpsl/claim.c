@@ -4,50 +4,17 @@
 /* Which slot a thread gets, and bringing it up. */
 #include "dispatch.h"
 
-#include <stdlib.h>
+#include <dlfcn.h>
 #include <unistd.h>
-
-#include "_cgo_export.h"
 
 __thread int tpsl_wanted __attribute__((tls_model("initial-exec"))) = TPSL_ANY_SLOT;
 
 enum { ADOPT_MS = 2000 }; /* how long a thread that ends may take to be gone */
 
-static atomic_bool set_up;
-
-/* Tells readers outside the process where the ranks are. */
-static void tell(void)
+/* The rank of an endpoint. */
+static struct tpsl_rank *rank_of(const struct tpsl_endpoint *ep)
 {
-    struct tpsl_endpoint *first = tpsl_endpoint_at(0);
-    struct tpsl_column rank = {(uintptr_t)&first->rank, sizeof *first};
-    struct tpsl_column thread = {(uintptr_t)&first->thread, sizeof *first};
-    struct tpsl_column owner = {(uintptr_t)&first->instance, sizeof *first};
-    tpsl_census_ranks(tpsl_endpoints_count(), rank, thread, owner);
-}
-
-static void setup(void)
-{
-    char *error = tpslSetup();
-    if (error)
-        tpsl_die(1, "%s", error);
-    tell();
-    atomic_store(&set_up, true);
-}
-
-bool tpsl_is_set_up(void)
-{
-    return atomic_load(&set_up);
-}
-
-void tpsl_setup(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, setup);
-}
-
-bool tpsl_many(void)
-{
-    return tpsl_endpoints_count() > 1;
+    return &ep->job->ranks[ep->slot];
 }
 
 /* libgomp may come late, with a library that the program opens; so ask until it is
@@ -74,7 +41,7 @@ struct tpsl_endpoint *tpsl_adopt(void)
     int state = ep ? atomic_load(&ep->state) : TPSL_FREE;
     if (state == TPSL_FREE || state == TPSL_CLAIMED || !tpsl_endpoint_adopt(ep, ADOPT_MS))
         return NULL;
-    tpsl_pin(ep);
+    tpsl_rank_pin_thread(ep->job, rank_of(ep));
     tpsl_act_for(ep);
     tpsl_census_thread(ep->instance, gettid() == getpid());
     return ep;
@@ -106,6 +73,24 @@ static struct tpsl_endpoint *claim_any(const char *call)
     return ep;
 }
 
+/* Opens the instances of a claimed slot's libraries on the calling thread. */
+static void bring_up(struct tpsl_endpoint *ep)
+{
+    char *error = NULL;
+    tpsl_prepare_claim(ep);
+    tpsl_rank_pin_thread(ep->job, rank_of(ep));
+    const struct tpsl_libraries *libraries = ep->job->libraries;
+    struct tpsl_instance *in = tpsl_open(libraries->mpi, rank_of(ep)->environment, &error);
+    if (!in)
+        tpsl_die(1, "rank %d: load the MPI library: %s; TPSL_MPI_LIBRARY can name another one", ep->rank, error);
+    ep->copies = tpsl_open_private(libraries, &error);
+    if (error)
+        tpsl_die(1, "rank %d: load a private library of the program: %s", ep->rank, error);
+    ep->instance = in;
+    if (!tpsl_make_table(ep))
+        tpsl_die(1, "rank %d: no memory for its table of functions", ep->rank);
+}
+
 struct tpsl_endpoint *tpsl_claim(const char *call)
 {
     tpsl_setup();
@@ -116,25 +101,9 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
     if (own)
         tpsl_die(1, "%s: this thread owns slot %d (rank %d) already; a thread is one rank", call, own->slot, own->rank);
     ep = slot == TPSL_ANY_SLOT ? claim_any(call) : claim_slot(call, slot);
-    char *library = NULL, *error = NULL, *cpus = NULL, **environment = NULL;
-    if (!tpslPrepare(ep->slot, &library, &cpus, &environment, &error))
-        tpsl_die(1, "rank %d: %s", ep->rank, error);
-    ep->cpus = cpus;
-    tpsl_pin(ep);
-    struct tpsl_instance *in = tpsl_open(library, environment, &error);
-    if (!in)
-        tpsl_die(1, "rank %d: load the MPI library: %s; TPSL_MPI_LIBRARY can name another one", ep->rank, error);
-    ep->copies = tpsl_open_private(&error);
-    if (error)
-        tpsl_die(1, "rank %d: load a private library of the program: %s", ep->rank, error);
-    ep->instance = in;
-    ep->table = tpsl_make_table(in, ep->copies);
-    if (!ep->table)
-        tpsl_die(1, "rank %d: no memory for its table of functions", ep->rank);
-    free(library);
+    bring_up(ep);
     tpsl_endpoint_bind(ep);
     tpsl_act_for(ep);
-    tpsl_census_thread(in, gettid() == getpid());
-    tpslClaimed(ep->slot);
+    tpsl_census_thread(ep->instance, gettid() == getpid());
     return ep;
 }

@@ -7,15 +7,34 @@
 #define TPSL_DISPATCH_H
 
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/types.h>
+#include <stddef.h>
 
 #include "endpoint.h"
 #include "loader.h"
+#include "process.h"
 #include "znames.h"
 
-struct tpsl_copies; /* private.c */
+struct tpsl_copies; /* private_libraries.c */
+
+/* What the instances of this process's ranks are made of. */
+struct tpsl_libraries {
+    const char *mpi; /* file of the MPI library; NULL before the first claim */
+    /* Libraries of the program that every rank has to itself, and what the program uses of them. */
+    struct tpsl_private_library *private;
+    struct tpsl_private_symbol *functions, *variables;
+    int nprivate, nfunctions, nvariables;
+};
+struct tpsl_private_library {
+    const char *file;
+    const char *prepare; /* a function that is called in each copy; "": none */
+};
+struct tpsl_private_symbol {
+    const char *name;
+    int library; /* index in `private` */
+    size_t size;
+    void *address; /* of a variable: the program's; NULL: it has none */
+};
 
 /* Every exported MPI name and the stub it belongs to. */
 struct tpsl_name {
@@ -31,42 +50,49 @@ extern void *const tpsl_unbound_table[TPSL_NSTUBS + TPSL_NPRIVATE] __attribute__
 /* Entries of every rank's table under TPSL_CHECK=1. */
 extern void *const tpsl_checked_table[TPSL_NSTUBS] __attribute__((visibility("hidden")));
 
-/* ---- dispatch.c ---- */
+/* ---- table.c ---- */
+extern bool tpsl_checking; /* tables lead calls through check.c; check.c sets it before the first table is made */
 /* Makes the calling thread act for ep (NULL: for none). */
 void tpsl_act_for(struct tpsl_endpoint *ep);
-/* Table for a new instance: the address of every stub's function in it, and our
- * own where we stand in front. NULL: no memory. */
-void **tpsl_make_table(struct tpsl_instance *, const struct tpsl_copies *);
+/* Makes the table of an endpoint whose instance is there: the address of every stub's function in it, and our
+ * own where we stand in front. False: no memory. */
+bool tpsl_make_table(struct tpsl_endpoint *);
 /* The instance's own function behind a stub of MPI. */
 void *tpsl_real(const struct tpsl_endpoint *, int stub);
-const char *tpsl_stub_name(int stub);
+const char *tpsl_stub_name(const struct tpsl_job *, int stub);
+/* Ends the job: the rank of an endpoint has no function for a stub. */
+_Noreturn void tpsl_lacks(const struct tpsl_endpoint *, int stub);
 
-/* ---- private.c: libraries of the program that every rank has to itself ---- */
+/* ---- private_libraries.c: libraries of the program that every rank has to itself ---- */
 /* Stubs behind those of the list. Stub TPSL_NSTUBS + i is that of function i. */
 extern void *const tpsl_private_stubs[TPSL_NPRIVATE] __attribute__((visibility("hidden")));
-/* What the program has; strings from malloc. A library whose `prepare` is not empty has
- * that function called in each copy. */
-void tpsl_add_private_library(char *file, char *prepare);
-void tpsl_add_private_function(char *name, int library);
-void tpsl_add_private_variable(char *name, int library, size_t size);
 /* Opens the libraries in the instance that the calling thread acts for. NULL: there are
  * none. *error becomes a line from malloc if one cannot be opened. */
-struct tpsl_copies *tpsl_open_private(char **error);
+struct tpsl_copies *tpsl_open_private(const struct tpsl_libraries *, char **error);
 /* Makes copies ready for use, by a thread that acts for their rank and has initialised
  * MPI; once. */
 void tpsl_prepare_private(struct tpsl_copies *);
 /* Fills a table's entries of private functions. */
 void tpsl_fill_private(void **table, const struct tpsl_copies *);
-int tpsl_private_count(void);            /* of their functions */
-const char *tpsl_private_name(int stub); /* NULL: not one of them */
+const char *tpsl_private_name(const struct tpsl_libraries *, int stub); /* NULL: not one of their functions */
 
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
  * "": unknown. */
 const char *tpsl_folder(void);
 
-/* ---- copies.c: private copies that the program asks for ---- */
-void tpsl_finish_copies(void); /* at process exit */
+/* ---- dlopen.c: private copies that the program asks for ---- */
+void tpsl_finish_dlopened(void); /* at process exit */
+
+/* ---- setup.c: before the first call of a rank ---- */
+/* Reads what the launcher says, once. Does not return on error. */
+struct tpsl_job *tpsl_setup(void);
+bool tpsl_is_set_up(void);
+/* Readies what the claim of a slot needs: the file of the MPI library, the rank's environment, and the handler of
+ * faults. Does not return on error. */
+void tpsl_prepare_claim(const struct tpsl_endpoint *);
+/* Whether the process was started with more than one rank. */
+bool tpsl_many(void);
 
 /* ---- claim.c ---- */
 /* The slot that the calling thread asked for and has not got yet. */
@@ -77,12 +103,8 @@ enum { TPSL_ANY_SLOT = INT_MIN };
 struct tpsl_endpoint *tpsl_claim(const char *call);
 /* Binds an unbound thread by the rules of adoption. NULL: it has no rank. */
 struct tpsl_endpoint *tpsl_adopt(void);
-void tpsl_setup(void);
-bool tpsl_is_set_up(void);
 /* The thread number in the outermost parallel region, -1 outside of one. */
 int tpsl_openmp_thread(void);
-/* Whether the process was started with more than one rank. */
-bool tpsl_many(void);
 
 /* ---- init.c: the calls that we stand in front of ---- */
 int tpsl_MPI_Init(int *argc, char ***argv);
@@ -95,7 +117,6 @@ int tpsl_unbound_Get_version(int *version, int *subversion);
 int tpsl_unbound_Register_tool_name(const char *tool, void (*begin)(int tool_id));
 
 /* ---- check.c: TPSL_CHECK=1; the functions do nothing without ---- */
-extern bool tpsl_checking;
 /* A call that the calling thread is inside of. It lies on the thread's stack. */
 struct tpsl_call {
     const struct tpsl_endpoint *ep;
@@ -112,30 +133,5 @@ void tpsl_check_enter(struct tpsl_call *, const struct tpsl_endpoint *, int stub
 void tpsl_check_leave(struct tpsl_call *);
 /* Before the calling thread acts for another endpoint (NULL: for none). */
 void tpsl_check_switch(const char *call, const struct tpsl_endpoint *to);
-
-/* ---- place.c ---- */
-/* Pins the calling thread to the CPUs of its endpoint, unless the program chose
- * its place already. */
-void tpsl_pin(const struct tpsl_endpoint *);
-
-/* ---- die.c ---- */
-/* One line on stderr, then the end of the whole job with exit status `code`. */
-_Noreturn void tpsl_die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A descriptor that the launcher passed. Its number may be another file's by the time it
- * is needed, when the MPI library has closed it. */
-struct tpsl_wire {
-    int fd;
-    dev_t device;
-    ino_t inode;
-};
-void tpsl_wire_open(struct tpsl_wire *, int fd);
-bool tpsl_wire_is_open(const struct tpsl_wire *); /* safe in a signal handler */
-/* Adds a session where the launcher hears of an abort. */
-void tpsl_add_pmi_fd(int fd);
-
-/* ---- fault.c ---- */
-void tpsl_watch_faults(void);
-void tpsl_restore_signals(void);
-void tpsl_set_control_fd(int fd);
 
 #endif

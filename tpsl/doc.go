@@ -10,7 +10,7 @@
 // library is then loaded once more for it (package loader), with the rank's PMI
 // identity in its environment. See docs/architecture.md for the way of a call.
 //
-// C does all that runs on the program's stacks (dispatch.c, claim.c, init.c); Go reads
+// C does all that runs on the program's stacks (first_call.c, claim.c, table.c, init.c); Go reads
 // the rank set, chooses the MPI library, and watches for slots that nobody claims.
 //
 // Not safe: calling into MPI from a signal handler, as with any MPI library; fork

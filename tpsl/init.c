@@ -29,8 +29,18 @@ static struct tpsl_endpoint *begin(const char *call)
  * its collectives there, of which 40 kB a rank would stay. */
 static void initialized(struct tpsl_endpoint *ep)
 {
-    if (tpslInitialized(ep->slot))
-        malloc_trim(0);
+    struct tpsl_job *job = ep->job;
+    if (atomic_exchange(&job->ranks[ep->slot].initialized, true) || atomic_fetch_sub(&job->uninitialized, 1) > 1)
+        return;
+    tpslAllInitialized();
+    malloc_trim(0);
+}
+
+/* Proves that no pointer of one instance leads into another. */
+static void verify(const struct tpsl_endpoint *ep)
+{
+    if (ep->job->verify)
+        tpslVerify(ep->rank);
 }
 
 static int done(struct tpsl_endpoint *ep, int rc)
@@ -39,7 +49,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
         tpsl_check_initialized(ep);
         atomic_store(&ep->phase, TPSL_INITIALIZED);
         tpsl_prepare_private(ep->copies);
-        tpslVerify(ep->rank);
+        verify(ep);
         initialized(ep);
     }
     return rc;
@@ -79,7 +89,7 @@ int tpsl_MPI_Session_init(int info, int errhandler, int *session)
 int tpsl_MPI_Finalize(void)
 {
     struct tpsl_endpoint *ep = tpsl_self;
-    tpslVerify(ep->rank);
+    verify(ep);
     int (*real)(void) = tpsl_real(ep, TPSL_STUB_MPI_Finalize);
     __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
     tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Finalize, true);
@@ -129,7 +139,7 @@ __attribute__((destructor)) static void finish(void)
         if (atomic_load(&ep->phase) == TPSL_FINALIZED)
             tpsl_instance_finish(ep->instance);
     }
-    tpsl_finish_copies();
+    tpsl_finish_dlopened();
 }
 
 /* QMPI's tools register in constructors, where there is no rank whose MPI library could keep

@@ -67,14 +67,14 @@ static bool find_caller(uintptr_t pc, bool exact, void *caller)
 
 /* libc's function, and the process's: a sanitizer's, which has to know every thread and
  * comes back to ours; else ours. */
-static tpsl_thread_create *_Atomic host_create, *_Atomic front_create;
+static tpsl_thread_create *_Atomic libc_create, *_Atomic front_create;
 
 /* At load, before the Go runtime makes its first thread: that one could not ask while
  * a dlopen that brings libtpsl holds ld.so's lock, and waits for the runtime. After the
- * loader knows the program (dl.c). */
+ * loader knows the program (ldso.c). */
 __attribute__((constructor(102))) static void find_functions(void)
 {
-    atomic_store(&host_create, (tpsl_thread_create *)tpsl_host_function("pthread_create", pthread_create));
+    atomic_store(&libc_create, (tpsl_thread_create *)tpsl_function_behind("pthread_create", pthread_create));
     atomic_store(&front_create, (tpsl_thread_create *)tpsl_process_symbol("pthread_create", NULL));
 }
 
@@ -93,9 +93,9 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
 {
     const void *caller = __builtin_return_address(0);
     struct tpsl_location at = {.object = ""};
-    if (!atomic_load(&host_create))
+    if (!atomic_load(&libc_create))
         find_functions(); /* a constructor that runs before ours */
-    tpsl_thread_create *create = atomic_load(&host_create);
+    tpsl_thread_create *create = atomic_load(&libc_create);
     if (!create)
         return EAGAIN;
     if (passing)
@@ -105,7 +105,7 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
     if (!tpsl_self)
         return create(thread, attr, routine, argument);
     if (tpsl_locate(caller, &at) && is_front(&at))
-        tpsl_walk(find_caller, &at.object);
+        tpsl_stack_walk(find_caller, &at.object);
     if (is_openmp(at.object))
         return create(thread, attr, routine, argument);
     return tpsl_thread_create_inheriting(create, thread, attr, routine, argument);

@@ -3,7 +3,7 @@
 
 /* Keys of thread-specific data: libc has 1,024 of them in the address space, which is what each
  * rank of its own may have. So the keys of a rank are ours, and libc is asked for one in all: that by
- * which it tells that a thread ends (host/threads.c).
+ * which it tells that a thread ends (host/rank_threads.c).
  *
  * A key's serial is odd while the key is in use, and grows with each use. A value is its key's
  * while it has the key's serial, so a key that is made anew has no values. Numbers of keys below

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tpsl/tpsl/tpsl/limits"
+	"github.com/tpsl/tpsl/process/limits"
 )
 
 // judgeRanks judges what limits the ranks of one process.

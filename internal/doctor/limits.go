@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/tpsl/limits"
+	"github.com/tpsl/tpsl/process/limits"
 )
 
 func lookAtLimits() Limits {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ const module = "github.com/tpsl/tpsl/"
 // mayImport says which pieces a piece may depend on beside itself. hydra and
 // tpsl meet at a process boundary only; the siblings loader, pagetables,
 // endpoints, pmi and ib do not know one another, so loader knows nothing of MPI.
+// The modes, tpsl and host, do not know each other; process is what they have in common.
 var mayImport = map[string][]string{
 	"loader":     {"internal"},
 	"pagetables": {"internal"},
@@ -27,25 +29,36 @@ var mayImport = map[string][]string{
 	"pmi":              {"internal"},
 	"ib":               {"internal"},
 	"ib/verbs":         {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
-	"tpsl":             {"loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
-	"host":             {"loader", "tpsl/limits", "tpsl/rankset", "internal"},
+	"process":          {"loader", "internal"},
+	"tpsl":             {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"host":             {"process", "loader", "internal"},
 	"hydra":            {"pmi", "ib", "loader/image", "loader/search", "internal"},
 	// A plan knows neither who asked for it nor who carries it out, and a proxy nothing of the command line.
 	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "pmi", "internal"},
 	"hydra/proxy":     {"hydra/plan", "hydra/hosts", "hydra/launch", "hydra/channel", "hydra/control", "hydra/procs", "hydra/sockdiag", "hydra/wire", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/libtpsl":     {"tpsl", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
-	"cmd/libtpslhost": {"host", "loader", "tpsl/limits", "tpsl/rankset", "internal"},
+	"cmd/libtpsl":     {"tpsl", "process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"cmd/libtpslhost": {"host", "process", "loader", "internal"},
 	"cmd/mpiexec":     {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names", "pagetables", "internal"},
+	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names", "pagetables", "internal"},
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
 	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
-	"internal/doctor": {"ib", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/limits", "tpsl/names"},
+	"internal/doctor": {"ib", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names"},
 	"internal/mem":    {"internal/pids", "internal/terminal", "pagetables"},
 	"internal/trace":  {"internal/pids", "internal/terminal", "pagetables"},
 	"tests":           {"endpoints/engine", "internal"},
 	"examples":        {"endpoints/engine", "loader"},
+}
+
+// mayInclude says which headers of other folders the C of a folder may include: what these
+// show to those above them. All other headers are for their own folder.
+var mayInclude = map[string][]string{
+	"loader":    nil,
+	"endpoints": nil,
+	"process":   {"loader.h"},
+	"tpsl":      {"loader.h", "process.h", "endpoint.h", "tpsl.h"},
+	"host":      {"loader.h", "process.h"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
@@ -106,6 +119,25 @@ func checkImports(pkgs []pkg) []string {
 			if d := byPath[dep]; pure && !d.Standard && len(d.CgoFiles) > 0 {
 				broken = append(broken, path+": depends on "+rel+", which needs cgo")
 			}
+		}
+	}
+	return broken
+}
+
+var quoted = regexp.MustCompile(`(?m)^\s*#\s*include\s*"([^"]+)"`)
+
+// checkIncludes returns a line for each header that a file in a folder of mayInclude includes and may not. exists tells
+// whether the repository has a file.
+func checkIncludes(name string, src []byte, exists func(name string) bool) (broken []string) {
+	folder := filepath.Dir(name)
+	allowed, checked := mayInclude[folder]
+	if !checked {
+		return nil
+	}
+	for _, match := range quoted.FindAllSubmatch(src, -1) {
+		header := string(match[1])
+		if header != "_cgo_export.h" && !exists(filepath.Join(folder, header)) && !slices.Contains(allowed, header) {
+			broken = append(broken, name+": must not include "+header)
 		}
 	}
 	return broken

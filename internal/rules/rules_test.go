@@ -60,6 +60,10 @@ func TestFiles(t *testing.T) {
 		if complaint := checkLicence(name, content); complaint != "" {
 			t.Error(complaint)
 		}
+		assert.Empty(t, checkIncludes(name, content, func(name string) bool {
+			_, err := os.Stat(filepath.Join(root, name))
+			return err == nil
+		}))
 		if filepath.Ext(name) != ".go" {
 			continue
 		}
@@ -82,6 +86,7 @@ func TestCheckImports(t *testing.T) {
 		want []string
 	}{
 		"own subfolder":               {ours("loader", module+"loader/image"), nil},
+		"one mode knows the other":    {ours("host", module+"tpsl/names"), []string{"host: must not depend on tpsl/names"}},
 		"tpsl ties together":          {ours("tpsl", module+"loader", module+"pmi", module+"endpoints"), nil},
 		"hydra reads images":          {ours("hydra/proxy", module+"loader/image", module+"pmi"), nil},
 		"foreign":                     {ours("loader", "fmt", "golang.org/x/sys/unix"), nil},
@@ -108,6 +113,28 @@ func TestCheckImports(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, checkImports([]pkg{net, third, c.pkg}))
+		})
+	}
+}
+
+func TestCheckIncludes(t *testing.T) {
+	exists := func(name string) bool { return name == "tpsl/dispatch.h" || name == "loader/object.h" }
+	cases := map[string]struct {
+		name, src string
+		want      []string
+	}{
+		"own":               {"tpsl/claim.c", "#include \"dispatch.h\"", nil},
+		"shown to others":   {"tpsl/dispatch.h", "#include \"loader.h\"\n#include \"process.h\"", nil},
+		"the system's":      {"tpsl/claim.c", "#include <object.h>", nil},
+		"what cgo makes":    {"tpsl/claim.c", "#include \"_cgo_export.h\"", nil},
+		"inside the loader": {"tpsl/claim.c", "  #  include \"object.h\"", []string{"tpsl/claim.c: must not include object.h"}},
+		"above":             {"process/die.c", "#include \"dispatch.h\"", []string{"process/die.c: must not include dispatch.h"}},
+		"in Go":             {"host/host_unsafe.go", "/*\n#include \"endpoint.h\"\n*/", []string{"host/host_unsafe.go: must not include endpoint.h"}},
+		"elsewhere":         {"tests/posix/x.c", "#include \"object.h\"", nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, checkIncludes(c.name, []byte(c.src), exists))
 		})
 	}
 }

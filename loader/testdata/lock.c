@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Who waits for the lock of loader/lock.c takes no processor time, and counts of four
+/* Who waits for the lock of loader/signal_lock.c takes no processor time, and counts of four
  * threads under it are exact. */
-#include "loader.h"
+#include "thread.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* A rank that ends takes its threads with it, wherever they are. One that holds a lock of
+ * libc's malloc or of ld.so would leave it to the other ranks, held for ever. So before
+ * a rank ends, or executes another program, its other threads come to rest outside.
+ *
+ * Each gets the signal that libc keeps for setuid (no program blocks it, and a rank that ends
+ * calls setuid no more). The handler rests if the thread was outside the objects that all
+ * ranks share, or asleep in a system call that is not about one of their locks. Else it returns, and the signal comes
+ * again a little later.
+ */
+#include "host.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    REST = 33,              /* SIGSETXID of nptl */
+    PATIENCE_MS = 1000,     /* a thread that stays inside is then left behind */
+    ARENA = 64 << 20,       /* malloc's arenas but the first start at multiples of it */
+    ARENA_HEADER = 4096,    /* their locks are in here */
+    OBJECTS = 64,
+};
+
+/* ---- what all ranks share ---- */
+
+struct range {
+    uintptr_t start, end;
+};
+static struct ranges {
+    struct range list[OBJECTS];
+    size_t n;
+} code, data; /* of what ld.so loaded: libc, ld.so, this library, libgcc_s */
+
+static bool holds(const struct ranges *r, uintptr_t address)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (address >= r->list[i].start && address < r->list[i].end)
+            return true;
+    return false;
+}
+
+static void add(struct ranges *to, uintptr_t start, size_t size)
+{
+    if (to->n < OBJECTS)
+        to->list[to->n++] = (struct range){start, start + size};
+}
+
+static int note(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_flags & (PF_X | PF_W))
+            add(p->p_flags & PF_X ? &code : &data, info->dlpi_addr + p->p_vaddr, p->p_memsz);
+    }
+    return 0;
+}
+
+/* Before anything is opened, so only ld.so's objects are seen. */
+void tpsl_rest_prepare(void)
+{
+    dl_iterate_phdr(note, NULL);
+}
+
+static bool is_shared_code(uintptr_t pc)
+{
+    enum tpsl_owner owner = tpsl_owner_of((void *)pc);
+    return owner == TPSL_OF_ALL_INSTANCES || (owner == TPSL_OF_PROCESS && holds(&code, pc));
+}
+
+static bool is_shared_lock(uintptr_t address)
+{
+    return holds(&data, address) || (address > ARENA && address % ARENA < ARENA_HEADER);
+}
+
+/* ---- where a thread is ---- */
+
+/* System calls in which a thread may sleep for as long as it likes. */
+static bool sleeps(long number)
+{
+    static const short calls[] = {
+        SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_write, SYS_writev, SYS_open, SYS_openat, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
+        SYS_epoll_wait, SYS_epoll_pwait, SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall, SYS_futex, SYS_wait4, SYS_waitid, SYS_pause,
+        SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_accept, SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg,
+        SYS_sendmmsg, SYS_flock, SYS_fcntl, SYS_semop, SYS_semtimedop, SYS_msgrcv, SYS_msgsnd, SYS_mq_timedreceive, SYS_mq_timedsend, SYS_io_getevents,
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i] == number)
+            return true;
+    return false;
+}
+
+/* Whether the signal found the thread asleep. The kernel goes back to the system call's instruction if it is to be
+ * called again, and else ends it with EINTR (signal(7), "Interruption of system calls"). */
+static bool is_asleep(const struct tpsl_interruption *at)
+{
+    static const unsigned char instruction[] = {0x0f, 0x05};
+    const unsigned char *pc = (const unsigned char *)at->pc;
+    bool again = memcmp(pc, instruction, sizeof instruction) == 0 && sleeps(at->result);
+    return again || (memcmp(pc - 2, instruction, sizeof instruction) == 0 && at->result == -EINTR);
+}
+
+/* It may hold a lock there that all ranks share. */
+static bool is_inside(const struct tpsl_interruption *at)
+{
+    return is_shared_code(at->pc) && (!is_asleep(at) || is_shared_lock(at->operand));
+}
+
+bool tpsl_interrupted_libc(void)
+{
+    return tpsl_interrupted(is_inside);
+}
+
+/* For the handler, whose own interruption counts. */
+static bool may_rest(void)
+{
+    return !tpsl_gate_inside() && !tpsl_thread_ends() && !tpsl_interrupted_libc();
+}
+
+/* ---- rest ---- */
+
+static void wait_on(atomic_int *word, int value, const struct timespec *limit)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, limit, NULL, 0);
+}
+
+static void wake(atomic_int *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static __thread bool rests __attribute__((tls_model("initial-exec")));
+
+/* Until the turn is another one. A handler may come while the thread rests: it rests once. */
+static void rest(struct tpsl_rank_process *r, int turn)
+{
+    bool first = !rests;
+    rests = true;
+    atomic_fetch_add(&r->resting, first);
+    wake(&r->resting);
+    while (atomic_load(&r->turn) == turn)
+        wait_on(&r->turn, turn, NULL);
+    atomic_fetch_sub(&r->resting, first);
+    rests = !first;
+}
+
+/* As the kernel has it: libc keeps programs from this signal. */
+struct action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+static struct action libcs; /* all ranks have the same */
+
+/* The turn comes first: who is about to rest when the turn changes does not. */
+static void on_rest(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    int turn = r ? atomic_load(&r->turn) : 0;
+    if (info->si_code != SI_QUEUE)
+        libcs.handler(number, info, context); /* setuid, after an exec that failed */
+    else if (r && atomic_load(&r->ender) && may_rest())
+        rest(r, turn);
+    errno = error;
+}
+
+static void handle_rest(void)
+{
+    struct action before;
+    syscall(SYS_rt_sigaction, REST, NULL, &before, sizeof before.mask);
+    if (before.handler != on_rest)
+        libcs = before;
+    struct action ours = {on_rest, before.flags | SA_SIGINFO | SA_RESTART | SA_ONSTACK, before.restorer, ~(uint64_t)0};
+    syscall(SYS_rt_sigaction, REST, &ours, NULL, sizeof ours.mask);
+}
+
+/* One that the kernel writes (getdents64(2)). */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+/* Sends the signal to all threads of the process but this one. Returns how many there are. */
+static int call_others(int tasks, pid_t pid, pid_t me)
+{
+    _Alignas(struct entry) char buffer[4096];
+    siginfo_t info = {.si_signo = REST, .si_code = SI_QUEUE};
+    int others = 0;
+    lseek(tasks, 0, SEEK_SET);
+    for (long n; (n = syscall(SYS_getdents64, tasks, buffer, sizeof buffer)) > 0;)
+        for (long at = 0; at < n; at += ((struct entry *)(buffer + at))->length) {
+            pid_t tid = atoi(((struct entry *)(buffer + at))->name); /* "." and "..": 0 */
+            if (tid && tid != me && (syscall(SYS_rt_tgsigqueueinfo, pid, tid, REST, &info) == 0 || errno != ESRCH))
+                others++;
+        }
+    return others;
+}
+
+static void bring_to_rest(struct tpsl_rank_process *r, pid_t me)
+{
+    const struct timespec tick = {0, 200000};
+    int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0)
+        return;
+    for (long end = tpsl_milliseconds() + PATIENCE_MS; tpsl_milliseconds() < end;) {
+        int resting = atomic_load(&r->resting);
+        if (call_others(tasks, *r->pid, me) <= resting)
+            break;
+        wait_on(&r->resting, resting, &tick);
+    }
+    close(tasks);
+}
+
+void tpsl_rank_rest(void)
+{
+    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    pid_t me = gettid();
+    if (!r || atomic_load(&r->ender) == me) /* a handler, which interrupted us */
+        return;
+    bool unclean = tpsl_gate_inside() || tpsl_interrupted_libc();
+    for (;;) {
+        int turn = atomic_load(&r->turn);
+        pid_t nobody = 0;
+        if (atomic_compare_exchange_strong(&r->ender, &nobody, me))
+            break;
+        r->unclean |= unclean;
+        rest(r, turn);
+    }
+    r->unclean |= unclean;
+    handle_rest();
+    bring_to_rest(r, me);
+    tpsl_gate_open(); /* which a thread that is left behind may have closed */
+}
+
+void tpsl_rank_go_on(void)
+{
+    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    if (!r)
+        return;
+    r->unclean = false;
+    atomic_store(&r->ender, 0);
+    atomic_fetch_add(&r->turn, 1);
+    wake(&r->turn);
+}
+
+bool tpsl_rank_ends(void)
+{
+    const struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    return r && atomic_load(&r->ender);
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* From a fresh process that shares the address space to the first instruction of its
+ * program: what execve would have done. */
+#include "host.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { SIGNALS = 65 };
+static bool ignored[SIGNALS]; /* when the host was started */
+static sigset_t mask;
+static struct rlimit files;
+
+/* Before the Go runtime, which sets handlers and raises the limit of files, starts. */
+__attribute__((constructor(101))) static void remember(void)
+{
+    struct sigaction a;
+    getrlimit(RLIMIT_NOFILE, &files);
+    for (int i = 1; i < SIGNALS; i++)
+        ignored[i] = sigaction(i, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+}
+
+rlim_t tpsl_files_of_ranks(void)
+{
+    return files.rlim_cur;
+}
+
+/* As after execve (signal(7)): what was ignored still is, the rest is default. But for libc's own two signals, which
+ * signal() leaves alone: see cancel_once. */
+static void reset_signals(void)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+    for (int i = 1; i < SIGNALS; i++)
+        signal(i, ignored[i] ? SIG_IGN : SIG_DFL);
+    sigaltstack(&none, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+void tpsl_close_streams(void)
+{
+    for (int i = 0; i < tpsl_host.nranks; i++) {
+        const struct tpsl_rank *r = tpsl_host.ranks[i].rank;
+        if (r->stdin_fd > STDERR_FILENO)
+            close(r->stdin_fd);
+        if (r->stdout_fd > STDERR_FILENO)
+            close(r->stdout_fd);
+        if (r->stderr_fd > STDERR_FILENO)
+            close(r->stderr_fd);
+    }
+}
+
+/* What the host has opened for itself, as execve would. */
+static void close_on_exec(void)
+{
+    DIR *open = opendir("/proc/self/fd");
+    for (struct dirent *d; open && (d = readdir(open)) != NULL;) {
+        int fd = atoi(d->d_name); /* "." and "..": 0, which a rank keeps */
+        if (fd > STDERR_FILENO && fd != dirfd(open) && fcntl(fd, F_GETFD) & FD_CLOEXEC)
+            close(fd);
+    }
+    if (open)
+        closedir(open);
+}
+
+/* The descriptors of siblings are none of the rank's business: they would keep
+ * connections open. */
+static void own_descriptors(const struct tpsl_job *job, const struct tpsl_rank *r)
+{
+    if (r->stdin_fd < 0) {
+        close(STDIN_FILENO);
+        open("/dev/null", O_RDONLY); /* the lowest number is free */
+    } else {
+        dup2(r->stdin_fd, STDIN_FILENO);
+    }
+    dup2(r->stdout_fd, STDOUT_FILENO);
+    dup2(r->stderr_fd, STDERR_FILENO);
+    tpsl_close_streams();
+    for (int i = 0; i < job->nranks; i++)
+        if (i != r->slot)
+            close(job->ranks[i].pmi.fd);
+    close(job->control.fd);
+    close_on_exec();
+}
+
+static void set_name(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    prctl(PR_SET_NAME, slash ? slash + 1 : program);
+}
+
+static size_t count(char **list)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+/* Jumps to the entry point with the stack that the kernel would have made (psABI,
+ * "Process Initialization"): argc, argv, environment, auxiliary vector. */
+static _Noreturn void enter(const struct tpsl_rank_process *r, uintptr_t entry)
+{
+    char **envp = r->rank->environment;
+    size_t nargs = (size_t)r->argc, nenv = count(envp);
+    size_t words = 1 + nargs + 1 + nenv + 1 + 2;
+    uintptr_t *sp = (uintptr_t *)((uintptr_t)__builtin_alloca((words + 2) * sizeof(uintptr_t)) & ~(uintptr_t)15);
+    memset(sp, 0, words * sizeof *sp);
+    sp[0] = nargs;
+    memcpy(sp + 1, r->argv, nargs * sizeof *sp);
+    memcpy(sp + 1 + nargs + 1, envp, nenv * sizeof *sp);
+    __asm__ volatile("mov %0, %%rsp\n\txor %%ebp, %%ebp\n\txor %%edx, %%edx\n\tjmp *%1" : : "r"(sp), "r"(entry) : "memory", "rdx");
+    __builtin_unreachable();
+}
+
+/* A child that a rank forked is none. The launcher learns of the end of a process from the host. */
+static bool find_victim(struct tpsl_victim *v)
+{
+    const struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    if (!r)
+        return false;
+    *v = (struct tpsl_victim){.rank = r->rank->number};
+    snprintf(v->name, sizeof v->name, "rank %d (process %d, thread %d)", v->rank, getpid(), gettid());
+    return true;
+}
+
+_Noreturn void tpsl_rank_run(struct tpsl_rank_process *r)
+{
+    struct tpsl_instance *in = r->instance;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != tpsl_host.pid)
+        _exit(1); /* it died before */
+    tpsl_tell_start(tpsl_host.job, r->rank->number, getpid()); /* by the rank, so that it comes before the line of its end */
+    setsid(); /* as a flat rank: kill(0, ...) is its own, and so is its share of a CPU (sched(7), autogroup) */
+    set_name(r->argv[0]);
+    own_descriptors(tpsl_host.job, r->rank);
+    setrlimit(RLIMIT_NOFILE, &files);
+    tpsl_rank_pin(r->rank);
+    reset_signals();
+    tpsl_give_signal_stack();
+    tpsl_watch_faults(find_victim, false);
+    tpsl_become(in);
+    tpsl_census_thread(in, false);
+    if (tpsl_instance_needs_exec_stack(in) && !tpsl_stack_executable())
+        tpsl_die(1, "rank %d: make its stack executable, as %s wants it: %s", r->rank->number, r->argv[0], strerror(errno));
+    tpsl_instance_set_arguments(in, r->argc, r->argv, r->rank->environment);
+    tpsl_instance_start(in, r->objects, r->nobjects);
+    enter(r, tpsl_instance_entry(in));
+}
+
+void tpsl_rank_finish(void)
+{
+    tpsl_instance_finish(tpsl_current);
+}

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* dlopen as code of an instance calls it: one more library in the instance. Go maps and
+ * relocates.
+ */
+#include "dl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "_cgo_export.h"
+
+static void run_here(tpsl_step *step, void *argument)
+{
+    step(argument);
+}
+
+static tpsl_runner *run_go = run_here;
+
+void tpsl_set_runner(tpsl_runner *runner)
+{
+    run_go = runner;
+}
+
+static const char *refused; /* why nothing can be opened; NULL: it can */
+
+void tpsl_refuse_opens(const char *why)
+{
+    refused = why;
+}
+
+struct extension {
+    struct tpsl_instance *in;
+    const char *path;
+    const char *folder;         /* the caller's working directory, which may be a process of its own; NULL: not known */
+    struct tpsl_object *caller; /* NULL: not known */
+    int mode;
+    struct tpsl_object *root;
+    struct tpsl_object **fresh;
+    size_t nfresh;
+    void *loaded; /* ld.so's handle of a shared library */
+    char *error;
+};
+
+static void extend(void *argument)
+{
+    struct extension *x = argument;
+    x->root = tpslLoaderExtend(x->in, (char *)x->path, (char *)x->folder, x->caller, x->mode, &x->fresh, &x->nfresh, &x->loaded, &x->error);
+}
+
+/* Whether it means a file by the working directory; "$ORIGIN/x" does not. */
+static bool is_relative(const char *path)
+{
+    return strchr(path, '/') && *path != '/' && *path != '$';
+}
+
+/* Whoever carries it out, the caller is inside: constructors that follow are not. */
+static void run_inside(tpsl_step *step, void *argument)
+{
+    TPSL_INSIDE;
+    run_go(step, argument);
+}
+
+/* An instance opens one thing at a time: its plan extends the plan before it. Other instances
+ * go on, as a constructor may wait for what they open. */
+static void open_more(struct extension *x)
+{
+    const char *name = is_relative(x->path) ? x->path : NULL;
+    pthread_mutex_lock(&x->in->open_lock);
+    struct tpsl_object *same = name ? tpsl_opened_as(x->in, name) : NULL;
+    if (same)
+        x->path = same->map.l_name;
+    run_inside(extend, x);
+    if (x->root) {
+        tpsl_note_opened(x->in, x->root, x->mode, name);
+        struct tpsl_instance *before = tpsl_become(x->in);
+        tpsl_instance_start(x->in, x->fresh, x->nfresh);
+        tpsl_become(before);
+        atomic_fetch_add(&x->root->refs, 1);
+    }
+    pthread_mutex_unlock(&x->in->open_lock);
+}
+
+void *tpsl_dlopen(const char *path, int mode)
+{
+    const void *caller = __builtin_return_address(0);
+    struct tpsl_instance *in = tpsl_asking(caller);
+    if (!path || !*path || !in) {
+        TPSL_INSIDE;
+        return dlopen(path, mode);
+    }
+    if (refused) {
+        tpsl_dlerror_set("%s", refused);
+        return NULL;
+    }
+    char *folder = getcwd(NULL, 0);
+    struct extension x = {.in = in, .path = path, .folder = folder, .caller = tpsl_object_at(caller), .mode = mode};
+    open_more(&x);
+    free(folder);
+    free(x.fresh);
+    if (x.loaded)
+        return x.loaded;
+    if (!x.root) {
+        tpsl_dlerror_set("%s", x.error ? x.error : path);
+        free(x.error);
+    }
+    return x.root;
+}

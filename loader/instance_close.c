@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The end of an instance: its code runs for the last time, then every place that knows
+ * it forgets it, then its memory goes. libc's munmap is called, below no Go frame, as
+ * libucm's hook tells other instances of it.
+ */
+#include "dl.h"
+#include "rebind.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "_cgo_export.h"
+
+static void free_object(struct tpsl_object *o)
+{
+    munmap((void *)o->start, o->end - o->start);
+    if (o->tls_module)
+        tpsl_tls_module_end(o->tls_module);
+    free(o->descriptors);
+    free(o->map.l_name);
+    free((char *)o->soname);
+    free(o->scope);
+    free(o->ifuncs);
+    free(o->init);
+    free(o->fini);
+    tpsl_object_spare(o);
+}
+
+void tpsl_instance_free(struct tpsl_instance *in)
+{
+    for (char **e = in->environment; e && *e; e++)
+        free(*e);
+    free(in->environment);
+    tpsl_static_tls_end_instance(in);
+    tpsl_scopes_end_instance(in);
+    free(in);
+}
+
+bool tpsl_instance_close(struct tpsl_instance *in)
+{
+    tpsl_instance_finish(in);
+    tpsl_signals_end_instance(in);
+    tpsl_segments_end_instance(in);
+    if (tpsl_current == in)
+        tpsl_become(NULL);
+    if (in->stays)
+        return false;
+    tpsl_keys_end_instance(in);
+    tpslLoaderForget(in);
+    tpsl_debugger_before(RT_DELETE);
+    tpsl_instance_withdraw(in);
+    tpsl_debugger_after();
+    for (struct tpsl_object *o = in->first, *next; o; o = next) {
+        next = o->next;
+        free_object(o);
+    }
+    tpsl_instance_free(in);
+    return true;
+}

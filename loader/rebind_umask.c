@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The file mode mask of the process. A library learns it by setting another one and putting
+ * it back, as MPI-IO does at each MPI_File_open. Two instances at once would put back what the
+ * other one had set, and the program's files would be open to others from then on.
+ *
+ * So an instance sets nothing. It sees what it has set until it puts the process's mask
+ * back; the files that it makes meanwhile have the process's mask.
+ */
+#include "rebind.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STRICTEST = 077 };
+
+/* umask(2) tells the mask only by changing it; proc_pid_status(5) since Linux 4.7. Where
+ * that does not tell it, as without /proc, others are kept out. */
+static mode_t process_mask(void)
+{
+    char text[512]; /* it is the second line */
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *line = strstr(text, "\nUmask:");
+    return line ? (mode_t)strtoul(line + 7, NULL, 8) : STRICTEST;
+}
+
+mode_t tpsl_umask(mode_t mask)
+{
+    static __thread bool is_set __attribute__((tls_model("initial-exec")));
+    static __thread mode_t set __attribute__((tls_model("initial-exec")));
+    mode_t process = process_mask(), before = is_set ? set : process;
+    set = mask & 0777;
+    is_set = set != process;
+    return before;
+}

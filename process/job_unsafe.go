@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+/*
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions -I${SRCDIR}/../loader
+#include <stdlib.h>
+#include "process.h"
+
+static void tpsl_job_start(struct tpsl_job *job) { atomic_store(&job->uninitialized, job->nranks); }
+*/
+import "C"
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/tpsl/tpsl/process/rankset"
+)
+
+// NewJob returns the struct tpsl_job of a rank set, in memory of C's that is never freed, and adds it to
+// those of the process. Ranks have no environment yet.
+func NewJob(set *rankset.Set) unsafe.Pointer {
+	n := len(set.Ranks)
+	job := (*C.struct_tpsl_job)(C.calloc(1, C.sizeof_struct_tpsl_job))
+	job.ranks = (*C.struct_tpsl_rank)(C.calloc(C.size_t(n), C.sizeof_struct_tpsl_rank))
+	job.nranks = C.int(n)
+	C.tpsl_wire_open(&job.control, C.int(set.ControlFD))
+	C.tpsl_job_start(job)
+	ranks := unsafe.Slice(job.ranks, n)
+	for slot := range ranks {
+		describe(&ranks[slot], set, slot)
+	}
+	C.tpsl_job_add(job)
+	return unsafe.Pointer(job)
+}
+
+// describe fills in what the set says of a rank.
+func describe(r *C.struct_tpsl_rank, set *rankset.Set, slot int) {
+	r.slot, r.number = C.int(slot), C.int(set.Ranks[slot])
+	pmi := -1
+	if len(set.PMI) > 0 {
+		pmi, _ = strconv.Atoi(set.PMI[slot]) // checked by rankset.Parse
+	}
+	C.tpsl_wire_open(&r.pmi, C.int(pmi))
+	if len(set.CPUs) > 0 {
+		r.cpus = C.CString(set.CPUs[slot])
+	}
+	r.stdin_fd, r.stdout_fd, r.stderr_fd = -1, 1, 2
+	if slot == 0 {
+		r.stdin_fd = 0
+	}
+	if len(set.Stdio) > 0 {
+		own := set.Stdio[slot]
+		r.stdin_fd, r.stdout_fd, r.stderr_fd = C.int(own.Stdin), C.int(own.Stdout), C.int(own.Stderr)
+	}
+}
+
+// SetEnvironment gives a rank of a job its environment, "NAME=value" strings, in memory of malloc's.
+func SetEnvironment(job unsafe.Pointer, slot int, environment []string) {
+	j := (*C.struct_tpsl_job)(job)
+	unsafe.Slice(j.ranks, int(j.nranks))[slot].environment = cStrings(environment)
+}
+
+// cStrings copies a list into a NULL-terminated array from malloc.
+func cStrings(list []string) **C.char {
+	array := (**C.char)(C.calloc(C.size_t(len(list)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
+	for i, s := range list {
+		unsafe.Slice(array, len(list))[i] = C.CString(s)
+	}
+	return array
+}
+
+// Die ends the process and its jobs with a line, see tpsl_die.
+func Die(code int, line string) {
+	C.tpsl_die_with(C.int(code), C.CString(line))
+}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package limits
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// C checks the address space before Go runs.
+func TestAddressMiBIsThatOfC(t *testing.T) {
+	source, err := os.ReadFile("../address_space.c")
+	require.NoError(t, err)
+	assert.Contains(t, string(source), fmt.Sprintf("ADDRESS_SPACE_MIB = %d ", AddressMiB))
+}
+
+func TestCheck(t *testing.T) {
+	assert.NoError(t, Check(1, 1))
+	assert.ErrorContains(t, Check(1e6, 1e6), "1000000 ranks need about ")
+	assert.ErrorContains(t, Check(1, 1e6), "vm.max_map_count")
+}
+
+func TestCheckPrivate(t *testing.T) {
+	assert.NoError(t, CheckPrivate(2, 2, 1000))
+	assert.ErrorContains(t, CheckPrivate(1e6, 1e6, 1000), "1000000 ranks need about 120000")
+	assert.ErrorContains(t, CheckPrivate(2, 2, 10), "a rank needs about 20 file descriptors, but the limit is 10: raise it with ulimit -n 40")
+}
+
+func TestCheckWithoutProc(t *testing.T) {
+	defer func(before string) { self = before }(self)
+	self = t.TempDir() + "/self"
+	assert.ErrorContains(t, Check(1, 1), "look at what the process uses: stat "+self)
+	assert.ErrorContains(t, Check(1, 1), "; mount /proc")
+}
+
+func TestRanks(t *testing.T) {
+	r := Resource{Alone: 10, PerRank: 3}
+	assert.Equal(t, uint64(16), r.Need(2))
+	for limit, ranks := range map[uint64]uint64{0: 0, 9: 0, 10: 0, 12: 0, 13: 1, 15: 1, 16: 2} {
+		assert.Equal(t, ranks, r.Ranks(limit), limit)
+	}
+}

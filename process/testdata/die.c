@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* Two processes that share the memory end by an error, one after the other; PMI gets a line of a job that aborts. */
+#include "process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int first(void *unused)
+{
+    tpsl_die(3, "rank %d: the first error", 0);
+}
+
+int main(int argc, char **argv)
+{
+    static char stack[1 << 16] __attribute__((aligned(16)));
+    int pmi[2], status;
+    struct tpsl_rank ranks[2] = {{.pmi = {.fd = -1}}};
+    struct tpsl_job job = {.ranks = ranks, .nranks = 2, .aborts = argc > 1};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pmi) != 0)
+        return 1;
+    tpsl_wire_open(&ranks[1].pmi, pmi[1]);
+    tpsl_job_add(&job);
+    pid_t child = clone(first, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
+    if (waitpid(child, &status, 0) != child)
+        return 1;
+    char text[128];
+    ssize_t n = recv(pmi[0], text, sizeof text - 1, MSG_DONTWAIT);
+    text[n > 0 ? n : 0] = 0;
+    printf("it ended with %d; PMI heard \"%s\"\n", WEXITSTATUS(status), text);
+    tpsl_die(4, "%s", "the second error");
+}

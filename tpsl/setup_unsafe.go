@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tpsl
+
+/*
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions -I${SRCDIR}/../loader -I${SRCDIR}/../process -I${SRCDIR}/../endpoints -I${SRCDIR}/../include
+#include <stdlib.h>
+#include "dispatch.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/tpsl/tpsl/endpoints"
+	"github.com/tpsl/tpsl/internal/collector"
+	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/image"
+	"github.com/tpsl/tpsl/loader/plan"
+	"github.com/tpsl/tpsl/process"
+	"github.com/tpsl/tpsl/process/limits"
+	"github.com/tpsl/tpsl/process/rankset"
+	"github.com/tpsl/tpsl/tpsl/library"
+	"github.com/tpsl/tpsl/tpsl/names"
+)
+
+// state is the process's, made by the first MPI call.
+var state struct {
+	set   *rankset.Set
+	job   *C.struct_tpsl_job
+	begin func() error // what comes before the first instance
+	watch *watch
+}
+
+// tpslSetup reads what the launcher says. folder is where what is installed beside the library lies.
+//
+//export tpslSetup
+func tpslSetup(folder *C.char, cerr **C.char) *C.struct_tpsl_job {
+	if err := setup(C.GoString(folder)); err != nil {
+		*cerr = C.CString(err.Error())
+	}
+	return state.job
+}
+
+func setup(folder string) error {
+	set, err := rankset.Parse(getenv)
+	if err != nil {
+		return err
+	}
+	collector.Rarely()
+	set.Look()
+	state.set = set
+	state.begin = sync.OnceValue(begin)
+	state.job = (*C.struct_tpsl_job)(process.NewJob(set))
+	state.job.aborts = true
+	state.job.verify = getenv("TPSL_VERIFY") == "1"
+	state.job.libraries = (*C.struct_tpsl_libraries)(C.calloc(1, C.sizeof_struct_tpsl_libraries))
+	return configure(folder)
+}
+
+// configure says what instances are made of. A single rank has the process to itself
+// already.
+func configure(folder string) error {
+	policies, err := plan.ReadPolicies(getenv("TPSL_POLICY"), getenv("TPSL_PRIVATE"))
+	if err != nil {
+		return err
+	}
+	config, err := process.Config(state.set, folder, getenv)
+	if err != nil {
+		return err
+	}
+	config.Policy, config.Unified = policies.Opened, names.Data
+	if len(state.set.Ranks) > 1 {
+		d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+		if err != nil {
+			return err
+		}
+		if len(d.Libraries) > 0 {
+			setPrivate(state.job.libraries, d)
+			config.Program, config.Interposed = policies.Program, slices.Concat(names.Stubs()...)
+		}
+	}
+	loader.Configure(config)
+	return nil
+}
+
+// setPrivate tells the C side of the program's private libraries.
+func setPrivate(l *C.struct_tpsl_libraries, d *plan.Diversion) {
+	libraries := make([]C.struct_tpsl_private_library, len(d.Libraries))
+	for i, p := range d.Libraries {
+		libraries[i] = C.struct_tpsl_private_library{file: C.CString(p.Path), prepare: C.CString(p.Prepare)}
+	}
+	functions := make([]C.struct_tpsl_private_symbol, len(d.Functions))
+	for i, f := range d.Functions {
+		functions[i] = C.struct_tpsl_private_symbol{name: C.CString(f.Name), library: C.int(f.Library)}
+	}
+	variables := make([]C.struct_tpsl_private_symbol, len(d.Variables))
+	for i, v := range d.Variables {
+		name := C.CString(v.Name)
+		variables[i] = C.struct_tpsl_private_symbol{name: name, library: C.int(v.Library), size: C.size_t(v.Size), address: C.tpsl_process_symbol(name, nil)}
+	}
+	l.private, l.nprivate = cArray(libraries)
+	l.functions, l.nfunctions = cArray(functions)
+	l.variables, l.nvariables = cArray(variables)
+}
+
+// cArray copies a list into an array from malloc.
+func cArray[T any](list []T) (*T, C.int) {
+	if len(list) == 0 {
+		return nil, 0
+	}
+	array := (*T)(C.calloc(C.size_t(len(list)), C.size_t(unsafe.Sizeof(list[0]))))
+	copy(unsafe.Slice(array, len(list)), list)
+	return array, C.int(len(list))
+}
+
+// getenv is C's, which sees what the program has set: os.Getenv has what was there at the
+// start.
+func getenv(name string) string {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return C.GoString(C.getenv(c))
+}
+
+// tpslPrepare readies what the claim of a slot needs of Go: limits, the watch and the MPI library's file at the first
+// claim, and the environment of each rank, which the program may have changed until then. It returns an error's line
+// from malloc, nil for none.
+//
+//export tpslPrepare
+func tpslPrepare(slot C.int) *C.char {
+	if err := state.begin(); err != nil {
+		return C.CString(err.Error())
+	}
+	process.SetEnvironment(unsafe.Pointer(state.job), int(slot), state.set.Environment(int(slot), getenv))
+	return nil
+}
+
+func begin() error {
+	if err := limits.Check(len(state.set.Ranks), state.set.LocalRanks); err != nil {
+		return err
+	}
+	timeout, err := initTimeout(getenv("TPSL_INIT_TIMEOUT"))
+	if err != nil {
+		return err
+	}
+	state.watch = &watch{
+		ranks:     state.set.Ranks,
+		unclaimed: unclaimed,
+		threads:   getenv("OMP_NUM_THREADS"),
+		say:       func(line string) { fmt.Fprintln(os.Stderr, "tpsl: "+line) },
+		end:       func(line string) { process.Die(255, line) },
+	}
+	state.watch.start(noticeAfter, timeout)
+	path, err := findLibrary()
+	if err != nil {
+		return err
+	}
+	state.job.libraries.mpi = C.CString(path)
+	return nil
+}
+
+// findLibrary returns the file of the MPI library.
+func findLibrary() (string, error) {
+	var needed []string
+	program, err := image.Open("/proc/self/exe")
+	if err == nil {
+		defer program.Close()
+		needed = program.Needed
+		program.Path, err = os.Executable() // for $ORIGIN
+	}
+	if err != nil {
+		program = nil // its own search path is unknown then
+	}
+	return library.Find(getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
+}
+
+// initTimeout reads TPSL_INIT_TIMEOUT: seconds, 0 for no limit.
+func initTimeout(text string) (time.Duration, error) {
+	if text == "" {
+		return defaultTimeout, nil
+	}
+	n, err := rankset.Number("TPSL_INIT_TIMEOUT", text)
+	return time.Duration(n) * time.Second, err
+}
+
+func unclaimed() (slots []int) {
+	for i := range endpoints.Count() {
+		if endpoints.StateOf(i) == endpoints.Free {
+			slots = append(slots, i)
+		}
+	}
+	return slots
+}
+
+// tpslAllInitialized tells that all ranks have initialised MPI. Their libraries have opened what they open, and what
+// that took is given back.
+//
+//export tpslAllInitialized
+func tpslAllInitialized() {
+	state.watch.stop()
+	collector.Settle(0)
+}
+
+// tpslVerify ends the job when a pointer of one instance leads into another.
+//
+//export tpslVerify
+func tpslVerify(rank C.int) {
+	if err := loader.Verify(); err != nil {
+		process.Die(1, fmt.Sprintf("rank %d: %v", rank, err))
+	}
+}
