@@ -22,6 +22,8 @@ import (
 	"fmt"
 	"runtime"
 	"unsafe"
+
+	"github.com/tpsl/tpsl/internal/malloc"
 )
 
 // An Instance is one private copy of a library and of the private libraries of
@@ -47,12 +49,8 @@ func Open(library string, environment ...string) (*Instance, error) {
 	defer runtime.UnlockOSThread()
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
-	env := (**C.char)(C.calloc(C.size_t(len(environment)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
-	for i, e := range environment {
-		unsafe.Slice(env, len(environment))[i] = C.CString(e)
-	}
 	var cerr *C.char
-	c := C.tpsl_open_for_call(name, env, &cerr)
+	c := C.tpsl_open_for_call(name, (**C.char)(malloc.Strings(environment)), &cerr)
 	if c == nil {
 		defer C.free(unsafe.Pointer(cerr))
 		return nil, fmt.Errorf("load %s: %s", library, C.GoString(cerr))

@@ -271,13 +271,11 @@ func tpslLoaderExtend(in *C.struct_tpsl_instance, library, folder *C.char, calle
 
 // objectList copies the objects into an array from malloc, for the C side to free.
 func objectList(ms []*mapped) (**C.struct_tpsl_object, C.size_t) {
-	n := C.size_t(len(ms))
-	list := (**C.struct_tpsl_object)(C.calloc(n+1, C.size_t(unsafe.Sizeof(uintptr(0)))))
-	to := unsafe.Slice(list, len(ms))
+	list := make([]*C.struct_tpsl_object, len(ms))
 	for i, m := range ms {
-		to[i] = m.c
+		list[i] = m.c
 	}
-	return list, n
+	return array(list)
 }
 
 // oneLine joins the lines of an error that collects several.

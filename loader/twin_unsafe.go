@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
+	"github.com/tpsl/tpsl/internal/malloc"
 	"github.com/tpsl/tpsl/loader/image"
 )
 
@@ -42,11 +43,11 @@ func (m *mapped) finish(s scopes) {
 		last := (o.Relro.Vaddr + o.Relro.Size) &^ (pageSize - 1) // ld.so rounds down, too
 		c.relro, c.relro_size = C.uintptr_t(m.base+first), C.uintptr_t(last-first)
 	}
-	c.ifuncs, c.nifuncs = cArray(m.ifuncs)
-	c.init, c.ninit = cArray(m.constructors())
-	c.fini, c.nfini = cArray(m.destructors())
+	c.ifuncs, c.nifuncs = array(m.ifuncs)
+	c.init, c.ninit = array(m.constructors())
+	c.fini, c.nfini = array(m.destructors())
 	c.entry = C.uintptr_t(m.base + o.Entry)
-	c.scope, c.nscope = cArray(s.of(m.plan))
+	c.scope, c.nscope = array(s.of(m.plan))
 }
 
 func (m *mapped) optional(vaddr uint64) unsafe.Pointer {
@@ -56,14 +57,8 @@ func (m *mapped) optional(vaddr uint64) unsafe.Pointer {
 	return m.pointer(vaddr)
 }
 
-func cArray[T any](s []T) (*T, C.size_t) {
-	if len(s) == 0 {
-		return nil, 0
-	}
-	p := (*T)(C.calloc(C.size_t(len(s)), C.size_t(unsafe.Sizeof(s[0]))))
-	copy(unsafe.Slice(p, len(s)), s)
-	return p, C.size_t(len(s))
-}
+// array copies a list into memory of malloc, for the C side.
+func array[T any](list []T) (*T, C.size_t) { return malloc.Array(list), C.size_t(len(list)) }
 
 // functions reads a relocated array of function pointers; 0 and -1 are place
 // holders (gABI, "Initialization and Termination Functions").

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/tpsl/tpsl/internal/malloc"
 	"github.com/tpsl/tpsl/process/rankset"
 )
 
@@ -60,16 +61,7 @@ func describe(r *C.struct_tpsl_rank, set *rankset.Set, slot int) {
 // SetEnvironment gives a rank of a job its environment, "NAME=value" strings, in memory of malloc's.
 func SetEnvironment(job unsafe.Pointer, slot int, environment []string) {
 	j := (*C.struct_tpsl_job)(job)
-	unsafe.Slice(j.ranks, int(j.nranks))[slot].environment = cStrings(environment)
-}
-
-// cStrings copies a list into a NULL-terminated array from malloc.
-func cStrings(list []string) **C.char {
-	array := (**C.char)(C.calloc(C.size_t(len(list)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
-	for i, s := range list {
-		unsafe.Slice(array, len(list))[i] = C.CString(s)
-	}
-	return array
+	unsafe.Slice(j.ranks, int(j.nranks))[slot].environment = (**C.char)(malloc.Strings(environment))
 }
 
 // Die ends the process and its jobs with a line, see tpsl_die.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints"
 	"github.com/tpsl/tpsl/internal/collector"
+	"github.com/tpsl/tpsl/internal/malloc"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
@@ -105,19 +106,9 @@ func setPrivate(l *C.struct_tpsl_libraries, d *plan.Diversion) {
 		name := C.CString(v.Name)
 		variables[i] = C.struct_tpsl_private_symbol{name: name, library: C.int(v.Library), size: C.size_t(v.Size), address: C.tpsl_process_symbol(name, nil)}
 	}
-	l.private, l.nprivate = cArray(libraries)
-	l.functions, l.nfunctions = cArray(functions)
-	l.variables, l.nvariables = cArray(variables)
-}
-
-// cArray copies a list into an array from malloc.
-func cArray[T any](list []T) (*T, C.int) {
-	if len(list) == 0 {
-		return nil, 0
-	}
-	array := (*T)(C.calloc(C.size_t(len(list)), C.size_t(unsafe.Sizeof(list[0]))))
-	copy(unsafe.Slice(array, len(list)), list)
-	return array, C.int(len(list))
+	l.private, l.nprivate = malloc.Array(libraries), C.int(len(libraries))
+	l.functions, l.nfunctions = malloc.Array(functions), C.int(len(functions))
+	l.variables, l.nvariables = malloc.Array(variables), C.int(len(variables))
 }
 
 // getenv is C's, which sees what the program has set: os.Getenv has what was there at the

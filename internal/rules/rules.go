@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/mem":    {"internal/pids", "internal/terminal", "pagetables"},
 	"internal/trace":  {"internal/pids", "internal/terminal", "pagetables"},
 	"tests":           {"endpoints/engine", "internal"},
-	"examples":        {"endpoints/engine", "loader"},
+	"examples":        {"endpoints/engine", "loader", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these

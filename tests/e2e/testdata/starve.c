@@ -9,7 +9,7 @@
 
 extern void *__libc_calloc(size_t, size_t);
 
-enum { LIST = 2 * sizeof(void *) };
+enum { LIST = 3 * sizeof(void *) }; /* struct tpsl_copies of one library */
 
 void *calloc(size_t n, size_t size)
 {
