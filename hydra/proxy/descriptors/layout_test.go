@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/hydra/plan"
-	"github.com/tpsl/tpsl/tpsl/rankset"
+	"github.com/tpsl/tpsl/process/rankset"
 )
 
 // layouts are those that processes have.
