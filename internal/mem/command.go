@@ -17,13 +17,15 @@ import (
 
 const usage = `usage: tpsl mem [-by WHAT] [-flat PID,...] [-proof] [-json] PID...
 
-Says what the ranks of processes cost in memory, in kB of 1,024 bytes. The PID of mpiexec stands for all
-processes of its job on this host.
+Says what the ranks of processes cost in memory, in kB of 1,024 bytes. The PID
+of mpiexec stands for all processes of its job on this host.
 
   -by rank|object|segment|page  a line for each (default rank)
-  -flat PID,...                 the same program as one process per rank, or its mpiexec: beside it
-  -proof                        compare page frames: text is the same in all instances, data is not
-  -json                         as one JSON document
+  -flat PID,...                 the same program as one process per rank, or its
+                                mpiexec: to compare with it
+  -proof                        compare page frames: text is the same in all
+                                instances, data is not
+  -json                         as one JSON document, in bytes
 `
 
 // Exit statuses beside 0.

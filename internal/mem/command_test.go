@@ -40,6 +40,7 @@ func machine(t *testing.T) pagetables.Proc {
 func TestCommand(t *testing.T) {
 	table := "prog, process 9: 1 rank, page tables 16 kB\n" +
 		"  PRIVATE  SHARED  TABLES  TOTAL  COPIED  SWAPPED  HUGE  MAPPED  RANK\n" +
+		"       kB      kB      kB     kB      kB       kB    kB      kB\n" +
 		"       16       8       0     24       0        4     0      24  rank 2\n" +
 		"       16       8       0     24       0        4     0      24  sum\n\n"
 	for _, c := range []struct {

@@ -14,10 +14,10 @@ import (
 
 // printPages prints a line for pages that follow one another and are alike.
 func printPages(w io.Writer, proc pagetables.Proc, p *pagetables.Process) error {
-	fmt.Fprintf(w, "%-29s %8s %-15s %6s %s\n", "ADDRESSES", "KB", "STATE", "MAPPED", "OWNER")
+	fmt.Fprintf(w, "%-29s %11s %-15s %6s %s\n", "ADDRESSES", "kB", "STATE", "MAPPED", "OWNER")
 	return proc.EachPages(p, func(run *pagetables.Pages) error {
-		_, err := fmt.Fprintf(w, "%014x-%014x %8d %-15s %6s %s %s %s\n",
-			run.Start, run.End, (run.End-run.Start)>>10, stateOf(run), times(run), run.Owner, terminal.Printable(run.Object), run.Segment)
+		_, err := fmt.Fprintf(w, "%014x-%014x %11s %-15s %6s %s %s %s\n",
+			run.Start, run.End, kilobytes(run.End-run.Start), stateOf(run), times(run), run.Owner, terminal.Printable(run.Object), run.Segment)
 		return err
 	})
 }

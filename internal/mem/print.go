@@ -6,10 +6,10 @@ package mem
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tpsl/tpsl/internal/numbers"
 	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 )
@@ -26,9 +26,9 @@ func printReport(w io.Writer, proc pagetables.Proc, r request, report *Report) e
 		}
 	}
 	if c := report.PerRank; c != nil {
-		fmt.Fprintf(w, "%s, private memory and page tables of each: %d kB\n", count(c.Ranks, "rank"), c.Bytes>>10)
+		fmt.Fprintf(w, "%s, private memory and page tables of each: %s kB\n", count(c.Ranks, "rank"), kilobytes(c.Bytes))
 		if c.Flat > 0 {
-			fmt.Fprintf(w, "as a process: %d kB; ratio %.2f\n", c.Flat>>10, c.Ratio)
+			fmt.Fprintf(w, "as a process: %s kB; ratio %.2f\n", kilobytes(c.Flat), c.Ratio)
 		}
 	}
 	for _, proof := range report.Proofs {
@@ -40,12 +40,13 @@ func printReport(w io.Writer, proc pagetables.Proc, r request, report *Report) e
 }
 
 func printProcess(w io.Writer, proc pagetables.Proc, by string, p *pagetables.Process) error {
-	fmt.Fprintf(w, "%s, process %d: %s, page tables %d kB\n", terminal.Printable(p.Command), p.PID, count(len(p.Ranks), "rank"), p.Tables>>10)
+	fmt.Fprintf(w, "%s, process %d: %s, page tables %s kB\n", terminal.Printable(p.Command), p.PID, count(len(p.Ranks), "rank"), kilobytes(p.Tables))
 	if by == "page" {
 		return printPages(w, proc, p)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "PRIVATE\tSHARED\tTABLES\tTOTAL\tCOPIED\tSWAPPED\tHUGE\tMAPPED\t  %s\n", strings.ToUpper(by))
+	fmt.Fprintln(table, strings.Repeat("kB\t", 8))
 	for _, line := range merge(p, by) {
 		printLine(table, line, terminal.Printable(strings.TrimSpace(strings.Join([]string{line.Owner.String(), line.Object, line.Segment}, " "))))
 	}
@@ -58,7 +59,7 @@ func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return numbers.Thousands(uint64(n)) + " " + what + "s"
 }
 
 // printLine prints figures in kB: what is private, what is shared, what maps them; their
@@ -67,10 +68,13 @@ func printLine(w io.Writer, r *pagetables.Row, what string) {
 	private := r.Anonymous + r.Swapped
 	shared := r.Resident - r.Anonymous
 	for _, bytes := range []uint64{private, shared, r.Tables, private + shared + r.Tables, r.Copied, r.Swapped, r.Huge, r.Mapped} {
-		fmt.Fprintf(w, "%d\t", bytes>>10)
+		fmt.Fprintf(w, "%s\t", kilobytes(bytes))
 	}
 	fmt.Fprintf(w, "  %s\n", what)
 }
+
+// kilobytes writes an amount of memory in kB of 1,024 bytes, which is the unit of /proc.
+func kilobytes(bytes uint64) string { return numbers.Thousands(bytes >> 10) }
 
 // merge sums rows as far as they are not told apart.
 func merge(p *pagetables.Process, by string) (lines []*pagetables.Row) {

@@ -8,17 +8,21 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/tpsl/tpsl/internal/numbers"
 	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
 )
 
 func printProof(w io.Writer, p *pagetables.Proof) error {
-	fmt.Fprintf(w, "process %d, page frames:\n", p.PID)
+	fmt.Fprintf(w, "process %d, pages by their frames:\n", p.PID)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "INSTANCES\tTEXT\tAPART\tDATA\tSAME\t  OBJECT\n")
 	text, data := 0, 0
 	for _, o := range p.Objects {
-		fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t  %s\n", o.Instances, o.Text, o.TextApart, o.Data, o.DataSame, terminal.Printable(o.Object))
+		for _, n := range []int{o.Instances, o.Text, o.TextApart, o.Data, o.DataSame} {
+			fmt.Fprintf(table, "%s\t", numbers.Thousands(uint64(n)))
+		}
+		fmt.Fprintf(table, "  %s\n", terminal.Printable(o.Object))
 		text, data = text+o.Text, data+o.Data
 	}
 	if err := table.Flush(); err != nil {
@@ -28,6 +32,6 @@ func printProof(w io.Writer, p *pagetables.Proof) error {
 	if !p.Holds() {
 		verdict = "FAILS: see the columns APART and SAME"
 	}
-	_, err := fmt.Fprintf(w, "%d pages of text, %d of data: the proof %s\n", text, data, verdict)
+	_, err := fmt.Fprintf(w, "%s pages of text, %s of data: the proof %s\n", numbers.Thousands(uint64(text)), numbers.Thousands(uint64(data)), verdict)
 	return err
 }

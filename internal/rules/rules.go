@@ -43,12 +43,13 @@ var mayImport = map[string][]string{
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
-	"internal/check":  {"internal/soname", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
-	"internal/doctor": {"ib", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names"},
-	"internal/mem":    {"internal/pids", "internal/terminal", "pagetables"},
-	"internal/trace":  {"internal/pids", "internal/terminal", "pagetables"},
-	"tests":           {"endpoints/engine", "internal"},
-	"examples":        {"endpoints/engine", "loader", "internal/malloc"},
+	"internal/check":   {"internal/globals", "internal/numbers", "internal/soname", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
+	"internal/globals": {"loader/image"},
+	"internal/doctor":  {"ib", "internal/environment", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names"},
+	"internal/mem":     {"internal/numbers", "internal/pids", "internal/terminal", "pagetables"},
+	"internal/trace":   {"internal/numbers", "internal/pids", "internal/terminal", "pagetables"},
+	"tests":            {"endpoints/engine", "internal"},
+	"examples":         {"endpoints/engine", "loader", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these
@@ -63,7 +64,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/mem", "internal/trace", "pagetables", "endpoints/engine"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/trace", "pagetables", "endpoints/engine"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

@@ -19,29 +19,37 @@ import (
 	"github.com/tpsl/tpsl/pagetables/events"
 )
 
-const usage = `usage: tpsl trace [-for TIME] [-every TIME] [-by WHAT] [-json] [-serve ADDRESS -token FILE] PID...
+const usage = `usage: tpsl trace [-for TIME] [-every TIME] [-by WHAT] [-json]
+                  [-serve ADDRESS -token FILE] PID...
 
-Counts what the kernel does to the ranks of processes, from now until TIME has passed, they end, or it
-is interrupted; then says it. The PID of mpiexec stands for all processes of its job on this host. On a
-terminal it shows, meanwhile, what happens in a second.
+Counts what the kernel does to the ranks of processes, from now until TIME has
+passed, they end, or it is interrupted; then prints the counts. The PID of
+mpiexec stands for all processes of its job on this host. A terminal shows
+meanwhile what happens in a second.
 
-  -for TIME               end after it, as 10s or 2m (default: when the processes do)
-  -every TIME             how often to show and to look for new threads (default 1s)
-  -by rank|thread|object  a line for each; object: page faults by file (default rank)
+  -for TIME               end after it: 10s, 2m (default: with the processes)
+  -every TIME             how often to show and to look for threads (default 1s)
+  -by rank|thread|object  a line for each; object: page faults by file
+                          (default rank)
   -json                   as one JSON document, with all of it
-  -serve ADDRESS          answer Prometheus there, as 127.0.0.1:9464 or [::1]:0
-  -token FILE             what a request has to bear (credentials_file of Prometheus); made if it is missing
+  -serve ADDRESS          answer Prometheus there: 127.0.0.1:9464, [::1]:0
+  -token FILE             what a request has to bear (Prometheus has it as its
+                          credentials_file); made if it is missing
 
-Columns, of all threads of a rank ("-": of those that serve all ranks of a process):
-  SYSCALLS                system calls
-  FUTEX-WAITS, IN-FUTEX   calls to wait for another thread; share of the time in them
-  VOLUNTARY, INVOLUNTARY  times that it left its CPU: to wait; because others wanted it
-  MIGRATIONS              times that it came to another CPU
-  OFF-CPU                 share of the time on no CPU
-  FAULTS                  page faults; COPIES are those that copy a page on write
+A line is for all threads of a rank, with "-" for the threads of a process that
+no rank has started. Numbers that are too long are in k, M, G. The columns:
 
-Counting in the kernel takes CAP_BPF and CAP_PERFMON. Without them, what /proc tells of one's own
-processes is counted.
+  SYSCALLS      system calls
+  FUTEX         of them, those that wait for another thread
+  %FUTEX        share of the time in these
+  VCSW, IVCSW   context switches: voluntary, since the thread had to wait, and
+                involuntary, since another one wanted its CPU
+  MIGR          migrations, times that a thread came to another CPU
+  %OFF-CPU      share of the time on no CPU
+  FAULTS        page faults; COPIES are those that copy a page on write
+
+Counting in the kernel takes CAP_BPF and CAP_PERFMON. Without them, what /proc
+tells of one's own processes is counted.
 `
 
 // Exit statuses beside 0.
@@ -72,7 +80,7 @@ func Command(ctx context.Context, proc pagetables.Proc, args []string, out Outpu
 	r, err := parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out.Stdout, usage)
+		_, _ = io.WriteString(out.Stdout, usage) // it has per cent signs, which are no directives
 		return 0
 	case err != nil:
 		fmt.Fprintf(out.Stderr, "tpsl trace: %v; try tpsl trace -h\n", err)
@@ -113,8 +121,8 @@ func parse(args []string) (r request, err error) {
 	return r, nil
 }
 
-// open begins to count, in the kernel if it may.
-func open(proc pagetables.Proc, stderr io.Writer) (events.Source, error) {
+// open begins to count, in the kernel if it may. Only there page faults are counted by object.
+func open(proc pagetables.Proc, r request, stderr io.Writer) (events.Source, error) {
 	kernel, err := events.Start()
 	if err == nil {
 		if len(kernel.Absent()) > 0 {
@@ -124,6 +132,9 @@ func open(proc pagetables.Proc, stderr io.Writer) (events.Source, error) {
 	}
 	if !errors.Is(err, events.ErrDenied) && !errors.Is(err, events.ErrUnsupported) {
 		return nil, err
+	}
+	if r.by == "object" {
+		return nil, fmt.Errorf("-by object: %w", err)
 	}
 	files, failed := events.FromProc(string(proc))
 	if failed != nil {

@@ -27,15 +27,13 @@ type session struct {
 
 // run counts until ctx or the limit or the processes end.
 func run(ctx context.Context, proc pagetables.Proc, r request, out Output) (errs []error) {
-	source, err := open(proc, out.Stderr)
+	source, err := open(proc, r, out.Stderr)
 	if err != nil {
 		return []error{err}
 	}
 	defer source.Close()
-	if first, err := source.Read(); err != nil {
+	if _, err := source.Read(); err != nil {
 		return []error{err}
-	} else if r.by == "object" && first.Faults == nil {
-		return []error{fmt.Errorf("-by object: %w", events.ErrDenied)}
 	}
 	s := &session{request: r, out: out, screen: screen{w: out.Stdout, size: out.Terminal}, began: time.Now(), last: &events.Snapshot{}}
 	s.watch = &watch{proc: proc, source: source, named: map[events.File]bool{}}

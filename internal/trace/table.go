@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -14,15 +15,19 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/tpsl/tpsl/internal/numbers"
 	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables/events"
 )
 
-// titles are the columns of figures.
+// titles are the columns of figures, which are narrow so that all of them fit 80 columns.
 var titles = map[events.Figure]string{
-	events.Syscalls: "SYSCALLS", events.FutexWaits: "FUTEX-WAITS", events.FutexTime: "IN-FUTEX", events.Voluntary: "VOLUNTARY",
-	events.Involuntary: "INVOLUNTARY", events.Migrations: "MIGRATIONS", events.OffCPU: "OFF-CPU", events.Faults: "FAULTS",
+	events.Syscalls: "SYSCALLS", events.FutexWaits: "FUTEX", events.FutexTime: "%FUTEX", events.Voluntary: "VCSW",
+	events.Involuntary: "IVCSW", events.Migrations: "MIGR", events.OffCPU: "%OFF-CPU", events.Faults: "FAULTS",
 }
+
+// narrow is the least width of a column for a number, in characters. A wider title makes room for more digits.
+const narrow = 5
 
 func isTime(figure events.Figure) bool { return figure == events.FutexTime || figure == events.OffCPU }
 
@@ -72,8 +77,8 @@ func faultsOf(owners []owner, now *events.Snapshot) (rows []faults) {
 	return rows
 }
 
-// printRows writes a line a row. Counts are totals or, live, per second; times are shares of the time that has
-// passed, of all threads of the row together.
+// printRows writes a line for each row. Counts are totals or, live, per second. Times are shares of the time that has
+// passed, for all threads of the row together.
 func printRows(w io.Writer, rows []row, absent []events.Figure, took time.Duration, live bool) {
 	figures := slices.DeleteFunc(slices.Clone(events.Figures), func(f events.Figure) bool { return slices.Contains(absent, f) })
 	header := []string{"RANK", "PID", "THREADS"}
@@ -81,11 +86,10 @@ func printRows(w io.Writer, rows []row, absent []events.Figure, took time.Durati
 		header[2] = "THREAD"
 	}
 	for _, figure := range figures {
-		title := titles[figure]
-		if live && !isTime(figure) {
-			title += "/s"
-		}
-		header = append(header, title)
+		header = append(header, titles[figure])
+	}
+	if live {
+		fmt.Fprintln(w, "per second:")
 	}
 	table := newTable(w, header)
 	for _, r := range rows {
@@ -98,37 +102,49 @@ func printRows(w io.Writer, rows []row, absent []events.Figure, took time.Durati
 	table.Flush()
 }
 
+// cell writes a figure that is no wider than its column.
 func cell(n uint64, figure events.Figure, took time.Duration, live bool) string {
-	switch {
-	case isTime(figure):
-		return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(took))
-	case live:
-		return fmt.Sprintf("%.0f", float64(n)/took.Seconds())
-	default:
-		return strconv.FormatUint(n, 10)
+	width := max(narrow, len(titles[figure]))
+	if isTime(figure) {
+		percent := 100 * float64(n) / float64(took)
+		if percent < 999.95 {
+			return fmt.Sprintf("%.1f", percent)
+		}
+		return numbers.Short(uint64(math.Round(percent)), width)
 	}
+	if live {
+		n = uint64(math.Round(float64(n) / took.Seconds()))
+	}
+	return numbers.Short(n, width)
 }
 
-// printFaults writes a line a rank and object.
+// printFaults writes a line for each rank and object.
 func printFaults(w io.Writer, rows []faults) {
-	table := newTable(w, []string{"RANK", "PID", "FAULTS", "READS", "WRITES", "COPIES", "FETCHES", "OBJECT"})
+	header := []string{"RANK", "PID", "FAULTS", "READS", "WRITES", "COPIES", "FETCHES"}
+	table := newTable(w, header, "OBJECT")
 	for _, r := range rows {
 		cells := []string{r.name(), strconv.Itoa(r.PID)}
-		for _, n := range []uint64{r.Sum(), r.Reads, r.Writes, r.Copies, r.Fetches} {
-			cells = append(cells, strconv.FormatUint(n, 10))
+		for i, n := range []uint64{r.Sum(), r.Reads, r.Writes, r.Copies, r.Fetches} {
+			cells = append(cells, numbers.Short(n, max(narrow, len(header[i+2]))))
 		}
-		table.add(append(cells, terminal.Printable(path.Base(r.Object))))
+		table.add(cells, terminal.Printable(path.Base(r.Object)))
 	}
 	table.Flush()
 }
 
-// table aligns cells to the right.
+// table aligns cells to the right, with one space between them. What may follow them in a line is not aligned.
 type table struct{ *tabwriter.Writer }
 
-func newTable(w io.Writer, header []string) table {
-	t := table{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)}
-	t.add(header)
+func newTable(w io.Writer, header []string, last ...string) table {
+	t := table{tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)}
+	t.add(header, last...)
 	return t
 }
 
-func (t table) add(cells []string) { fmt.Fprintln(t, strings.Join(cells, "\t")+"\t") }
+func (t table) add(cells []string, last ...string) {
+	line := strings.Join(cells, "\t") + "\t"
+	for _, text := range last {
+		line += " " + text
+	}
+	fmt.Fprintln(t, line)
+}

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -44,14 +45,40 @@ func TestRows(t *testing.T) {
 	}
 	none := &events.Snapshot{}
 	assert.Equal(t, []string{
-		"RANK PID THREADS SYSCALLS OFF-CPU", "0 10 0 0 0.0%", "2 20 1 5 0.0%", "11 20 2 40 25.0%", "- 20 0 7 0.0%",
+		"RANK PID THREADS SYSCALLS %OFF-CPU", "0 10 0 0 0.0", "2 20 1 5 0.0", "11 20 2 40 25.0", "- 20 0 7 0.0",
 	}, lines(func(w *strings.Builder) { printRows(w, rows(false, none), absent, 4*time.Second, false) }))
 	assert.Equal(t, []string{
-		"RANK PID THREAD SYSCALLS OFF-CPU", "2 20 20 5 0.0%", "11 20 9 10 0.0%", "11 20 21 30 0.0%",
+		"RANK PID THREAD SYSCALLS %OFF-CPU", "2 20 20 5 0.0", "11 20 9 10 0.0", "11 20 21 30 0.0",
 	}, lines(func(w *strings.Builder) { printRows(w, rows(true, none), absent, 4*time.Second, false) }))
 	before := &events.Snapshot{Owners: map[int]events.Counts{1: {events.Syscalls: 30, events.OffCPU: 9e8}}}
-	assert.Contains(t, lines(func(w *strings.Builder) { printRows(w, rows(false, before), absent, 500*time.Millisecond, true) }),
-		"11 20 2 20 20.0%", "per second")
+	live := lines(func(w *strings.Builder) { printRows(w, rows(false, before), absent, 500*time.Millisecond, true) })
+	assert.Equal(t, []string{"per second:", "RANK PID THREADS SYSCALLS %OFF-CPU"}, live[:2])
+	assert.Contains(t, live, "11 20 2 20 20.0")
+}
+
+// The largest numbers of a busy machine, by rank and by thread, total and live, fit a terminal of 80 columns.
+func TestTablesFitTerminal(t *testing.T) {
+	all := events.Counts{}
+	for _, figure := range events.Figures {
+		all[figure] = math.MaxUint64
+	}
+	all[events.FutexTime], all[events.OffCPU] = 512e9, 512e9 // of 512 threads in a second
+	for _, r := range []row{{owner{4194304, 99999}, 0, 512, all}, {owner{4194304, 99999}, 4194303, 1, all}} {
+		for _, live := range []bool{false, true} {
+			var out strings.Builder
+			printRows(&out, []row{r}, nil, time.Second, live)
+			for line := range strings.Lines(out.String()) {
+				assert.LessOrEqual(t, len(line)-1, 80, line)
+			}
+			assert.Contains(t, out.String(), " 51200 ")
+		}
+	}
+	var out strings.Builder
+	most := events.FaultKinds{Reads: math.MaxUint64 / 4, Writes: math.MaxUint64 / 4, Copies: math.MaxUint64 / 4, Fetches: math.MaxUint64 / 4}
+	printFaults(&out, []faults{{owner{4194304, 99999}, "/lib/libhdf5_mpich_fortran.so.102", most}})
+	for line := range strings.Lines(out.String()) {
+		assert.LessOrEqual(t, len(line)-1, 80, line)
+	}
 }
 
 func TestFaultsTable(t *testing.T) {

@@ -16,20 +16,32 @@ import (
 
 // Errors of Start.
 var (
-	ErrDenied      = errors.New("counting in the kernel takes CAP_BPF and CAP_PERFMON")
+	ErrDenied      = errors.New("counting in the kernel takes CAP_BPF and CAP_PERFMON: run it as root (in a container: --cap-add BPF --cap-add PERFMON)")
 	ErrUnsupported = errors.New("this kernel cannot count for us")
 )
 
 // lockdown is where the kernel says whether it keeps its memory from root, too.
 const lockdown = "/sys/kernel/security/lockdown"
 
+// refusal is an error in words of our own. What the kernel and the library said is behind it for errors.Is only: they
+// name a system call and guess at limits of memory, which does not help who reads it.
+type refusal struct {
+	kind   error // ErrDenied or ErrUnsupported
+	text   string
+	behind error
+}
+
+func (r *refusal) Error() string   { return r.text }
+func (r *refusal) Unwrap() []error { return []error{r.kind, r.behind} }
+
 // explain says why counting could not begin.
 func explain(err error, lockdown string) error {
 	switch {
 	case errors.Is(err, unix.EPERM) && lockedDown(lockdown):
-		return fmt.Errorf("%w, since it is locked down (%s): %w", ErrUnsupported, lockdown, err)
+		text := fmt.Sprintf("%v, since it is locked down (%s): boot it without lockdown=confidentiality", ErrUnsupported, lockdown)
+		return &refusal{ErrUnsupported, text, err}
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return fmt.Errorf("%w: %w", ErrDenied, err)
+		return &refusal{ErrDenied, ErrDenied.Error(), err}
 	case errors.Is(err, ebpf.ErrNotSupported), errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.EINVAL):
 		return fmt.Errorf("%w: %w", ErrUnsupported, err)
 	default:

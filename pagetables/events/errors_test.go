@@ -41,3 +41,14 @@ func TestExplain(t *testing.T) {
 	}
 	assert.ErrorIs(t, explain(unix.EPERM, filepath.Join(file, "missing")), ErrDenied)
 }
+
+// Who may not count is told what that takes, and not what the library says of a system call.
+func TestExplainInOwnWords(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lockdown")
+	library := fmt.Errorf("map tables: map create: %w (MEMLOCK may be too low, consider rlimit.RemoveMemlock)", unix.EPERM)
+	assert.EqualError(t, explain(library, file),
+		"counting in the kernel takes CAP_BPF and CAP_PERFMON: run it as root (in a container: --cap-add BPF --cap-add PERFMON)")
+	require.NoError(t, os.WriteFile(file, []byte("none integrity [confidentiality]\n"), 0o600))
+	assert.EqualError(t, explain(library, file),
+		"this kernel cannot count for us, since it is locked down ("+file+"): boot it without lockdown=confidentiality")
+}

@@ -227,8 +227,8 @@ func TestMemCommand(t *testing.T) {
 	flatPID := fmt.Sprint(processes.Process.Pid)
 
 	table := command("-flat", flatPID).stdout
-	for _, pattern := range []string{`(?m)^rest, process \d+: 2 ranks, page tables \d+ kB$`, ` rank 3\n`, ` process\n`, ` sum\n`,
-		`(?m)^4 ranks, private memory and page tables of each: \d+ kB$`, `(?m)^as a process: \d+ kB; ratio \d+\.\d\d$`} {
+	for _, pattern := range []string{`(?m)^rest, process \d+: 2 ranks, page tables [\d,]+ kB$`, ` rank 3\n`, ` process\n`, ` sum\n`,
+		`(?m)^4 ranks, private memory and page tables of each: [\d,]+ kB$`, `(?m)^as a process: [\d,]+ kB; ratio \d+\.\d\d$`} {
 		assert.Regexp(t, pattern, table)
 	}
 	assert.Contains(t, command("-by", "object").stdout, " rank 3 "+mappedMPICH(t)+"\n")
