@@ -162,7 +162,7 @@ func TestThreadLocalStorage(t *testing.T) {
 	assert.Greater(t, r.Instance.Static, uint64(11), "with what alignment takes")
 
 	var out bytes.Buffer
-	File(made(t, "gcc", text, append(shared, "-ftls-model=initial-exec")...)).Print(&out)
+	File(made(t, "gcc", text, append(shared, "-ftls-model=initial-exec")...)).Print(&out, mostVariables)
 	assert.Contains(t, out.String(), "16 of the 512 bytes of each thread's static TLS block")
 }
 
@@ -287,7 +287,7 @@ func TestModes(t *testing.T) {
 func TestPrint(t *testing.T) {
 	testsupport.Require(t, "mpicc.mpich")
 	var out bytes.Buffer
-	File("libmpich.so.12").Print(&out)
+	File("libmpich.so.12").Print(&out, mostVariables)
 	lines := strings.Split(out.String(), "\n")
 	require.Greater(t, len(lines), 10)
 	assert.Regexp(t, `^/\S*/libmpich.so.12: a library; loadable$`, lines[0])
@@ -326,7 +326,7 @@ func TestCommand(t *testing.T) {
 	require.Zero(t, Command([]string{"-json", "libz.so.1"}, &out, &out))
 	var fields map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &fields))
-	for _, name := range []string{"file", "kind", "mpi_library", "objects", "instance", "modes", "refused", "ok"} {
+	for _, name := range []string{"file", "kind", "mpi_library", "objects", "instance", "modes", "shared_variables", "unseen_variables", "refused", "ok"} {
 		assert.Contains(t, fields, name)
 	}
 	object := fields["objects"].([]any)[0].(map[string]any)

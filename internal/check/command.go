@@ -11,13 +11,16 @@ import (
 )
 
 // Usage is the text of -h.
-const Usage = `usage: tpsl check [-json] FILE
+const Usage = `usage: tpsl check [-all] [-json] FILE
 
-Says what the loader would do with a library or program and all that it needs: where
-each file is placed, what an instance takes, and what is refused.
+Says what the loader would do with a library or program and all that it needs:
+where each file is placed, what an instance takes, and what is refused. Of a
+program whose threads can be ranks it lists the global and static variables,
+which its ranks would share.
 
   FILE     a file, or a name that ld.so finds
-  -json    one JSON document
+  -all     all of these variables, not the first 20 only
+  -json    one JSON document, with all of them
   -h       this text
 
 The exit status is 0, or 1 if something is refused. 255: wrong usage.
@@ -30,7 +33,7 @@ const exitUsage = 255
 func Command(args []string, out, errOut io.Writer) int {
 	flags := flag.NewFlagSet("check", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	asJSON := flags.Bool("json", false, "")
+	all, asJSON := flags.Bool("all", false, ""), flags.Bool("json", false, "")
 	err := flags.Parse(args)
 	if err == nil && flags.NArg() != 1 {
 		err = fmt.Errorf("want one FILE, have %d", flags.NArg())
@@ -45,7 +48,11 @@ func Command(args []string, out, errOut io.Writer) int {
 	}
 	report := File(flags.Arg(0))
 	if !*asJSON {
-		report.Print(out)
+		most := mostVariables
+		if *all {
+			most = len(report.Variables)
+		}
+		report.Print(out, most)
 	} else if err := report.writeJSON(out); err != nil {
 		fmt.Fprintln(errOut, "tpsl check:", err)
 		return exitUsage

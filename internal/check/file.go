@@ -33,7 +33,7 @@ type looker struct {
 // File looks at a library or program: a file, or a name that ld.so finds.
 func File(name string) Report {
 	l := &looker{
-		Report:  Report{File: name, Objects: []Object{}, Modes: []Mode{}, Refused: []string{}},
+		Report:  Report{File: name, Objects: []Object{}, Modes: []Mode{}, Variables: []Variable{}, Unseen: []string{}, Refused: []string{}},
 		search:  search.New(os.Getenv("LD_LIBRARY_PATH")),
 		rebound: plan.Rebound, static: plan.StaticTLS,
 	}

@@ -20,11 +20,16 @@ func (r Report) writeJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// Print writes a report for people: a table of the objects, then a few lines.
-func (r Report) Print(w io.Writer) {
+// Print writes a report for people: the modes of a program and the first of its variables, a table of the objects, then a
+// few lines.
+func (r Report) Print(w io.Writer, variables int) {
 	fmt.Fprintf(w, "%s: %s\n", r.File, r.verdict())
 	for _, m := range r.Modes {
 		fmt.Fprintf(w, "  %-8s  %-4s %s\n", m.Name, yes(m.OK), m.Why)
+	}
+	if threaded(r.Modes) {
+		fmt.Fprintln(w)
+		r.printVariables(w, variables)
 	}
 	if len(r.Objects) > 0 {
 		fmt.Fprintln(w)

@@ -28,6 +28,9 @@ const (
 // program looks at a program: in the first of its modes that it can run in.
 func (l *looker) program(c *search.Closure) error {
 	l.Modes = modes(c)
+	if threaded(l.Modes) {
+		l.shared(c)
+	}
 	i := slices.IndexFunc(l.Modes, func(m Mode) bool { return m.OK })
 	if i >= 0 && l.Modes[i].Name == modePrivate {
 		return l.private(c)

@@ -19,8 +19,13 @@ type Report struct {
 	Objects    []Object `json:"objects"`     // breadth-first; those of a program's MPI library behind its own
 	Instance   Instance `json:"instance"`
 	Modes      []Mode   `json:"modes"` // of a program
-	Refused    []string `json:"refused"`
-	OK         bool     `json:"ok"` // nothing is refused, and a program has a mode
+
+	// Of a program that can run with threads as ranks.
+	Variables []Variable `json:"shared_variables"` // that all ranks of a process would share
+	Unseen    []string   `json:"unseen_variables"` // why there may be others
+
+	Refused []string `json:"refused"`
+	OK      bool     `json:"ok"` // nothing is refused, and a program has a mode
 }
 
 // Object is a file of the closure.

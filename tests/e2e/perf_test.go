@@ -38,5 +38,12 @@ func TestPerf(t *testing.T) {
 		}
 	}
 	assert.Len(t, threads, 2, "threads with samples in MPI_Type_size")
+	report := run(t, nil, "perf", "report", "-i", data, "--stdio", "--sort", "pid,symbol").succeeded(t)
+	rows := regexp.MustCompile(`(?m)^ +[0-9.]+% +(\d+):\S+ +\[\.\] P?MPI_Type_size *$`).FindAllStringSubmatch(report.stdout, -1)
+	reported := map[string]bool{}
+	for _, row := range rows {
+		reported[row[1]] = true
+	}
+	assert.Equal(t, threads, reported, "threads with a row of their own in\n%s", report.stdout)
 	assert.Greater(t, named, hex, "static functions have no names in a library without debug information, the rest has")
 }

@@ -65,6 +65,16 @@ func TestPagesAreWellFormed(t *testing.T) {
 	}
 }
 
+// A colon between programs keeps the space in front of it, which a bare one loses in mdoc.
+func TestColonInExamples(t *testing.T) {
+	testsupport.Require(t, "man", "mandoc")
+	page := testsupport.Root(t) + "/share/man/man1/mpiexec.1"
+	env := []string{"LC_ALL=C.UTF-8", "MANPAGER=cat", "MANWIDTH=80"}
+	for _, show := range [][]string{{"mandoc", "-Tascii", page}, {"man", "-l", page}} {
+		assert.Contains(t, run(t, env, show...), "mpiexec -n 1 ./master : -n 8 ./worker\n", show)
+	}
+}
+
 // A page for each command, by its name, in an installed tree whose bin/ is in PATH.
 func TestCommandsHavePages(t *testing.T) {
 	testsupport.Require(t, "man")

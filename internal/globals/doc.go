@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package globals lists the writable global and static variables of a program or library, as a programmer knows them:
+// by their names in C, C++ or Fortran and, where there is debug information, by file and line.
+//
+// [Read] goes by the symbol table of the file and reads nothing else of it but relocations and debug information. It
+// leaves out what cannot be written once the file is loaded, thread-local variables, and the variables of the compiler
+// and its libraries.
+//
+// What is not seen: a stripped file has no symbols of static variables, and the separate file of its debug information
+// is not looked for.
+//
+// All functions may be called from any goroutine.
+package globals
