@@ -22,31 +22,32 @@ import (
 
 const jobUsage = `usage: tpsl run [-rpp K] [-tpsl MODE] [-wait SECONDS] PROGRAM [ARGUMENTS]
 
-Runs K ranks in one address space. Without a launcher they are a job of their own:
-mpiexec -n K -rpp K PROGRAM. As what another launcher starts for each rank, K ranks of a
-host share a process:
+Runs K ranks in one address space. Without a launcher they are a job of their
+own: mpiexec -n K -rpp K PROGRAM. As what another launcher starts for each rank,
+K ranks of a host share a process:
 
   mpiexec.hydra -n 16 tpsl run -rpp 4 PROGRAM
   srun --mpi=pmi2 -n 16 tpsl run -rpp 4 PROGRAM
 
   -rpp K         ranks (default 2)
-  -tpsl MODE     how they share it: shared, private or auto (default), as for mpiexec
-  -wait SECONDS  how long the ranks of a process wait for one another to start (default 60)
+  -tpsl MODE     how they share it: shared, private or auto, as for mpiexec
+  -wait SECONDS  how long the ranks of a process wait for one another to start
+                 (default 60)
 `
 
 // runJob runs this process's part of a job, or becomes mpiexec for a job of one rank set.
-func runJob(args []string) int {
+func runJob(args []string, to streams) int {
 	r, err := parseRun(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Print(jobUsage)
+		fmt.Fprint(to.out, jobUsage)
 		return 0
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "tpsl run: %v; try tpsl run -h\n", err)
+		fmt.Fprintf(to.err, "tpsl run: %v; try tpsl run -h\n", err)
 		return exitUsage
 	}
-	if err := start(r); err != nil {
-		fmt.Fprintf(os.Stderr, "tpsl run: %v\n", err)
+	if err := start(r, to.err); err != nil {
+		fmt.Fprintf(to.err, "tpsl run: %v\n", err)
 	}
 	return exitUsage
 }
@@ -79,8 +80,8 @@ func parseRun(args []string) (r foreign.Request, err error) {
 	return r, err
 }
 
-// start returns only when the program cannot run. A nil error means that it has been told.
-func start(r foreign.Request) error {
+// start returns only when the program cannot run. A nil error means that the user has been told.
+func start(r foreign.Request, stderr io.Writer) error {
 	if r.PerProcess == 1 && r.Mode == plan.ModeAuto {
 		return itself(r)
 	}
@@ -96,7 +97,7 @@ func start(r foreign.Request) error {
 	case err == nil:
 		foreign.EndAs(status)
 	case !errors.Is(err, foreign.ErrSaid):
-		fmt.Fprintf(os.Stderr, "tpsl run: %v\n", err)
+		fmt.Fprintf(stderr, "tpsl run: %v\n", err)
 		member.Abort(exitUsage)
 	}
 	return nil

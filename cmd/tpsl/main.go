@@ -13,64 +13,80 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/tpsl/tpsl/internal/check"
 	"github.com/tpsl/tpsl/internal/doctor"
 	"github.com/tpsl/tpsl/internal/mem"
+	"github.com/tpsl/tpsl/internal/suggest"
+	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/internal/version"
 )
 
 // exitUsage is the exit status of wrong usage, as mpiexec's.
 const exitUsage = 255
 
+// streams are where a command writes.
+type streams struct {
+	out, err io.Writer
+	terminal bool // out is one
+}
+
 // commands are the words that may come first.
 var commands = []struct {
 	name, what string
-	run        func(args []string) int
+	run        func(args []string, to streams) int
 }{
-	{"check", "say what the loader would do with a library or program", func(args []string) int {
-		return check.Command(args, os.Stdout, os.Stderr)
+	{"check", "say how a file would be loaded, and what threads would share", func(args []string, to streams) int {
+		return check.Command(args, to.out, to.err)
 	}},
-	{"doctor", "say what would fail on this machine, and what to do", func(args []string) int {
-		return doctor.Command(version.Version, args, os.Stdout, os.Stderr)
+	{"doctor", "say what would fail on this machine, and what to do", func(args []string, to streams) int {
+		colour := to.terminal && terminal.ColourWanted()
+		return doctor.Command(version.Version, args, doctor.Output{Stdout: to.out, Stderr: to.err, Colour: colour})
 	}},
-	{"mem", "say what ranks cost in memory", func(args []string) int {
-		return mem.Command("/proc", args, os.Stdout, os.Stderr)
+	{"mem", "say what ranks cost in memory", func(args []string, to streams) int {
+		return mem.Command("/proc", args, to.out, to.err)
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},
 	{"trace", "show what the kernel does to ranks, live", traceJob},
 }
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(run(os.Args[1:], streams{os.Stdout, os.Stderr, terminal.Is(1)})) }
 
-func run(args []string) int {
+func run(args []string, to streams) int {
 	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "tpsl: no command given; try tpsl -h")
+		fmt.Fprintln(to.err, "tpsl: no command given; try tpsl -h")
 		return exitUsage
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		usage()
+		usage(to.out)
 		return 0
 	case "-version", "--version":
-		fmt.Println("tpsl", version.Version)
+		fmt.Fprintln(to.out, "tpsl", version.Version)
 		return 0
 	}
+	var names []string
 	for _, c := range commands {
 		if c.name == args[0] {
-			return c.run(args[1:])
+			return c.run(args[1:], to)
 		}
+		names = append(names, c.name)
 	}
-	fmt.Fprintf(os.Stderr, "tpsl: there is no command %s; try tpsl -h\n", args[0])
+	remedy := "try tpsl -h"
+	if near := suggest.Nearest(args[0], names); near != "" {
+		remedy = "did you mean " + near + "?"
+	}
+	fmt.Fprintf(to.err, "tpsl: unknown command %s; %s\n", args[0], remedy)
 	return exitUsage
 }
 
-func usage() {
-	fmt.Print("usage: tpsl COMMAND [ARGUMENTS]\n\n")
+func usage(w io.Writer) {
+	fmt.Fprint(w, "usage: tpsl COMMAND [ARGUMENTS]\n\n")
 	for _, c := range commands {
-		fmt.Printf("  %-10s %s\n", c.name, c.what)
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.what)
 	}
-	fmt.Print("\ntpsl COMMAND -h says more about a command; tpsl --version tells the version.\n")
+	fmt.Fprint(w, "\ntpsl COMMAND -h says more about a command; tpsl --version tells the version.\n")
 }

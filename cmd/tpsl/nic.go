@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -24,13 +25,14 @@ import (
 const nicUsage = `usage: tpsl nic [-n RANKS [-rpp K] [-bind-to OBJECT]] [-json]
        tpsl nic [-json] PID...
 
-Lists network interfaces and ports of RDMA devices: what they are, where they sit, how
-fast they are. Of a port's GIDs it shows the one that UCX takes. With RANKS it also says
-which of them each rank of this host would get from mpiexec -nics near.
+Lists network interfaces and ports of RDMA devices: what they are, where they
+sit, how fast they are. Of a port's GIDs it shows the one that UCX takes. With
+RANKS it also says which of them each rank of this host would get from
+mpiexec -nics near.
 
-With PIDs it says what the ranks of these processes have made of RDMA devices: queue
-pairs, completion queues, memory regions. The PID of mpiexec stands for all processes of
-its job on this host.
+With PIDs it says what the ranks of these processes have made of RDMA devices:
+queue pairs, completion queues, memory regions. The PID of mpiexec stands for
+all processes of its job on this host.
 
   -n RANKS         how many ranks this host would have
   -rpp K           of which K are in one process (default 1)
@@ -61,14 +63,14 @@ type rail struct {
 }
 
 // listNICs runs tpsl nic.
-func listNICs(args []string) int {
+func listNICs(args []string, to streams) int {
 	r, err := parseNIC(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Print(nicUsage)
+		fmt.Fprint(to.out, nicUsage)
 		return 0
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "tpsl nic: %v; try tpsl nic -h\n", err)
+		fmt.Fprintf(to.err, "tpsl nic: %v; try tpsl nic -h\n", err)
 		return exitUsage
 	}
 	var report nicReport
@@ -79,9 +81,9 @@ func listNICs(args []string) int {
 		errs = []error{err}
 	}
 	for _, err := range errs {
-		fmt.Fprintf(os.Stderr, "tpsl nic: %s\n", terminal.Printable(err.Error()))
+		fmt.Fprintf(to.err, "tpsl nic: %s\n", terminal.Printable(err.Error()))
 	}
-	if err := report.print(os.Stdout, r.json); err != nil || len(errs) > 0 {
+	if err := report.print(to.out, r.json); err != nil || len(errs) > 0 {
 		return exitUsage
 	}
 	return 0
@@ -176,6 +178,9 @@ func (report *nicReport) printNICs(w io.Writer) {
 			addresses = strings.TrimSpace(fmt.Sprintf("GID %d of %d: %v %s %s", gid.Index, len(n.GIDs), gid.Address, gid.Type, gid.Interface))
 		}
 		row(w, n.Name, kind, n.State, speed, node, n.CPUs, n.PCI, addresses)
+	}
+	if !slices.ContainsFunc(report.NICs, func(n ib.NIC) bool { return n.RDMA }) {
+		fmt.Fprintln(w, "\nThis host shows no RDMA device.")
 	}
 }
 

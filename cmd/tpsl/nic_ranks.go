@@ -157,6 +157,10 @@ func (report *nicReport) printRanks(w io.Writer) {
 }
 
 func (sum *nodeCount) print(w io.Writer, kinds []string) {
+	if len(kinds) == 0 {
+		fmt.Fprintln(w, "\nThese ranks have made no queue pairs.")
+		return
+	}
 	fmt.Fprint(w, "\nQueue pairs of these ranks:")
 	for _, kind := range kinds {
 		fmt.Fprintf(w, " %d %s", sum.QPs[kind], kind)

@@ -76,6 +76,7 @@ func TestPrintNICs(t *testing.T) {
 	}
 	var out strings.Builder
 	require.NoError(t, report.print(&out, false))
+	assert.NotContains(t, out.String(), "no RDMA device")
 	assert.Equal(t, `NAME      KIND           STATE    Gb/s  NODE  CPUS  PCI           ADDRESSES
 mlx5_0:1  ethernet RDMA  up       2.5   1     0-7   0000:21:00.0  GID 3 of 2: ::ffff:10.0.0.1 RoCE v2 eth0
 lo        loopback       unknown  -     -     0-7   -             127.0.0.1/8 ::1/128
@@ -83,6 +84,15 @@ lo        loopback       unknown  -     -     0-7   -             127.0.0.1/8 ::
 RANK  CPUS  NIC
 0     0-3   mlx5_0:1
 1     4-7   -
+`, out.String())
+
+	report.NICs, report.Rails = report.NICs[1:], nil
+	out.Reset()
+	require.NoError(t, report.print(&out, false))
+	assert.Equal(t, `NAME  KIND      STATE    Gb/s  NODE  CPUS  PCI  ADDRESSES
+lo    loopback  unknown  -     -     0-7   -    127.0.0.1/8 ::1/128
+
+This host shows no RDMA device.
 `, out.String())
 
 	report = nicReport{Ranks: []rankUse{{0, 9, []*ib.Context{opened(9, "rxe0", 4)}}, {1, 9, nil}, {-1, 9, []*ib.Context{opened(7, "rxe1", 4)}}}}
@@ -96,5 +106,15 @@ RANK  CPUS  NIC
 
 Queue pairs of these ranks: 8 RC 2 UD
 By formula for 2 here and 2 elsewhere, each by 1 NIC(s): 4 RC, or 2 XRC, or 2 UD
+`, out.String())
+
+	report = nicReport{Ranks: []rankUse{{0, 9, nil}}}
+	report.Sum = count(report.Ranks, []string{"PMI_SIZE=2", "MPI_LOCALNRANKS=1"})
+	out.Reset()
+	require.NoError(t, report.print(&out, false))
+	assert.Equal(t, `RANK  PID  DEVICE  CQS  MRS
+0     9    none    -    -
+
+These ranks have made no queue pairs.
 `, out.String())
 }

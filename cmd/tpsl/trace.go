@@ -10,16 +10,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/internal/trace"
 )
 
 // traceJob runs tpsl trace until it is interrupted.
-func traceJob(args []string) int {
+func traceJob(args []string, to streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
-	out := trace.Output{Stdout: os.Stdout, Stderr: os.Stderr}
-	if terminal.Is(1) {
+	out := trace.Output{Stdout: to.out, Stderr: to.err}
+	if to.terminal {
 		out.Terminal = terminalSize
 	}
 	return trace.Command(ctx, "/proc", args, out)

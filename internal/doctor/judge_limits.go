@@ -106,14 +106,3 @@ func judgeMachine(f Facts) (found []Finding) {
 	}
 	return found
 }
-
-// judgeEnvironment tells of an identity that a program started from here would take.
-func judgeEnvironment(environ []string) []Finding {
-	for _, entry := range environ {
-		if name, value, _ := strings.Cut(entry, "="); name == "PMI_FD" || name == "PMI_PORT" {
-			return []Finding{{Note, name, value + ": programs started from here take themselves for ranks of a job", "",
-				"unset PMI_FD PMI_PORT PMI_RANK PMI_SIZE, unless mpiexec started this"}}
-		}
-	}
-	return nil
-}

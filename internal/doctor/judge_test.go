@@ -105,6 +105,10 @@ func TestJudge(t *testing.T) {
 		{"no perf", func(f *Facts) { f.Limits.PerfEventParanoid = 3 }, Note, []string{"kernel.perf_event_paranoid: 3"}},
 		{"no attaching", func(f *Facts) { f.Limits.PtraceScope = 1 }, Note, []string{"kernel.yama.ptrace_scope: 1"}},
 		{"in a job", func(f *Facts) { f.Environment = []string{"PMI_FD=3", "PMI_RANK=1"} }, Note, []string{"PMI_FD: 3", "unset PMI_FD"}},
+		{"misspelt variable", func(f *Facts) { f.Environment = []string{"TPSL_POLCY=a=b", "TPSL_POLICY=c", "TPSL_TEST_LARGE=1"} }, Warning,
+			[]string{"TPSL_POLCY: is no variable of tpsl, and has no effect; did you mean TPSL_POLICY?"}},
+		{"unknown variable", func(f *Facts) { f.Environment = []string{"TPSL_SPEED=1"} }, Warning,
+			[]string{"TPSL_SPEED: is no variable of tpsl, and has no effect; tpsl(7) lists those that there are"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := healthy()
@@ -156,19 +160,20 @@ func TestTextAndJSON(t *testing.T) {
 	f.Limits.Core, f.Limits.ShmFree, f.Limits.RanksByShm, f.Chosen = 0, 1<<20, 0, Chosen{Error: "no <MPI>; do & so"}
 	r := NewReport(f)
 	var text, document strings.Builder
-	r.Print(&text)
+	r.Print(&text, false)
 	require.NoError(t, r.writeJSON(&document))
 	var back Report
 	require.NoError(t, json.Unmarshal([]byte(document.String()), &back))
 	assert.Equal(t, r, back)
 	require.Len(t, r.Findings, 3)
-	_, last, _ := strings.Cut(text.String(), "What would fail, and what to do\n")
+	_, findings, _ := strings.Cut(text.String(), "\n\nWhat would fail, and what to do\n")
+	findings, _, _ = strings.Cut(findings, "\n\n")
 	var lines []string
 	for _, finding := range back.Findings {
 		lines = append(lines, strings.TrimSpace(string(finding.Severity))+" "+finding.String())
 	}
 	assert.Equal(t, lines, slices.Collect(func(yield func(string) bool) {
-		for line := range strings.Lines(last) {
+		for line := range strings.Lines(findings) {
 			severity, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if !yield(severity + " " + strings.TrimSpace(rest)) {
 				return

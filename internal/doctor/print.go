@@ -12,10 +12,13 @@ import (
 	"github.com/tpsl/tpsl/tpsl/library"
 )
 
-// Print writes a report for people: parts with lines of a name and a value.
-func (r Report) Print(w io.Writer) {
-	p := printer{w}
-	p.system(r.Version, r.System)
+// Print writes a report for people: the verdict, the findings, and then parts with lines of a name and a value. With
+// colour it has the escape sequences of a terminal.
+func (r Report) Print(w io.Writer, colour bool) {
+	p := printer{w, colour}
+	p.verdict(r)
+	p.findings(r.Findings)
+	p.system(r.System)
 	p.limits(r.Limits)
 	p.libraries(r.Facts)
 	p.installation(r.Installation)
@@ -26,10 +29,63 @@ func (r Report) Print(w io.Writer) {
 	if len(r.Environment) == 0 {
 		fmt.Fprintln(w, "  nothing that MPI or tpsl reads")
 	}
-	p.findings(r.Findings)
 }
 
-type printer struct{ io.Writer }
+type printer struct {
+	io.Writer
+	colour bool
+}
+
+// The escape sequences of the colours, which are bold so that they stand out on any background.
+const (
+	red    = "\x1b[1;31m"
+	green  = "\x1b[1;32m"
+	yellow = "\x1b[1;33m"
+	plain  = "\x1b[0m"
+)
+
+// in returns a text in a colour, if there are to be colours.
+func (p printer) in(colour, text string) string {
+	if !p.colour || colour == plain {
+		return text
+	}
+	return colour + text + plain
+}
+
+// verdict prints the first line, which says whether ranks would start here.
+func (p printer) verdict(r Report) {
+	errors, warnings := r.count(Error), r.count(Warning)
+	colour, verdict := green, "ready: ranks can share a process on this machine"
+	switch {
+	case errors > 0:
+		colour, verdict = red, fmt.Sprintf("not ready, because of %s: ranks would not start", counted(errors, "error"))
+	case warnings > 0:
+		colour, verdict = yellow, fmt.Sprintf("ready, with %s: some jobs would fail or run slower", counted(warnings, "warning"))
+	}
+	fmt.Fprintln(p, p.in(colour, fmt.Sprintf("tpsl %s: %s", r.Version, verdict)))
+}
+
+// count returns how many findings have a severity.
+func (r Report) count(s Severity) (n int) {
+	for _, f := range r.Findings {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// findings prints a line for each.
+func (p printer) findings(all []Finding) {
+	if len(all) == 0 {
+		return
+	}
+	colours := map[Severity]string{Error: red, Warning: yellow, Note: plain}
+	p.part("What would fail, and what to do")
+	for _, f := range all {
+		fmt.Fprintf(p, "  %s %s\n", p.in(colours[f.Severity], fmt.Sprintf("%-8s", f.Severity)), f)
+	}
+}
 
 func (p printer) part(title string) { fmt.Fprintf(p, "\n%s\n", title) }
 
@@ -40,8 +96,7 @@ func (p printer) line(name, value string) {
 	}
 }
 
-func (p printer) system(version string, s System) {
-	fmt.Fprintf(p, "tpsl %s\n", version)
+func (p printer) system(s System) {
 	p.part("System")
 	p.line("kernel", s.Kernel)
 	p.line("distribution", s.Distribution)
@@ -144,16 +199,6 @@ func join(path, kind string) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s (%s)", path, kind)
-}
-
-func (p printer) findings(all []Finding) {
-	p.part("What would fail, and what to do")
-	for _, f := range all {
-		fmt.Fprintf(p, "  %-8s %s\n", f.Severity, f)
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(p, "  nothing")
-	}
 }
 
 func (f Finding) String() string {

@@ -20,6 +20,13 @@ func TestIs(t *testing.T) {
 	}
 }
 
+func TestColourWanted(t *testing.T) {
+	for value, want := range map[string]bool{"": true, "0": false, "1": false} {
+		t.Setenv("NO_COLOR", value)
+		assert.Equal(t, want, ColourWanted(), value)
+	}
+}
+
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a b\\\"ü�": "a b\\\"ü�", "\x1b[2Ja\nb\t": `\x1b[2Ja\nb\t`, "\xff": `\xff`, "\u202e": `\u202e`, "\u0085": `\u0085`,

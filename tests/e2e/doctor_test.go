@@ -25,12 +25,18 @@ func doctor(t *testing.T, env []string, before, arguments []string) outcome {
 	return run(t, env, slices.Concat(before, []string{built(t, "bin/tpsl"), "doctor"}, arguments)...)
 }
 
-// findings returns the last part of doctor's text, a finding per line.
+// findings returns the part of doctor's text behind its verdict, a finding per line, or "" where there is none.
 func findings(t *testing.T, job outcome) string {
 	t.Helper()
-	_, last, ok := strings.Cut(job.stdout, "\nWhat would fail, and what to do\n")
+	verdict, rest, ok := strings.Cut(job.stdout, "\n\n")
 	require.True(t, ok, job.stdout)
-	return last
+	require.Regexp(t, `^tpsl \S+: (ready|not ready)[:,]`, verdict)
+	lines, ok := strings.CutPrefix(rest, "What would fail, and what to do\n")
+	if !ok {
+		return ""
+	}
+	lines, _, _ = strings.Cut(lines, "\n\n")
+	return lines
 }
 
 // line returns the rest of the line that starts with words, in any part of the text.
@@ -59,6 +65,14 @@ func TestDoctor(t *testing.T) {
 	assert.True(t, strings.HasPrefix(line(t, job, "libtpsl.so.0"), built(t, "lib/libtpsl.so.0")+": version "+version+", built with go"))
 	assert.Contains(t, job.stdout, "\n  UCX_TLS=sm,self\n")
 	assert.Equal(t, "works", line(t, job, "process_vm_readv"))
+}
+
+// A misspelt variable is told, with the name that was meant.
+func TestDoctorVariables(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := doctor(t, []string{"TPSL_POLCY=x", "TPSL_YIELD=never"}, nil, nil).succeeded(t)
+	assert.Contains(t, findings(t, job), "warning  TPSL_POLCY: is no variable of tpsl, and has no effect; did you mean TPSL_POLICY?")
+	assert.NotContains(t, findings(t, job), "TPSL_YIELD")
 }
 
 // Limits too small for ranks are errors, with the figures of the child, not of doctor.
@@ -225,7 +239,7 @@ func TestTpslUsage(t *testing.T) {
 		{"--version", "tpsl ", "", 0},
 		{"doctor -h", "usage: tpsl doctor [-json] [FILE]...", "", 0},
 		{"", "", "tpsl: no command given; try tpsl -h\n", 255},
-		{"docter", "", "tpsl: there is no command docter; try tpsl -h\n", 255},
+		{"docter", "", "tpsl: unknown command docter; did you mean doctor?\n", 255},
 		{"doctor -jsom", "", "tpsl doctor: flag provided but not defined: -jsom; try tpsl doctor -h\n", 255},
 	} {
 		t.Run(c.arguments, func(t *testing.T) {

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// said runs tpsl and returns what it writes.
+func said(args ...string) (stdout, stderr string, code int) {
+	var out, err strings.Builder
+	code = run(args, streams{out: &out, err: &err})
+	return out.String(), err.String(), code
+}
+
+// The help of tpsl and of each command fits a terminal of 80 columns.
+func TestHelpFitsTerminal(t *testing.T) {
+	helps := [][]string{{"-h"}}
+	for _, c := range commands {
+		helps = append(helps, []string{c.name, "-h"})
+	}
+	for _, args := range helps {
+		stdout, stderr, code := said(args...)
+		assert.Zero(t, code, args)
+		assert.Empty(t, stderr, args)
+		assert.True(t, strings.HasPrefix(stdout, "usage: tpsl "), stdout)
+		for line := range strings.Lines(stdout) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, "%v: %s", args, line)
+		}
+	}
+}
+
+// A command that is not there is one line, which names the one that was meant where that can be told.
+func TestUnknownCommand(t *testing.T) {
+	for word, want := range map[string]string{
+		"docter": "tpsl: unknown command docter; did you mean doctor?\n",
+		"tarce":  "tpsl: unknown command tarce; did you mean trace?\n",
+		"status": "tpsl: unknown command status; try tpsl -h\n",
+	} {
+		stdout, stderr, code := said(word)
+		assert.Equal(t, exitUsage, code)
+		assert.Empty(t, stdout)
+		assert.Equal(t, want, stderr)
+	}
+	_, stderr, code := said()
+	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, "tpsl: no command given; try tpsl -h\n", stderr)
+}
