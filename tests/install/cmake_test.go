@@ -28,6 +28,8 @@ func TestCMake(t *testing.T) {
 	}
 	said := cmake("-S", "testdata/cmake", "-B", build, "-DCMAKE_PREFIX_PATH="+prefix, "-DMPI_C_COMPILER="+prefix+"/bin/tpslcc",
 		"-DMPI_CXX_COMPILER="+prefix+"/bin/tpslcxx", "-DMPI_Fortran_COMPILER="+prefix+"/bin/tpslfort")
+	assert.Contains(t, said, "\n-- Found tpsl: "+prefix+" (version "+makeVersion(t)+"), launcher "+prefix+"/bin/mpiexec\n")
+	assert.NotContains(t, cmake("-S", "testdata/cmake", "-B", build), "Found tpsl", "said once")
 	assert.Contains(t, said, "MPI 4.0 4.0 4.0, mpiexec "+prefix+"/bin/mpiexec, "+prefix+"/bin/mpiexec")
 	cmake("--build", build)
 

@@ -31,11 +31,12 @@ func run(t *testing.T, env []string, argv ...string) string {
 	return stdout
 }
 
-// runMake runs make on what testsupport.Build has built.
-func runMake(t *testing.T, args ...string) {
+// runMake runs make on what testsupport.Build has built, and returns what it printed.
+func runMake(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"make", "-s", "-o", "all", "-C", testsupport.Build(t)}, args...)...)
 	require.Zero(t, code, "make %v\nstdout:\n%s\nstderr:\n%s", args, stdout, stderr)
+	return stdout
 }
 
 // installed returns a new prefix with all that make install puts there.
@@ -115,6 +116,34 @@ func TestPrefixSpelling(t *testing.T) {
 		assert.Contains(t, stderr, "place: PREFIX=some/folder is not absolute: name the folder from / on\n")
 		assert.Equal(t, 2, strings.Count(stderr, "\n"), stderr) // and make's own
 	}
+}
+
+// make says what it did, and how to go on from there.
+func TestInstallSaysWhatItDid(t *testing.T) {
+	testsupport.NothingLeft(t)
+	prefix, destdir := filepath.Join(t.TempDir(), "tpsl"), t.TempDir()
+	said := runMake(t, "install", "PREFIX="+prefix)
+	placed, err := os.ReadFile(prefix + "/share/tpsl/placed")
+	require.NoError(t, err)
+	files := 0
+	for path := range strings.Lines(string(placed)) {
+		info, err := os.Lstat(strings.TrimSuffix(path, "\n"))
+		require.NoError(t, err)
+		if !info.IsDir() && info.Name() != "placed" {
+			files++
+		}
+	}
+	installed := fmt.Sprintf("installed %d files in %s\n", files, prefix)
+	assert.Equal(t, installed+
+		"To use them: PATH="+prefix+"/bin:$PATH\n"+
+		"or:          module use "+prefix+"/share/modulefiles; module load tpsl\n"+
+		"To look for what would fail on this machine: "+prefix+"/bin/tpsl doctor\n", said)
+	removed := "removed the installation in " + prefix + "\n"
+	assert.True(t, strings.HasPrefix(runMake(t, "install", "PREFIX="+prefix), removed+installed), "over another one")
+	assert.Equal(t, removed, runMake(t, "uninstall", "PREFIX="+prefix))
+	assert.Equal(t, "nothing to remove: "+prefix+"/share/tpsl/placed is not there\n", runMake(t, "uninstall", "PREFIX="+prefix))
+	assert.Equal(t, fmt.Sprintf("installed %d files in %s/opt/tpsl\n", files, destdir), runMake(t, "install", "DESTDIR="+destdir),
+		"what is staged is not to be used there")
 }
 
 // What a site has put into a folder of the installation stays.
@@ -207,6 +236,29 @@ func TestMovedPrefix(t *testing.T) {
 	assert.Contains(t, flags, "-I"+prefix+"/lib/pkgconfig/../../include")
 	run(t, nil, slices.Concat([]string{"gcc", "-fopenmp", hello, "-o", program}, flags)...)
 	run(t, []string{"LD_LIBRARY_PATH=" + prefix + "/lib"}, prefix+"/bin/mpiexec", "-n", "2", "-rpp", "2", program)
+}
+
+// A program that was linked before the tree was moved does not start, and starts again in the ways that install.md tells.
+func TestProgramsOfMovedPrefix(t *testing.T) {
+	testsupport.NothingLeft(t)
+	old := installed(t)
+	program := filepath.Join(t.TempDir(), "hello")
+	run(t, nil, old+"/bin/tpslcc", "-fopenmp", testsupport.Root(t)+"/examples/hello.c", "-o", program)
+	prefix := filepath.Join(t.TempDir(), "moved")
+	require.NoError(t, os.Rename(old, prefix))
+
+	_, stderr, code := testsupport.Run(t, limit, nil, program)
+	assert.Equal(t, 127, code)
+	assert.Contains(t, stderr, "error while loading shared libraries: libtpsl.so.0: cannot open shared object file")
+	job := []string{prefix + "/bin/mpiexec", "-n", "4", "-rpp", "2", program}
+	_, stderr, code = testsupport.Run(t, limit, nil, job...)
+	assert.NotZero(t, code)
+	assert.Contains(t, stderr, "libtpsl.so.0")
+
+	named := slices.Insert(slices.Clone(job), 1, "-genv", "LD_LIBRARY_PATH", prefix+"/lib")
+	assert.Equal(t, 4, strings.Count(run(t, nil, named...), "\n"))
+	require.NoError(t, os.Symlink(prefix, old))
+	assert.Equal(t, 4, strings.Count(run(t, nil, job...), "\n"))
 }
 
 // mpiexec and tpsl tell their version when asked for it. The wrappers do with -v,

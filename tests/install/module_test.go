@@ -30,7 +30,7 @@ func TestModule(t *testing.T) {
 	for _, folder := range []string{prefix + "/share/modulefiles", site} {
 		script := `
 . ` + initialize + `
-unset MANPATH XDG_DATA_DIRS CMAKE_PREFIX_PATH PKG_CONFIG_PATH
+unset MANPATH XDG_DATA_DIRS CMAKE_PREFIX_PATH PKG_CONFIG_PATH MPICC MPICXX MPIFC MPIF77
 module use ` + folder + `
 before=$PATH
 module load tpsl
@@ -38,12 +38,13 @@ type -P mpiexec tpslcc
 man -w tpslcc; echo $MANPATH
 pkg-config --variable=includedir tpsl
 echo $CMAKE_PREFIX_PATH $XDG_DATA_DIRS
+echo $MPICC $MPICXX $MPIFC $MPIF77
 module unload tpsl
-[[ $PATH == $before ]] && echo "$MANPATH $PKG_CONFIG_PATH $CMAKE_PREFIX_PATH"
+[[ $PATH == $before ]] && echo "$MANPATH $PKG_CONFIG_PATH $CMAKE_PREFIX_PATH$MPICC$MPICXX$MPIFC$MPIF77"
 module whatis tpsl 2>&1 | grep -c 'tpsl ` + makeVersion(t) + `: '
 `
 		lines := strings.Split(run(t, []string{"LC_ALL=C.UTF-8"}, "bash", "-c", script), "\n")
-		require.Len(t, lines, 9, lines)
+		require.Len(t, lines, 10, lines)
 		assert.Equal(t, []string{
 			prefix + "/bin/mpiexec",
 			prefix + "/bin/tpslcc",
@@ -51,10 +52,31 @@ module whatis tpsl 2>&1 | grep -c 'tpsl ` + makeVersion(t) + `: '
 			prefix + "/share/man:", // and what is searched without the variable
 			prefix + "/lib/pkgconfig/../../include",
 			prefix + " " + prefix + "/share:/usr/local/share:/usr/share",
+			prefix + "/bin/tpslcc " + prefix + "/bin/tpslcxx " + prefix + "/bin/tpslfort " + prefix + "/bin/tpslfort",
 			"  ",
 			"1",
 			"",
 		}, lines)
+	}
+}
+
+// Of another MPI's module and tpsl's one only can be loaded: both have an mpiexec. Whoever loads the second one is told.
+func TestModuleConflicts(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "modulecmd")
+	folder := installed(t) + "/share/modulefiles"
+	for _, other := range []string{"mpich", "openmpi"} {
+		writeFile(t, folder+"/"+other, "#%Module\n")
+		for _, order := range []string{other + " tpsl", "tpsl " + other} {
+			script := ". /usr/share/modules/init/bash\nmodule use " + folder + "\nfor name in " + order + "; do module load $name; done; module -t list 2>&1"
+			stdout, stderr, _ := testsupport.Run(t, limit, nil, "bash", "-c", script)
+			first, _, _ := strings.Cut(order, " ")
+			if first == other { // tpsl's module knows the other one, which may not know tpsl's
+				assert.Contains(t, stderr, "conflict", order)
+				assert.Contains(t, stdout, "\n"+other+"\n")
+				assert.NotContains(t, stdout, "\ntpsl\n")
+			}
+		}
 	}
 }
 

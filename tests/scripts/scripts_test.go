@@ -5,8 +5,11 @@
 package scripts
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -32,4 +35,60 @@ func TestScriptsEndTheirJobsOnly(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, left, name)
 	}
+}
+
+// tools makes a folder with some commands of the machine, and fakes of others, which do nothing but end with a status.
+func tools(t *testing.T, commands []string, fakes map[string]int) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range commands {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(dir, name)))
+	}
+	for name, status := range fakes {
+		script := fmt.Sprintf("#!/bin/sh\nexit %d\n", status)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
+	}
+	return dir
+}
+
+// Where quickstart cannot install what it takes it says what that is, by the names of the distribution.
+func TestQuickstartSaysWhatToInstall(t *testing.T) {
+	testsupport.NothingLeft(t)
+	basic := []string{"bash", "dirname", "env", "id", "sed"}
+	quickstart := filepath.Join(testsupport.Root(t), "scripts", "quickstart")
+	for _, c := range []struct {
+		name  string
+		fakes map[string]int
+		want  string
+	}{
+		{"dnf", map[string]int{"dnf": 0, "gcc": 0}, "quickstart: this is not Debian, and these are missing: gfortran go make. Install them, then run this again:\n" +
+			"    dnf install gcc gcc-gfortran glibc-devel golang make mpich-devel\n    export LD_LIBRARY_PATH=/usr/lib64/mpich/lib\n"},
+		{"zypper", map[string]int{"zypper": 0, "go": 0}, "quickstart: this is not Debian, and these are missing: gcc gfortran make. Install them, then run this again:\n" +
+			"    zypper install gcc gcc-fortran glibc-devel go make mpich-devel\n" +
+			"    export LD_LIBRARY_PATH=/usr/lib64/mpi/gcc/mpich/lib64 TPSL_MPI_INCLUDE=/usr/lib64/mpi/gcc/mpich/include\n"},
+		{"pacman", map[string]int{"pacman": 0}, "quickstart: this is not Debian, and these are missing: gcc gfortran go make. Install them, then run this again:\n" +
+			"    pacman -S gcc gcc-fortran go make, and mpich from the AUR\n    export LD_LIBRARY_PATH=/opt/mpich/lib TPSL_MPI_INCLUDE=/opt/mpich/include\n"},
+		{"another", nil, "quickstart: this is not Debian, and these are missing: gcc gfortran go make. Install them, then run this again:\n" +
+			"    gcc, gfortran, make, Go, and MPICH with its headers: https://www.mpich.org/downloads\n"},
+		{"no network", map[string]int{"apt-get": 100, "dpkg-query": 1, "sudo": 100}, "quickstart: apt-get could not install packages. " +
+			"Without a network, install these by other means, then run this again: ca-certificates gcc gfortran libc6-dev libmpich-dev make\n"},
+		{"no Go", map[string]int{"dnf": 0, "gcc": 0, "gfortran": 0, "make": 0, "go": 1},
+			"quickstart: needs Go " + goVersion(t) + " or newer: install it from https://go.dev/dl and put it in PATH\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, code := testsupport.Run(t, time.Minute, []string{"PATH=" + tools(t, basic, c.fakes)}, quickstart)
+			assert.Equal(t, 1, code)
+			assert.Equal(t, c.want, stderr)
+		})
+	}
+}
+
+// goVersion returns the version of Go that go.mod asks for.
+func goVersion(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(testsupport.Root(t), "go.mod"))
+	require.NoError(t, err)
+	return regexp.MustCompile(`(?m)^go (.*)$`).FindStringSubmatch(string(text))[1]
 }
