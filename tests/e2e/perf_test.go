@@ -39,7 +39,7 @@ func TestPerf(t *testing.T) {
 	}
 	assert.Len(t, threads, 2, "threads with samples in MPI_Type_size")
 	report := run(t, nil, "perf", "report", "-i", data, "--stdio", "--sort", "pid,symbol").succeeded(t)
-	rows := regexp.MustCompile(`(?m)^ +[0-9.]+% +(\d+):\S+ +\[\.\] P?MPI_Type_size *$`).FindAllStringSubmatch(report.stdout, -1)
+	rows := regexp.MustCompile(`(?m)^ +[0-9.]+% +(\d+):\S+ +\[\.\] P?MPI_Type_size\b`).FindAllStringSubmatch(report.stdout, -1)
 	reported := map[string]bool{}
 	for _, row := range rows {
 		reported[row[1]] = true

@@ -255,7 +255,7 @@ func TestProgramsOfMovedPrefix(t *testing.T) {
 	assert.NotZero(t, code)
 	assert.Contains(t, stderr, "libtpsl.so.0")
 
-	named := slices.Insert(slices.Clone(job), 1, "-genv", "LD_LIBRARY_PATH", prefix+"/lib")
+	named := slices.Insert(slices.Clone(job), 1, "-genv", "LD_LIBRARY_PATH", prefix+"/lib:"+prefix+"/lib/tpsl")
 	assert.Equal(t, 4, strings.Count(run(t, nil, named...), "\n"))
 	require.NoError(t, os.Symlink(prefix, old))
 	assert.Equal(t, 4, strings.Count(run(t, nil, job...), "\n"))
