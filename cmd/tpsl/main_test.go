@@ -51,3 +51,19 @@ func TestUnknownCommand(t *testing.T) {
 	assert.Equal(t, exitUsage, code)
 	assert.Equal(t, "tpsl: no command given; try tpsl -h\n", stderr)
 }
+
+// The doctor's verdict is in colour at a terminal, unless NO_COLOR is set.
+func TestColour(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		noColor  string
+		want     bool
+	}{{true, "", true}, {true, "1", false}, {false, "", false}} {
+		t.Setenv("NO_COLOR", c.noColor)
+		var out, err strings.Builder
+		run([]string{"doctor"}, streams{out: &out, err: &err, terminal: c.terminal})
+		assert.Empty(t, err.String())
+		assert.Equal(t, c.want, strings.HasPrefix(out.String(), "\x1b["), "%+v", c)
+		assert.Equal(t, c.want, strings.Contains(out.String(), "\x1b"), "%+v", c)
+	}
+}

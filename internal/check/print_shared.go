@@ -20,8 +20,8 @@ const mostVariables = 20
 
 // sharing says what to do about variables that ranks share.
 const sharing = `A variable that differs between ranks has to be thread-local: _Thread_local in
-C, thread_local in C++, threadprivate in Fortran. Or use private mode, where
-each rank has all of them to itself.
+C, thread_local in C++, threadprivate in Fortran. Or link the program with mpicc
+and run it by mpiexec -tpsl private, where each rank has all of them to itself.
 `
 
 // printVariables writes at most so many of the variables that ranks would share, what to do about them, and why there may
