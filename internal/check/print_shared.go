@@ -28,11 +28,12 @@ and run it by mpiexec -tpsl private, where each rank has all of them to itself.
 // be others.
 func (r Report) printVariables(w io.Writer, most int) {
 	shown := r.Variables[:min(most, len(r.Variables))]
-	if len(shown) > 0 {
+	switch {
+	case len(shown) > 0:
 		r.variableTable(w, shown)
 		fmt.Fprint(w, sharing)
-	} else {
-		fmt.Fprintln(w, "No variables of the program were found that its threads would share.")
+	case len(r.Unseen) == 0:
+		fmt.Fprintln(w, "The threads of a process share no variables of the program.")
 	}
 	if slices.ContainsFunc(shown, func(v Variable) bool { return v.Line == 0 }) {
 		fmt.Fprintln(w, "Compile with -g to see the line of each variable.")

@@ -154,7 +154,12 @@ func TestVariablesOfStripped(t *testing.T) {
 	r := File(stripped)
 	assert.Empty(t, r.Variables)
 	assert.Equal(t, []string{stripped + ": it is stripped, so its static variables cannot be seen: check a file that is not"}, r.Unseen)
-	assert.Contains(t, printed(r, mostVariables), "\nNo variables of the program were found that its threads would share.\n"+r.Unseen[0]+"\n")
+	text := printed(r, mostVariables)
+	assert.Contains(t, text, "\n\n"+r.Unseen[0]+"\n\n")
+	assert.NotContains(t, text, "share no variables", "nobody knows")
+
+	r.Unseen = nil
+	assert.Contains(t, printed(r, mostVariables), "\n\nThe threads of a process share no variables of the program.\n\n")
 }
 
 // Only where threads can be ranks their variables are of interest.
