@@ -35,41 +35,77 @@ func Draw(folder string, found *results.Set, caption string) (drawn []Figure, er
 		if len(panels) == 0 {
 			continue
 		}
-		files := f.render(panels, unit, caption)
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o666); err != nil {
-				return nil, err
-			}
+		if err := write(folder, f.render(panels, unit, caption)); err != nil {
+			return nil, err
 		}
 		drawn = append(drawn, Figure{f.file, f.title})
 	}
 	return drawn, nil
 }
 
-// Sizes of a picture.
+// write writes files into a folder.
+func write(folder string, files map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sizes of a picture. No picture is wider than the column of text in which GitHub shows a README, 830 pixels: it would be
+// made smaller there, and its words with it.
 const (
-	panelWidth  = 4.2 * vg.Inch
+	pageWidth   = 8.5 * vg.Inch
 	panelHeight = 3.1 * vg.Inch
-	legendWidth = 2.6 * vg.Inch
+	besideWidth = 2.6 * vg.Inch // of a legend beside a single panel
+	entryHeight = 0.22 * vg.Inch
 	labelWidth  = 0.38 * vg.Inch
 	titleHeight = 0.4 * vg.Inch
 	footHeight  = 0.25 * vg.Inch
-	perRow      = 3
+	perRow      = 2 // panels, and entries of a legend below them
 	dotsPerInch = 96
 )
 
+// A layout says where the parts of a picture are.
+type layout struct {
+	columns, rows int       // of panels
+	beside, below vg.Length // what the legend takes to the right of the panels, or below them
+}
+
+func layoutOf(panels []panel) layout {
+	if len(panels) == 1 {
+		return layout{columns: 1, rows: 1, beside: besideWidth}
+	}
+	entries := map[string]bool{}
+	for _, p := range panels {
+		for _, l := range slices.Concat(p.lines, p.limits) {
+			entries[l.key] = true
+		}
+	}
+	return layout{
+		columns: perRow, rows: (len(panels) + perRow - 1) / perRow,
+		below: vg.Length((len(entries)+perRow-1)/perRow) * entryHeight,
+	}
+}
+
 // render returns the picture's files by name.
 func (f figure) render(panels []panel, unit, caption string) map[string][]byte {
-	columns := min(len(panels), perRow)
-	rows := (len(panels) + columns - 1) / columns
-	width := labelWidth + vg.Length(columns)*panelWidth + legendWidth
-	height := vg.Length(rows)*panelHeight + titleHeight + footHeight
+	l := layoutOf(panels)
+	height := vg.Length(l.rows)*panelHeight + titleHeight + l.below + footHeight
+	return files(f.file, height, func(c draw.Canvas) { f.paint(c, panels, l, unit, caption) })
+}
 
-	svg := vgsvg.NewWith(vgsvg.UseWH(width, height))
-	f.paint(draw.New(svg), panels, columns, rows, unit, caption)
-	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
-	f.paint(draw.New(png), panels, columns, rows, unit, caption)
-	return map[string][]byte{f.file + ".svg": tidy(written(svg)), f.file + ".png": written(png)}
+// files returns a picture of this height as SVG and PNG, by name.
+func files(name string, height vg.Length, paint func(draw.Canvas)) map[string][]byte {
+	svg := vgsvg.NewWith(vgsvg.UseWH(pageWidth, height))
+	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(pageWidth, height), vgimg.UseDPI(dotsPerInch))}
+	for _, canvas := range []vg.CanvasSizer{svg, png} {
+		c := draw.New(canvas)
+		c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+		paint(c)
+	}
+	return map[string][]byte{name + ".svg": tidy(written(svg)), name + ".png": written(png)}
 }
 
 // written returns what a canvas writes, which has no error to give.
@@ -89,43 +125,47 @@ func tidy(svg []byte) []byte {
 }
 
 // paint draws the figure on a canvas.
-func (f figure) paint(c draw.Canvas, panels []panel, columns, rows int, unit, caption string) {
-	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	f.write(c, rows, unit, caption)
-	area := draw.Crop(c, labelWidth, -legendWidth, footHeight, -titleHeight)
-	tiles := draw.Tiles{Cols: columns, Rows: rows, PadX: 6, PadY: 4}
-	used := map[string]style{}
-	legend := plot.NewLegend()
-	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, 4, 24
-	legend.TextStyle.Font.Size = 11
-	axes := f.axes(panels)
-	shown := map[string]bool{}
+func (f figure) paint(c draw.Canvas, panels []panel, l layout, unit, caption string) {
+	writeAround(c, f.title, caption)
+	f.writeUnit(c, l, unit)
+	area := draw.Crop(c, labelWidth, -l.beside, footHeight+l.below, -titleHeight)
+	tiles := draw.Tiles{Cols: l.columns, Rows: l.rows, PadX: 6, PadY: 4}
+	var named legend
+	used, axes := map[string]style{}, f.axes(panels)
 	for i, p := range panels {
 		diagram := f.diagram(p, axes)
-		addLines(diagram, &legend, p, axes, used, shown)
-		diagram.Draw(tiles.At(area, i%columns, i/columns))
+		named.addLines(diagram, p, axes, used)
+		diagram.Draw(tiles.At(area, i%l.columns, i/l.columns))
 	}
-	legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-legendWidth+8, 0, footHeight, -titleHeight-8))
+	if l.beside > 0 {
+		named.draw(draw.Crop(c, c.Max.X-c.Min.X-l.beside+8, 0, footHeight, -titleHeight-8), 1)
+		return
+	}
+	named.draw(draw.Crop(c, labelWidth, 0, footHeight, l.below+footHeight-(c.Max.Y-c.Min.Y)), perRow)
 }
 
-// write writes what stands around the panels. A label of the y axis of gonum's
-// own takes half of a logarithmic diagram's height: its middle is the values'.
-func (f figure) write(c draw.Canvas, rows int, unit, caption string) {
+// writeAround writes a title above a picture and a caption below it.
+func writeAround(c draw.Canvas, title, caption string) {
 	text := plot.New().Title.TextStyle
 	text.Font.Size = 15
 	text.XAlign, text.YAlign = draw.XLeft, draw.YTop
-	c.FillText(text, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 6}, f.title)
+	c.FillText(text, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 6}, title)
 	text.Font.Size, text.YAlign = 9, draw.YBottom
 	c.FillText(text, vg.Point{X: c.Min.X + 8, Y: c.Min.Y + 4}, caption)
+}
 
+// writeUnit writes the label of the y axes. One of gonum's own takes half of a logarithmic diagram's height: its middle is
+// the values'.
+func (f figure) writeUnit(c draw.Canvas, l layout, unit string) {
 	label := f.yTitle
 	if label == "" {
 		label = word(unit)
 	}
+	text := plot.New().Title.TextStyle
 	text.Font.Size, text.Rotation = 12, math.Pi/2
 	text.XAlign, text.YAlign = draw.XCenter, draw.YTop
-	for row := range rows {
-		middle := c.Min.Y + footHeight + (vg.Length(row)+0.55)*panelHeight
+	for row := range l.rows {
+		middle := c.Min.Y + footHeight + l.below + (vg.Length(row)+0.55)*panelHeight
 		c.FillText(text, vg.Point{X: c.Min.X + 6, Y: middle}, label)
 	}
 }
@@ -179,29 +219,55 @@ func (f figure) diagram(p panel, a axes) *plot.Plot {
 	return d
 }
 
-// addLines adds a panel's lines to its diagram and, the first time, to the legend.
-func addLines(d *plot.Plot, legend *plot.Legend, p panel, a axes, used map[string]style, shown map[string]bool) {
+// A legend names what the panels show: lines first, then limits.
+type legend struct{ lines, limits []entry }
+
+type entry struct {
+	key, label string
+	marks      []plot.Thumbnailer
+}
+
+// add adds an entry, unless there is one with its key.
+func add(to []entry, e entry) []entry {
+	if slices.ContainsFunc(to, func(other entry) bool { return other.key == e.key }) {
+		return to
+	}
+	return append(to, e)
+}
+
+// draw draws the legend in so many columns.
+func (g legend) draw(c draw.Canvas, columns int) {
+	entries := slices.Concat(g.lines, g.limits)
+	width := (c.Max.X - c.Min.X) / vg.Length(columns)
+	inColumn := (len(entries) + columns - 1) / columns
+	for n, part := range slices.Collect(slices.Chunk(entries, max(1, inColumn))) {
+		column := plot.NewLegend()
+		column.Top, column.Left, column.Padding, column.ThumbnailWidth = true, true, 4, 24
+		column.TextStyle.Font.Size = 11
+		for _, e := range part {
+			column.Add(e.label, e.marks...)
+		}
+		column.Draw(draw.Crop(c, vg.Length(n)*width, vg.Length(n+1)*width-(c.Max.X-c.Min.X), 0, 0))
+	}
+}
+
+// addLines adds a panel's lines to its diagram and to the legend.
+func (g *legend) addLines(d *plot.Plot, p panel, a axes, used map[string]style) {
 	for _, l := range p.limits {
 		path := &plotter.Line{XYs: l.places(a), LineStyle: lineStyle(limits, 1.5, 6, 4)}
 		d.Add(path)
-		if !shown[l.key] {
-			shown[l.key] = true
-			defer legend.Add(l.label, path)
-		}
+		g.limits = add(g.limits, entry{l.key, l.label, []plot.Thumbnailer{path}})
 	}
 	for _, l := range p.lines {
 		s := styleOf(l.key, used)
-		path := &plotter.Line{XYs: l.places(a), LineStyle: lineStyle(s.color, 1.8)}
+		path := &plotter.Line{XYs: l.places(a), LineStyle: lineStyle(s.color, 1.8, s.dashes()...)}
 		marks := &plotter.Scatter{XYs: path.XYs, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 3, Shape: s.glyph}}
 		bars := &plotter.YErrorBars{XYs: path.XYs, LineStyle: lineStyle(s.color, 0.8), CapWidth: 4}
 		for _, q := range l.points {
 			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.y - q.low, q.high - q.y})
 		}
 		d.Add(bars, path, marks)
-		if !shown[l.key] {
-			shown[l.key] = true
-			legend.Add(l.label, path, marks)
-		}
+		g.lines = add(g.lines, entry{l.key, l.label, []plot.Thumbnailer{path, marks}})
 	}
 }
 

@@ -5,6 +5,7 @@ package plots
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -36,6 +37,12 @@ func TestDraw(t *testing.T) {
 	again, err := Draw(second, set, "Some CPU")
 	require.NoError(t, err)
 	assert.Equal(t, drawn, again)
+	for folder := range map[string]bool{first: true, second: true} {
+		there, err := Ratios(folder, set, "Some CPU")
+		require.NoError(t, err)
+		assert.True(t, there)
+	}
+	drawn = append(drawn, Figure{File: "ratios"})
 	var files []string
 	for _, f := range drawn {
 		files = append(files, f.File)
@@ -48,7 +55,7 @@ func TestDraw(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"latency", "latency-pairs", "rate", "rate-pairs", "bandwidth", "bandwidth-both-ways", "halo-xz", "halo-yz",
-		"collectives", "overlap", "startup", "memory", "latency-modes-threads", "rate-modes-threads", "bandwidth-modes-threads"}, files)
+		"collectives", "overlap", "startup", "memory", "latency-modes-threads", "rate-modes-threads", "bandwidth-modes-threads", "ratios"}, files)
 
 	svg, err := os.ReadFile(filepath.Join(first, "latency.svg"))
 	require.NoError(t, err)
@@ -61,6 +68,7 @@ func TestDraw(t *testing.T) {
 	image, err := png.Decode(bytes.NewReader(picture))
 	require.NoError(t, err)
 	assert.Greater(t, image.Bounds().Dx(), image.Bounds().Dy())
+	assert.LessOrEqual(t, image.Bounds().Dx(), 830, "as wide as the column of a README at most")
 }
 
 func TestDrawNothing(t *testing.T) {
@@ -166,12 +174,25 @@ func TestPlaces(t *testing.T) {
 	assert.Equal(t, []string{"0.05", "0.1", "0.2", "0.5", "1", "2"}, numbers)
 }
 
+// A colour means the same mode in every figure, and lines of one mode are told apart by glyph and dashes.
 func TestStyles(t *testing.T) {
 	used := map[string]style{}
-	assert.Equal(t, black, styleOf("mode=flat/by=x", used))
-	assert.Equal(t, blue, styleOf("mode=tpsl", used))
-	assert.Equal(t, vermilion, styleOf("mode=flat/by=y", used), "flat's is taken")
-	assert.Equal(t, black, styleOf("mode=flat/by=x", used), "as before")
+	flat := styleOf("mode=flat/by=x", used)
+	assert.Equal(t, ofMode["mode=flat"], flat)
+	assert.Equal(t, ofMode["mode=tpsl"], styleOf("mode=tpsl", used))
+	second := styleOf("mode=flat/by=y", used)
+	assert.Equal(t, flat.color, second.color)
+	assert.NotEqual(t, flat.glyph, second.glyph)
+	assert.NotEqual(t, flat.dashes(), second.dashes())
+	assert.Equal(t, flat, styleOf("mode=flat/by=x", used), "as before")
+
+	assert.Equal(t, ofOthers[0], styleOf("matcher=table", used))
+	assert.Equal(t, ofOthers[1], styleOf("matcher=queues", used))
+	for _, other := range ofOthers {
+		for mode, s := range ofMode {
+			assert.NotEqual(t, s.color, other.color, mode)
+		}
+	}
 }
 
 // The engine's figures: its pair stands beside flat ranks, and the rest has figures of its own.
@@ -220,4 +241,41 @@ BenchmarkUTS/tree=T3/threads=2/mates=2/model=global/matcher=table/as=goroutines 
 			assert.Contains(t, string(svg), want)
 		}
 	}
+}
+
+// The ratios have a row for what was measured, in two groups, with a mark for each mode and the line at 1.
+func TestRatios(t *testing.T) {
+	set, err := results.Read(strings.NewReader(`
+BenchmarkBandwidth/mode=flat/between=processes/pairs=1/size=4194304 1 10 GB/s
+BenchmarkBandwidth/mode=tpsl/between=threads/pairs=1/size=4194304 1 40 GB/s
+BenchmarkBandwidth/mode=private/between=threads/pairs=1/size=4194304 1 30 GB/s
+BenchmarkMemory/mode=flat/ranks=16 1 8 MiB/rank
+BenchmarkMemory/mode=tpsl/ranks=16 1 4 MiB/rank
+BenchmarkRate/mode=tpsl/between=processes/pairs=2/size=8 1 4 Mmsg/s
+`))
+	require.NoError(t, err)
+	groups := ratiosOf(set)
+	require.Len(t, groups, 2)
+	require.Len(t, groups[0].rows, 1, "without the base there is no ratio")
+	assert.Equal(t, row{"bandwidth, 4 MiB", []mark{{"mode=tpsl", point{4, 4, 4, 4}}, {"mode=private", point{3, 3, 3, 3}}}}, groups[0].rows[0])
+	require.Len(t, groups[1].rows, 1)
+	assert.Equal(t, []mark{{"mode=tpsl", point{0.5, 0.5, 0.5, 0.5}}}, groups[1].rows[0].marks)
+
+	folder := t.TempDir()
+	there, err := Ratios(folder, set, "Some CPU")
+	require.NoError(t, err)
+	require.True(t, there)
+	svg, err := os.ReadFile(filepath.Join(folder, "ratios.svg"))
+	require.NoError(t, err)
+	for _, want := range []string{">bandwidth, 4 MiB<", ">memory of 16 ranks<", ">more is better<", ">less is better<", ">4<", ">0.5<", ">Some CPU; medians with 95 % intervals<"} {
+		assert.Contains(t, string(svg), want)
+	}
+	for _, mode := range []string{"mode=tpsl", "mode=private"} {
+		c := ofMode[mode].color
+		assert.Contains(t, strings.ToUpper(string(svg)), fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B), mode)
+	}
+
+	there, err = Ratios(folder, &results.Set{}, "")
+	require.NoError(t, err)
+	assert.False(t, there)
 }

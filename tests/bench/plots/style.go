@@ -15,54 +15,82 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A style tells a line from others by colour, by the grey of it, and by glyph.
+// A style tells a line from others: its colour says the mode, in every figure, and glyph and dashes tell lines of one mode
+// apart.
 type style struct {
-	color color.RGBA
-	glyph draw.GlyphDrawer
+	color   color.RGBA
+	glyph   draw.GlyphDrawer
+	variant int // how many lines of the same colour were there before
 }
 
-// From the palette of Okabe and Ito, which colour-blind readers can tell apart,
-// in steps of grey.
-var (
-	black     = style{color.RGBA{0, 0, 0, 255}, draw.SquareGlyph{}}
-	vermilion = style{color.RGBA{213, 94, 0, 255}, draw.TriangleGlyph{}}
-	orange    = style{color.RGBA{230, 159, 0, 255}, draw.PlusGlyph{}}
-	blue      = style{color.RGBA{0, 90, 170, 255}, draw.CircleGlyph{}}
-	sky       = style{color.RGBA{86, 180, 233, 255}, draw.RingGlyph{}}
-	green     = style{color.RGBA{0, 130, 95, 255}, draw.PyramidGlyph{}}
-	purple    = style{color.RGBA{204, 121, 167, 255}, draw.CrossGlyph{}}
-	limits    = color.RGBA{120, 120, 120, 255}
-)
+// The colours of modes are from the palette of Okabe and Ito, which colour-blind readers can tell apart, in steps of grey.
+var ofMode = map[string]style{
+	"mode=flat":        {color.RGBA{0, 0, 0, 255}, draw.SquareGlyph{}, 0},
+	"mode=flat-yields": {color.RGBA{130, 130, 130, 255}, draw.BoxGlyph{}, 0},
+	"mode=tags":        {color.RGBA{213, 94, 0, 255}, draw.TriangleGlyph{}, 0},
+	"mode=threaded":    {color.RGBA{213, 94, 0, 255}, draw.TriangleGlyph{}, 0},
+	"mode=comms":       {color.RGBA{230, 159, 0, 255}, draw.PlusGlyph{}, 0},
+	"mode=tpsl":        {color.RGBA{0, 90, 170, 255}, draw.CircleGlyph{}, 0},
+	"mode=private":     {color.RGBA{86, 180, 233, 255}, draw.RingGlyph{}, 0},
+	"mode=engine":      {color.RGBA{0, 130, 95, 255}, draw.PyramidGlyph{}, 0},
+}
+
+// ofOthers are the colours of lines without a mode, in turn. None of them is a mode's.
+var ofOthers = []style{
+	{color.RGBA{170, 68, 153, 255}, draw.CircleGlyph{}, 0},
+	{color.RGBA{153, 153, 51, 255}, draw.SquareGlyph{}, 0},
+	{color.RGBA{136, 34, 85, 255}, draw.TriangleGlyph{}, 0},
+	{color.RGBA{140, 86, 75, 255}, draw.RingGlyph{}, 0},
+	{color.RGBA{221, 204, 119, 255}, draw.PyramidGlyph{}, 0},
+	{color.RGBA{204, 102, 119, 255}, draw.PlusGlyph{}, 0},
+	{color.RGBA{80, 70, 140, 255}, draw.CrossGlyph{}, 0},
+}
 
 var (
-	ofMode = map[string]style{"mode=flat": black, "mode=tags": vermilion, "mode=threaded": vermilion, "mode=comms": orange,
-		"mode=tpsl": blue, "mode=private": sky, "mode=engine": green}
-	inTurn = []style{black, blue, vermilion, green, sky, orange, purple}
+	limits   = color.RGBA{120, 120, 120, 255}
+	glyphs   = []draw.GlyphDrawer{draw.CrossGlyph{}, draw.RingGlyph{}, draw.PlusGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
+	dashings = [][]vg.Length{nil, {5, 2}, {2, 2}, {8, 2, 2, 2}}
 )
 
-// styleOf returns a line's style: its mode's, unless an earlier line of the figure has that.
+// dashes returns the dashes of a line; the first line of a colour has none.
+func (s style) dashes() []vg.Length { return dashings[s.variant%len(dashings)] }
+
+// styleOf returns a line's style: its mode's, or one of those for lines without a mode. A further line of the same colour in
+// a figure has another glyph, and dashes.
 func styleOf(key string, used map[string]style) style {
 	if s, ok := used[key]; ok {
 		return s
 	}
-	taken := map[style]bool{}
-	for _, s := range used {
-		taken[s] = true
+	s, ofAMode := modeStyle(key)
+	if !ofAMode {
+		others := 0
+		for other := range used {
+			if _, mode := modeStyle(other); !mode {
+				others++
+			}
+		}
+		s = ofOthers[others%len(ofOthers)]
 	}
-	var choice []style
+	for _, other := range used {
+		if other.color == s.color {
+			s.variant++
+		}
+	}
+	if s.variant > 0 {
+		s.glyph = glyphs[(s.variant-1)%len(glyphs)]
+	}
+	used[key] = s
+	return s
+}
+
+// modeStyle returns the style of the mode that a key names.
+func modeStyle(key string) (style, bool) {
 	for part := range strings.SplitSeq(key, "/") {
 		if s, ok := ofMode[part]; ok {
-			choice = append(choice, s)
+			return s, true
 		}
 	}
-	for _, s := range append(choice, inTurn...) {
-		if !taken[s] {
-			used[key] = s
-			return s
-		}
-	}
-	used[key] = inTurn[len(used)%len(inTurn)]
-	return used[key]
+	return style{}, false
 }
 
 // place returns where a value is on the x axis: a step for each doubling, and 0

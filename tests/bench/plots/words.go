@@ -53,7 +53,7 @@ func shorten(panels []panel) {
 }
 
 // order is that of panels and lines with these keys.
-var order = []string{"between=threads", "between=processes", "between=hosts", "between=guests", "mode=flat", "mode=tags", "mode=comms",
+var order = []string{"between=threads", "between=processes", "between=hosts", "between=guests", "mode=flat", "mode=flat-yields", "mode=tags", "mode=comms",
 	"mode=threaded", "mode=tpsl", "mode=private", "mode=engine", "grid=cube", "grid=x", "grid=y", "grid=z"}
 
 // compareKeys orders "mode=flat/by=x" part by part, as order says, then by value.

@@ -27,6 +27,7 @@ var (
 )
 
 // Every summary in docs/results is what the command makes of the raw file beside it, so its verdicts are those of the rule.
+// The README's picture is so, too.
 func TestSummariesAreOfTheirRawFiles(t *testing.T) {
 	t.Chdir(testsupport.Root(t))
 	work, raws := t.TempDir(), map[string][]string{}
@@ -46,6 +47,17 @@ func TestSummariesAreOfTheirRawFiles(t *testing.T) {
 	for _, summary := range glob(t, "docs/results/*/summary.md") {
 		assert.Equal(t, read(t, filepath.Join(work, summary)), read(t, summary), "%s is not of its raw file: make it anew by -plot", summary)
 	}
+	checkLeadPicture(t, work)
+}
+
+var firstPicture = regexp.MustCompile(`!\[[^\]]*\]\(([^)]*)\)`)
+
+// checkLeadPicture compares the first picture of the README with the one that was made anew, of the raw file beside it.
+func checkLeadPicture(t *testing.T, work string) {
+	picture := firstPicture.FindStringSubmatch(read(t, "README.md"))
+	require.NotNil(t, picture)
+	assert.Equal(t, "ratios.svg", filepath.Base(picture[1]))
+	assert.Equal(t, read(t, filepath.Join(work, picture[1])), read(t, picture[1]), "the README's picture is not of its raw file: make it anew by -plot")
 }
 
 // Every figure with a goal in a document's table is one of docs/results, with its interval and verdict, and so is every

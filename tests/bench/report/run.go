@@ -123,6 +123,9 @@ func (m Maker) Write(raw string, stdout io.Writer) (open int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if _, err := plots.Ratios(folder, found, caption(found)); err != nil {
+		return 0, err
+	}
 	goals := m.Goals(found)
 	if err := os.WriteFile(filepath.Join(folder, "summary.md"), []byte(m.summarise(found, goals, drawn)), 0o666); err != nil {
 		return 0, err
