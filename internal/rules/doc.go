@@ -3,7 +3,7 @@
 
 // Package rules checks what the compiler does not: who may import whom, where
 // unsafe and cgo may stand, that each package is documented and each file
-// carries its licence.
+// carries its licence, and that documents name their reader and lead to what exists.
 //
 // A piece is a folder that the design names: loader, hydra, cmd/mpiexec. What a
 // piece may depend on, directly or not, is a list; everything else of this

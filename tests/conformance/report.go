@@ -23,6 +23,8 @@ const reportHead = `<!-- SPDX-FileCopyrightText: The tpsl authors -->
 
 # Conformance: MPICH's own tests in private and in shared mode
 
+*For contributors who want to know how MPICH's own tests end with tpsl.*
+
 Written by ` + "`scripts/conformance`" + ` from its ledgers, [private](results/conformance.tsv) and [shared](results/conformance-shared.tsv);
 do not edit.
 

@@ -12,7 +12,7 @@
 //
 // Programs of testdata/limits show limits of private ranks, and how they differ.
 //
-// A difference is a fault, or a limit that docs/private-mode.md names; no program leaves out what would differ.
+// A difference is a fault, or a limit that docs/flat-programs.md names; no program leaves out what would differ.
 //
 // It holds tests only.
 package posix
