@@ -14,30 +14,31 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// ExitLauncher is the exit code of everything that is not the program's doing.
+// ExitLauncher is mpiexec's exit code when it fails itself, or when the job cannot be run.
 const ExitLauncher = 255
 
-// exitPipe is the exit code of a program that SIGPIPE ended, as shells show it.
+// exitPipe is mpiexec's exit code when nobody reads its stdout: that which a shell shows for a program that SIGPIPE ended.
 const exitPipe = 128 + int(unix.SIGPIPE)
 
-// An Outcome is how a job ended. The first failure decides the code; otherwise its rule makes one code of all.
+// An Outcome is how a job ended. The first failure decides the exit code. Without one, the user's rule makes it of the codes of
+// all processes.
 type Outcome struct {
 	Code  int
 	Lines []string // to be shown on stderr after all output
 	sum   tally
-	final bool // later exits do not change the code
+	final bool // the code is decided: later exits do not change it
 	doubt *doubt
 }
 
-// A doubt is about a decision that ranks made: they may have seen another one die, of whose death we hear later, as it takes
-// another way. The first failure that we hear of is then not the first.
+// A doubt is about a decision that ranks made, such as MPI_Abort. They may have made it because they saw another rank die. The
+// news of that death takes another way and may arrive later. Then the first failure that we hear of was not the first one.
 type doubt struct {
 	world *world
-	ranks []int    // that made it
-	lines []string // what was said before
+	ranks []int    // that made the decision
+	lines []string // those of the outcome before it
 }
 
-// count adds the end of a process to the code, unless that is decided.
+// count adds the end of a process to the exit code, unless the code is decided.
 func (o *Outcome) count(status unix.WaitStatus) {
 	if !o.final {
 		o.sum.add(status)
@@ -45,7 +46,7 @@ func (o *Outcome) count(status unix.WaitStatus) {
 	}
 }
 
-// decide sets the code that later exits do not change. It reports whether nothing had decided before.
+// decide sets the exit code for good. It returns false if it was decided before.
 func (o *Outcome) decide(code int) bool {
 	if o.final {
 		return false
@@ -54,10 +55,11 @@ func (o *Outcome) decide(code int) bool {
 	return true
 }
 
-// doubtful notes which ranks have made the decision.
+// doubtful notes which ranks made the decision, and the lines of the outcome before it.
 func (o *Outcome) doubtful(w *world, ranks []int, lines []string) { o.doubt = &doubt{w, ranks, lines} }
 
-// reopen takes a decision back for a death that explains it: one from outside, of others than those that made it.
+// reopen takes a decision back when other ranks than those that made it turn out to have died from outside: that death explains
+// the decision.
 func (o *Outcome) reopen(w *world, ranks []int) {
 	d := o.doubt
 	if d == nil || d.world == w && slices.ContainsFunc(ranks, func(rank int) bool { return slices.Contains(d.ranks, rank) }) {
@@ -79,7 +81,7 @@ func (o *Outcome) note(text string) { o.Lines = append(o.Lines, "mpiexec: "+text
 func (o *Outcome) unwritten(err error) {
 	if !errors.Is(err, unix.EPIPE) {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err // the path is but Go's name of the stream
+			err = path.Err // its path is only Go's name for the stream
 		}
 		o.fail(fmt.Sprintf("write standard output: %v", err))
 	} else if o.decide(exitPipe) {
@@ -87,11 +89,11 @@ func (o *Outcome) unwritten(err error) {
 	}
 }
 
-// A tally is the exit code so far.
+// A tally makes one exit code of those of all processes.
 type tally struct {
 	rule plan.ExitRule
-	all  unix.WaitStatus // of every process, or-ed: a signal then hides codes
-	code int
+	all  unix.WaitStatus // the statuses of all processes, or-ed; a signal in it hides the exit codes
+	code int             // so far
 }
 
 func (t *tally) add(status unix.WaitStatus) {
@@ -106,7 +108,7 @@ func (t *tally) add(status unix.WaitStatus) {
 	}
 }
 
-// codeOf returns what one process counts under a rule.
+// codeOf returns the exit code that a rule makes of one status.
 func codeOf(rule plan.ExitRule, status unix.WaitStatus) int {
 	switch {
 	case !status.Signaled():

@@ -14,13 +14,13 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// An exitInfo is an Exit with the place it happened.
+// An exitInfo is the end of a process, and where it happened.
 type exitInfo struct {
 	channel.Exit
 	set     plan.RankSet
 	program string
 	host    string
-	group   int // of ranks that started together
+	group   int // number of the world that the process belongs to; 0 is that of the command line
 }
 
 func (e exitInfo) status() unix.WaitStatus { return unix.WaitStatus(e.Status) }
@@ -33,7 +33,7 @@ func (e exitInfo) who() string {
 	return fmt.Sprintf("%s%s (%s on %s)", e.set.Name(), ofGroup(e.group), e.program, e.host)
 }
 
-// ofGroup tells the ranks of a spawned world from those of the command line.
+// ofGroup names the world of spawned ranks in messages. It is empty for the ranks of the command line.
 func ofGroup(group int) string {
 	if group == 0 {
 		return ""
@@ -62,7 +62,7 @@ func (j *Job) aborted(e event) {
 	j.end()
 }
 
-// exited handles the end of a process: a set's, or that of a rank which is one of its own.
+// exited handles the end of a process: of the one that runs a rank set, or in private mode of a rank's own.
 func (j *Job) exited(e event) {
 	info := exitInfo{host: e.link.host.Name, group: e.link.host.Group}
 	if err := e.frame.Value(&info.Exit); err != nil {
@@ -88,7 +88,7 @@ func (j *Job) exited(e event) {
 	case w.refused:
 	case info.Ended:
 		if j.plan.Exit.KeepRunning && !j.ending {
-			w.tellDead(w.endedWith(info)) // its set has ended, the job goes on
+			w.tellDead(w.endedWith(info)) // the whole set has ended, but the job goes on
 		}
 	case info.failure() != "":
 		j.failed(w, info)
@@ -101,7 +101,7 @@ func (j *Job) exited(e event) {
 	}
 }
 
-// check refuses the end of what is not on the host.
+// check returns an error if the host does not have the set or the rank.
 func (e exitInfo) check(sets []plan.RankSet) error {
 	if e.Set < 0 || e.Set >= len(sets) || e.Rank >= 0 && !sets[e.Set].Holds(e.Rank) {
 		return fmt.Errorf("it tells of an end of rank %d in set %d, which are not there", e.Rank, e.Set)
@@ -109,7 +109,7 @@ func (e exitInfo) check(sets []plan.RankSet) error {
 	return nil
 }
 
-// failure says what was wrong with the end of a process, or "".
+// failure says why the end of the process breaks the job. It is empty for a good end.
 func (e exitInfo) failure() string {
 	status := e.status()
 	switch {
@@ -126,10 +126,10 @@ func (e exitInfo) failure() string {
 // failed handles a process that broke the job.
 func (j *Job) failed(w *world, info exitInfo) {
 	if j.grace != nil {
-		return // it was asked to end
+		return // mpiexec has asked it to end
 	}
 	if info.Running {
-		info.Status = 1 << 8 // that of an exit with 1
+		info.Status = 1 << 8 // the wait status of exit code 1
 	}
 	j.failures = append(j.failures, info)
 	if info.status().Signaled() {
@@ -153,12 +153,12 @@ func (j *Job) failed(w *world, info exitInfo) {
 	j.end()
 }
 
-// endedWith returns the ranks of a process that did not end before their set did.
+// endedWith returns the ranks of a process that ended because their set did, and not before.
 func (w *world) endedWith(info exitInfo) []int {
 	return slices.DeleteFunc(slices.Clone(info.set.Ranks), func(rank int) bool { return !w.ends[rank].Ended })
 }
 
-// tellDead tells every rank of the world that goes on which ones did not.
+// tellDead tells the ranks of the world that are alive which ones have died.
 func (w *world) tellDead(ranks []int) {
 	ranks = slices.DeleteFunc(slices.Clone(ranks), func(rank int) bool { return slices.Contains(w.dead, rank) })
 	if len(ranks) == 0 {
@@ -170,7 +170,8 @@ func (w *world) tellDead(ranks []int) {
 	}
 }
 
-// endIfStuck ends the job when one process is gone without MPI_Init while another waits for it in a barrier.
+// endIfStuck ends the job when one process has ended without MPI_Init while others use PMI: they would wait for it in a barrier
+// for ever.
 func (j *Job) endIfStuck(w *world) {
 	if !w.pmiUsed || len(w.idle) == 0 {
 		return
@@ -193,10 +194,10 @@ type end struct {
 	after time.Duration // since the job began
 }
 
-// ends has the end of every rank that is known.
+// ends are the ends of ranks, as far as they are known.
 type ends map[int]end
 
-// add enters the end of a process for all of its ranks, but for those that were processes of their own.
+// add enters the end of a process for all of its ranks. A rank that had a process of its own keeps the end of that one.
 func (e ends) add(info exitInfo, after time.Duration) {
 	for _, rank := range info.set.Ranks {
 		if _, known := e[rank]; !known {

@@ -35,24 +35,24 @@ type Job struct {
 	events       chan event
 	children     *launch.Children
 	worlds       []*world     // the first is that of the command line
-	linking      sync.Mutex   // guards the growth of proxies, which the goroutines of children read
+	linking      sync.Mutex   // guards proxies, which grows while goroutines of children read it
 	proxies      []*proxyLink // by ID, those of all worlds
-	open         int          // proxies that are not done
+	open         int          // number of proxies that are not done
 	outcome      Outcome
 	began        time.Time
-	lostProxy    bool // a proxy could not clean up
-	ending       bool
-	forced       bool             // the end does not wait for output
-	grace        <-chan time.Time // the ranks' time to end by themselves is over; nil when they have none
-	expired      <-chan time.Time // the end of the job takes too long
-	interrupted  bool             // a first SIGINT was forwarded
-	asked        time.Time        // when a first SIGTERM was forwarded
-	overdue      <-chan time.Time // the ranks' time to end after a second one is over
+	lostProxy    bool             // a proxy died, so mpiexec removes what its ranks left behind
+	ending       bool             // the proxies have the order to end their ranks
+	forced       bool             // the job ends without waiting until its output is read
+	grace        <-chan time.Time // fires when ranks have had enough time to end after SIGTERM; nil if they have no such time
+	expired      <-chan time.Time // fires when the end of the job has taken too long
+	interrupted  bool             // a first SIGINT was passed on to the ranks
+	asked        time.Time        // when a first SIGTERM was passed on to the ranks
+	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
 	meetings     map[string]*meeting
-	failures     []exitInfo // processes that broke the job, in the order in which that was heard of
-	lastLines    []string   // last lines on stderr of the first of these
+	failures     []exitInfo // processes that broke the job, in the order in which mpiexec heard of them
+	lastLines    []string   // what the first of them last wrote to stderr
 	explanations explanations
-	crash        int // index of the first of these that a signal killed, or -1; not when something else had ended the job
+	crash        int // index in failures of the crash that ended the job, or -1
 	reportFile   *os.File
 }
 
@@ -61,7 +61,7 @@ type event struct {
 	link      *proxyLink
 	frame     channel.Frame
 	loss      *channel.Loss   // the proxy is gone
-	placement *plan.Placement // the proxy has made it
+	placement *plan.Placement // the proxy has decided it
 }
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
@@ -74,7 +74,7 @@ func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slo
 	return j
 }
 
-// Run runs the job to its end and leaves nothing of it behind.
+// Run runs the job to its end. It leaves no process and no file of the job behind.
 func (j *Job) Run() Outcome {
 	signals := procs.CatchSignals(procs.AsLauncher)
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
@@ -101,7 +101,7 @@ func (j *Job) Run() Outcome {
 	return j.outcome
 }
 
-// loop acts on what happens until every proxy is done or the job's end takes too long.
+// loop handles events until every proxy is done, or until the end of the job takes too long.
 func (j *Job) loop(signals <-chan os.Signal) {
 	var timeout <-chan time.Time
 	if j.timeout > 0 {
@@ -137,7 +137,7 @@ func (j *Job) loop(signals <-chan os.Signal) {
 				continue
 			}
 			j.outcome.note("the job did not end in time; killed what was left")
-			j.outcome.doubt = nil // who is lost from now on did not die before
+			j.outcome.doubt = nil // a proxy that is killed from now on explains no earlier decision
 			return
 		case <-flushed:
 			j.checkStdout()
@@ -200,7 +200,7 @@ func (j *Job) handle(e event) {
 	}
 }
 
-// lost handles the end of a channel, and with it that of all proxies behind. Only those that were done may go.
+// lost handles the end of a channel. The proxies behind it are lost, but for those that were done.
 func (j *Job) lost(loss channel.Loss) {
 	var hosts []string
 	var ranks []int
@@ -232,10 +232,10 @@ func (j *Job) lost(loss channel.Loss) {
 	j.broken(first.world, -1, loss.Text)
 }
 
-// broken handles a host of a world that cannot run its ranks, or no longer. program is the index of the one at fault, or -1.
+// broken handles a host that cannot run its ranks, or cannot any longer. program is the index of the program at fault, or -1.
 func (j *Job) broken(w *world, program int, text string) {
 	switch {
-	case w.refused: // told already
+	case w.refused: // the user knows already
 	case w.birth != nil:
 		j.refuse(w, program, text)
 	default:

@@ -14,7 +14,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// banner reports a crash in Hydra's words, which scripts search for, with what Hydra leaves out.
+// banner reports a crash. Scripts search for Hydra's words, so the banner has them all, and adds what Hydra does not say.
 func (j *Job) banner(info exitInfo) []string {
 	signal := info.status().Signal()
 	rule := strings.Repeat("=", 83)
@@ -37,7 +37,7 @@ func (j *Job) banner(info exitInfo) []string {
 	})
 }
 
-// details are the lines that not every crash has.
+// details returns the lines of the banner that not every crash has.
 func (j *Job) details(info exitInfo) (lines []string) {
 	if info.OutOfMemory {
 		lines = append(lines, "=   OUT OF MEMORY: the kernel killed it at the memory limit of its cgroup")
@@ -50,7 +50,7 @@ func (j *Job) details(info exitInfo) (lines []string) {
 	if len(later) > most {
 		lines = append(lines, fmt.Sprintf("=   THEN FAILED: %d more", len(later)-most))
 	}
-	// They are repeated where other output, or a file, stands between them and this.
+	// The last lines are repeated if other output may stand between them and the banner, or if they went to a file.
 	apart := j.plan.Size > len(info.set.Ranks) || j.plan.Hosts[0].Stdio.ErrFile != ""
 	if j.crash == 0 && apart && len(j.lastLines) > 0 {
 		lines = append(lines, "=   ITS LAST LINES ON STDERR:")
@@ -61,7 +61,7 @@ func (j *Job) details(info exitInfo) (lines []string) {
 	return lines
 }
 
-// keepTail takes the last lines on stderr of a host's first failure, if that is the job's.
+// keepTail keeps the last lines on stderr of a host's first failure if it is the first one of the job.
 func (j *Job) keepTail(e event) {
 	var tail channel.Tail
 	if err := e.frame.Value(&tail); err != nil {
@@ -97,7 +97,7 @@ func coreText(info exitInfo) string {
 	return ", core dumped to " + info.Core
 }
 
-// signalText names a signal as strsignal(3) does, as far as Go's names differ from it.
+// signalText names a signal as strsignal(3) does: Go's names differ in the first letter.
 func signalText(signal unix.Signal) string {
 	text := signal.String()
 	return strings.ToUpper(text[:1]) + text[1:]
@@ -117,7 +117,7 @@ func (e exitInfo) text() string {
 	return fmt.Sprintf("exit code %d", status.ExitStatus())
 }
 
-// exitCodes tells how every rank ended, a line for those of a host that ended alike.
+// exitCodes returns how every rank ended: one line for the ranks of a host that ended alike.
 func (j *Job) exitCodes() (lines []string) {
 	for _, w := range j.worlds {
 		for _, link := range w.links {
@@ -146,7 +146,8 @@ func (w *world) exitCodes(host plan.Host) (lines []string) {
 	return lines
 }
 
-// explanations are what hosts know of why their ranks have failed. What is wrong on one host is often wrong on all.
+// explanations are what hosts know about why their ranks have failed. They are kept by their text, because the same thing is
+// often wrong on many hosts.
 type explanations []explanation
 
 type explanation struct {

@@ -9,8 +9,8 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// The symbols by which parallel debuggers find the processes of a job: "The MPIR Process Acquisition Interface", version
-// 1.1, of the MPI Forum. They are C's int, and the table an array of C structures.
+// Parallel debuggers find the processes of a job by these symbols ("The MPIR Process Acquisition Interface", version 1.1, of the
+// MPI Forum). They have C's types: int, and an array of structures.
 
 // mpirSpawned is the value of MPIR_debug_state that says that the table is filled.
 const mpirSpawned = 1
@@ -44,8 +44,8 @@ func mpirBreakpoint() {}
 // cString returns a C string of Go's memory.
 func cString(s string) *byte { return &append([]byte(s), 0)[0] }
 
-// showProcesses fills the table with the processes of all ranks of the command line, in rank order, when all run: for a
-// debugger that has started mpiexec or will attach to it.
+// showProcesses fills the table with the processes of the ranks of the command line, in rank order, as soon as all of them run. A
+// debugger that has started mpiexec, or attaches to it, reads the table.
 func (w *world) showProcesses() {
 	waiting := func(link *proxyLink) bool { return len(link.pids) < len(link.placement.Sets) }
 	if w.index > 0 || slices.ContainsFunc(w.links, waiting) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// What ranks that are served by PMIx need of the other hosts, beyond barriers and names.
+// This file has what ranks that are served by PMIx need of other hosts, beyond barriers and names.
 
 // layout tells a proxy that serves PMIx where all ranks of a world are.
 func (j *Job) layout(e event) {
@@ -23,7 +23,7 @@ func (j *Job) layout(e event) {
 		return
 	}
 	w := j.worldOf(layout.Space)
-	if w == nil { // a rank wants to meet them
+	if w == nil { // a rank has named a key-value space that nobody has
 		layout.Error = errNoWorld.Error()
 		e.link.conn.Answer(e.frame.Index, layout)
 		return
@@ -55,7 +55,8 @@ func (j *Job) worldOf(space string) *world {
 	return j.worlds[i]
 }
 
-// agree ends a job where ranks of some hosts are served by PMIx and those of others by PMI: they would wait for each other.
+// agree ends a job in which ranks of some hosts are served by PMIx and those of others by PMI: they would wait for each other for
+// ever.
 func (j *Job) agree(w *world) {
 	which := func(pmix bool) int {
 		return slices.IndexFunc(w.links, func(link *proxyLink) bool { return link.pmix == pmix && (pmix || link.pids != nil) })
@@ -66,7 +67,7 @@ func (j *Job) agree(w *world) {
 	}
 }
 
-// askRank passes a question about a rank on to the proxy of its host, as soon as that is known to serve PMIx.
+// askRank passes a question about a rank on to the proxy of its host, as soon as it is known whether that proxy serves PMIx.
 func (j *Job) askRank(e event) {
 	var query channel.Modex
 	if err := e.frame.Value(&query); err != nil {
@@ -85,7 +86,7 @@ func (j *Job) askRank(e event) {
 	}
 }
 
-// askAgain passes on the questions that came too early for a proxy.
+// askAgain passes on the questions that came before it was known whether the proxy serves PMIx.
 func (j *Job) askAgain(link *proxyLink) {
 	asked := link.asked
 	link.asked = nil
@@ -108,7 +109,7 @@ func (j *Job) linkOf(space string, rank int) *proxyLink {
 	return nil
 }
 
-// tellRank brings the answer to askRank to the proxy that has asked.
+// tellRank passes the answer to a question on to the proxy that has asked.
 func (j *Job) tellRank(e event) {
 	var reply channel.Modex
 	if err := e.frame.Value(&reply); err != nil {
@@ -120,15 +121,15 @@ func (j *Job) tellRank(e event) {
 	}
 }
 
-// A meeting is a barrier of ranks of several worlds, which has no place in the tree of either. Its name is TAG, a space and
-// the ranks of each world: "SPACE:0,1;SPACE:*".
+// A meeting is a barrier of ranks of several worlds, so it belongs to the tree of barriers of none. Its name is a tag, a blank,
+// and the ranks of each world: "SPACE:0,1;SPACE:*".
 type meeting struct {
 	want, got int
 	puts      []pmi.Entry
-	arrived   []channel.Frame // of requests, by proxy and index
+	arrived   []channel.Frame // the requests to answer
 }
 
-// meet notes that ranks of a host have come to a meeting. All are answered when all are there.
+// meet enters ranks of a host into a meeting. All hosts are answered when all ranks have come.
 func (j *Job) meet(e event) {
 	arrival, err := pmi.ParseArrival(e.frame.Body)
 	var want int
@@ -157,7 +158,7 @@ func (j *Job) meet(e event) {
 	}
 }
 
-// invited counts who is to come to a meeting.
+// invited counts the ranks that are to come to a meeting.
 func (j *Job) invited(name string) (count int, err error) {
 	_, who, _ := strings.Cut(name, " ")
 	for part := range strings.SplitSeq(who, ";") {

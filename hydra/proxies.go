@@ -13,21 +13,20 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// A proxyLink is the job's end of one proxy.
+// A proxyLink is what the job knows of one proxy, and its connection to it.
 type proxyLink struct {
-	world *world
-	host  plan.Host
-	conn  *channel.Conn
-	// placement is what the proxy has decided about its ranks by its hardware: as planned, until it tells something else.
-	placement plan.Placement
-	pids      []int           // of the sets, once all of them run
+	world     *world
+	host      plan.Host
+	conn      *channel.Conn
+	placement plan.Placement  // as planned, until the proxy tells what its hardware has decided
+	pids      []int           // of the processes of the rank sets; nil until all of them run
 	pmix      bool            // it serves its ranks by PMIx
-	asked     []event         // questions about its ranks, from before it was known whether it does
-	done      bool            // nothing more will come from it
-	stdin     *channel.Window // nil unless a rank there reads it
+	asked     []event         // questions about its ranks that came before it was known whether it serves PMIx
+	done      bool            // it has sent everything
+	stdin     *channel.Window // nil if none of its ranks reads stdin
 }
 
-// startProxies starts a proxy of the world on each of its hosts. That they run is known when they answer.
+// startProxies starts a proxy on each host of the world. It does not wait: the proxies answer when they run.
 func (j *Job) startProxies(w *world) {
 	var hosts []launch.Host
 	for _, host := range w.plan.Hosts {
@@ -64,7 +63,7 @@ func (j *Job) checkUsers() error {
 	return nil
 }
 
-// addProxy gives a proxy its orders.
+// addProxy sends a proxy its part of the plan and lists it.
 func (j *Job) addProxy(w *world, host plan.Host, conn *channel.Conn) {
 	link := &proxyLink{world: w, host: host, conn: conn, placement: host.AsPlanned()}
 	j.trace(host)
@@ -89,7 +88,7 @@ func (j *Job) proxy(id int) *proxyLink {
 	return j.proxies[id]
 }
 
-// below is what the job hears from its proxies.
+// below receives what the proxies send. Its methods run on goroutines of their connections, not on that of the job.
 type below struct{ *Job }
 
 // Lost implements launch.Events.
@@ -97,11 +96,11 @@ func (j below) Lost(child *launch.Child, loss channel.Loss) {
 	j.events <- event{link: j.proxy(child.Host.ID), loss: &loss}
 }
 
-// Frame serves what needs no decision of the job and passes the rest on as events.
+// Frame serves output, credit, barriers and names at once, and passes the rest on to the job's goroutine as events.
 func (j below) Frame(_ *launch.Child, frame channel.Frame) {
 	link := j.proxy(frame.Proxy)
 	if link == nil {
-		return // of nobody's
+		return // there is no such proxy
 	}
 	switch frame.Kind {
 	case channel.Stdout:
@@ -133,7 +132,8 @@ func (j below) Frame(_ *launch.Child, frame channel.Frame) {
 	}
 }
 
-// placed takes the placement that a proxy has made. Its report goes out here, in front of all output of the host's ranks.
+// placed takes the placement that a proxy has decided. The report in it goes out at once, so that it stands in front of all
+// output of the host's ranks.
 func (j *Job) placed(link *proxyLink, frame channel.Frame) {
 	var placement plan.Placement
 	if err := frame.Value(&placement); err != nil {
@@ -146,13 +146,13 @@ func (j *Job) placed(link *proxyLink, frame channel.Frame) {
 	j.events <- event{link: link, placement: &placement}
 }
 
-// garbled ends the job as a proxy does not speak our language.
+// garbled ends the job because a proxy has sent a frame that cannot be read.
 func (j *Job) garbled(link *proxyLink, err error) {
 	j.outcome.fail(fmt.Sprintf("proxy on %s: %v", link.host.Name, err))
 	j.end()
 }
 
-// barrier lets the ranks that have arrived on a host into a barrier of many hosts.
+// barrier enters the ranks of a host that have arrived into a barrier of several hosts.
 func (j *Job) barrier(link *proxyLink, frame channel.Frame) {
 	arrival, err := pmi.ParseArrival(frame.Body)
 	if err != nil {

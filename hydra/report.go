@@ -69,7 +69,7 @@ type ReportFailure struct {
 	Stderr []string `json:"stderr,omitempty"` // last lines
 }
 
-// openReport empties the report's file before anything runs, so that the end is not when it turns out to be unwritable.
+// openReport makes the report's file before anything runs: an error must not show only at the end of a long job.
 func (j *Job) openReport() (err error) {
 	if j.plan.Exit.Report == "" {
 		return nil
@@ -80,7 +80,7 @@ func (j *Job) openReport() (err error) {
 	return nil
 }
 
-// writeReport writes what is known at the end.
+// writeReport writes the report, at the end of the job.
 func (j *Job) writeReport() {
 	if j.reportFile == nil {
 		return

@@ -16,17 +16,17 @@ import (
 const (
 	// endLimit is how long proxies may take to end the job once that was ordered.
 	endLimit = 10 * time.Second
-	// forcedLimit is the same when the user does not want to wait, output included.
+	// forcedLimit is the same when the user does not want to wait, not even until the output is read.
 	forcedLimit = 3 * time.Second
 	// termGrace is how long ranks may take to end after the SIGTERM that a time-out sends them.
 	termGrace = 2 * time.Second
 	// termLimit is how long ranks may take to end after a second SIGTERM from the user.
 	termLimit = 10 * time.Second
-	// sweepLimit bounds the wait for processes that outlived their proxy.
+	// sweepLimit is how long mpiexec waits for the end of killed processes that outlived their proxy.
 	sweepLimit = 3 * time.Second
 )
 
-// checkStdout tells of a stdout that could not be written when its last line was.
+// checkStdout reports an error of the last write to stdout.
 func (j *Job) checkStdout() {
 	select {
 	case err := <-j.stdout.broken:
@@ -42,13 +42,14 @@ func (j *Job) flush(done chan<- struct{}) {
 	close(done)
 }
 
-// stalled reports whether the end waits for the reader of our output, who may take any time unless the user is in a hurry.
+// stalled reports whether only the reader of our output delays the end. The reader may take any time, unless the user forces
+// the end.
 func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stderr.pending()) }
 
 // force ends the job without waiting for a slow reader of its output.
 func (j *Job) force() {
 	if j.forced {
-		return // being told again makes it no later
+		return // another order does not extend the time
 	}
 	j.grace = nil
 	j.end()
@@ -69,7 +70,7 @@ func (j *Job) end() {
 	j.children.Abandon()
 }
 
-// finish closes the channels, waits for the proxies and ends what is left of those that were killed.
+// finish closes the channels, waits for the proxies, and ends the processes that killed proxies have left behind.
 func (j *Job) finish() {
 	for _, w := range j.worlds {
 		w.gather.Close()
@@ -89,7 +90,7 @@ func (j *Job) finish() {
 	}
 }
 
-// stop ends the proxies and hears what they still say: one that cannot tell it does not end.
+// stop ends the proxies. It takes their last events meanwhile: a proxy that cannot send them does not end.
 func (j *Job) stop() {
 	stopped := make(chan struct{})
 	go func() { j.children.Stop(); close(stopped) }()
@@ -103,7 +104,7 @@ func (j *Job) stop() {
 	}
 }
 
-// conclude tells what is known only now that all has ended.
+// conclude completes the outcome with what is known only when everything has ended.
 func (j *Job) conclude() {
 	if j.crash >= 0 {
 		j.outcome.Lines = append(j.banner(j.failures[j.crash]), j.outcome.Lines...)

@@ -12,10 +12,11 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/procs"
 )
 
 func (j *Job) handleSignal(sig unix.Signal) {
-	if sig == unix.SIGINT && len(plan.Debugged(j.plan.Hosts[0].Tools)) == 0 { // a debugger makes its own use of it
+	if sig == unix.SIGINT && len(plan.Debugged(j.plan.Hosts[0].Tools)) == 0 { // a debugger uses it itself
 		if j.interrupted {
 			j.stderr.line("Ctrl-C caught... cleaning up processes")
 			j.outcome.decide(ExitLauncher)
@@ -27,7 +28,7 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		j.stderr.line("mpiexec: Press Ctrl-C again to force abort")
 	}
 	if j.ranksOver() && slices.Contains(deadly, sig) {
-		j.force() // what is still to end is mpiexec, which may be waiting for a reader
+		j.force() // only mpiexec is still to end; it may be waiting for who reads its output
 		return
 	}
 	j.signal(sig)
@@ -36,25 +37,22 @@ func (j *Job) handleSignal(sig unix.Signal) {
 	}
 }
 
-// broadcast is how long a scheduler may take to signal all processes of a job.
-const broadcast = time.Second
-
-// terminated sets a time to ranks that were asked to end by SIGTERM twice. A scheduler that signals all processes of a job at about
-// the same time asks once, however many of these pass the signal on.
+// terminated limits the time to end of ranks that have got a second SIGTERM. Signals within a short time count as one: a
+// scheduler signals all processes of a job, and several of them pass the signal on.
 func (j *Job) terminated() {
 	switch {
 	case j.asked.IsZero():
 		j.asked = time.Now()
-	case time.Since(j.asked) > broadcast && j.overdue == nil:
+	case time.Since(j.asked) > procs.Broadcast && j.overdue == nil:
 		j.overdue = time.After(termLimit)
 		j.stderr.line(fmt.Sprintf("mpiexec: SIGTERM again: what has not ended in %v is killed", termLimit))
 	}
 }
 
-// deadly lists the signals that end a process which does nothing about them, but for SIGINT, which is counted.
+// deadly lists the signals that end a process by default. SIGINT is not among them because mpiexec counts it.
 var deadly = []unix.Signal{unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP}
 
-// ranksOver reports whether all ranks have ended, or will in any case.
+// ranksOver reports whether all ranks have ended, or have the order to end.
 func (j *Job) ranksOver() bool { return j.ending || j.open == 0 }
 
 // signal has every proxy signal its ranks.

@@ -11,21 +11,21 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// A birth is a spawned world of which not every rank runs yet.
+// A birth is the start of a spawned world, until every rank of it runs.
 type birth struct {
 	parent  *proxyLink
 	id      int // of the request
 	request pmi.SpawnRequest
-	running int // proxies whose ranks do
+	running int // number of proxies whose ranks run
 }
 
 // Codes of the ranks of a world that could not be spawned.
 const (
-	spawnFailed     = 1 // the program cannot run, or its host
-	spawnNotStarted = 2 // as another one cannot
+	spawnFailed     = 1 // its program cannot run, or its host failed
+	spawnNotStarted = 2 // the program of other ranks cannot run
 )
 
-// spawn starts a world at the request of a rank. The reply comes when all its ranks run, or none do.
+// spawn starts a world at the request of a rank. It replies when all ranks of the world run, or when none will.
 func (j *Job) spawn(e event) {
 	b := &birth{parent: e.link, id: e.frame.Index}
 	err := e.frame.Value(&b.request)
@@ -34,7 +34,7 @@ func (j *Job) spawn(e event) {
 		made, err = e.link.world.plan.Spawn(b.request, len(j.worlds), len(j.proxies))
 	}
 	if err != nil {
-		j.stderr.line("mpiexec: spawn: " + err.Error()) // clients of PMIx are given no more than a number
+		j.stderr.line("mpiexec: spawn: " + err.Error()) // a client of PMIx only gets a number
 	} else if j.ending || j.grace != nil {
 		err = pmi.ErrClosed
 	}
@@ -46,7 +46,7 @@ func (j *Job) spawn(e event) {
 	j.addWorld(made).birth = b
 }
 
-// started notes that all ranks of a host run.
+// started notes that all ranks of one more host run.
 func (j *Job) started(w *world) {
 	if w.birth == nil {
 		return
@@ -57,7 +57,7 @@ func (j *Job) started(w *world) {
 	}
 }
 
-// refuse ends what runs of a world that cannot be spawned, and leaves it to the rank that asked what becomes of the job.
+// refuse ends the ranks of a world that cannot be spawned as a whole. The job goes on: the rank that asked decides what to do.
 func (j *Job) refuse(w *world, program int, text string) {
 	j.stderr.line("mpiexec: spawn: " + text)
 	for _, link := range w.links {
@@ -71,7 +71,7 @@ func (b *birth) answer(reply pmi.SpawnReply) {
 	b.parent.conn.Answer(b.id, reply)
 }
 
-// codes returns those of all ranks. Without a program at fault every one failed.
+// codes returns a code for each rank of the request. program is the index of the program at fault, or -1 if all ranks failed.
 func (b *birth) codes(program int) (codes []int) {
 	for i, block := range b.request.Blocks {
 		code := spawnNotStarted

@@ -15,11 +15,11 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
-// A merger writes whole lines from many sources to one stream. A goroutine of its own writes; what waits is bounded by
-// the proxies' windows, which get credit for what was written.
+// A merger writes whole lines from many sources to one stream, on a goroutine of its own. The proxies' windows bound what waits
+// to be written: a proxy gets credit when its output has been written.
 type merger struct {
 	out    io.Writer
-	broken chan error // gets the error after which nothing is written any more
+	broken chan error // gets the first error; nothing is written after it
 
 	mu      sync.Mutex
 	wake    *sync.Cond
@@ -27,12 +27,12 @@ type merger struct {
 	busy    bool
 	failed  bool
 	last    source // the source of an unfinished line
-	partial bool   // the stream stands inside a line
+	partial bool   // what was written last did not end its line
 }
 
 type source struct {
 	link *proxyLink
-	rank int // the first that it is from
+	rank int // the first rank that it is from
 }
 
 type piece struct {
@@ -52,7 +52,7 @@ func (m *merger) write(link *proxyLink, frame channel.Frame) {
 	m.add(piece{source{link, frame.Index}, frame.Kind, frame.Body})
 }
 
-// line writes a line of mpiexec's own.
+// line writes a line that mpiexec has to say itself.
 func (m *merger) line(text string) { m.add(piece{text: []byte(text + "\n")}) }
 
 func (m *merger) add(p piece) {
@@ -95,7 +95,8 @@ func (m *merger) run() {
 	}
 }
 
-// put writes a piece. The unfinished line of another source is ended first, so that two never stand on one line.
+// put writes a piece. If another source has left its line unfinished, that line is ended first: the output of two sources never
+// shares a line.
 func (m *merger) put(p piece) {
 	if p.link != nil {
 		defer p.link.conn.SendCredit(p.kind, len(p.text))
@@ -128,8 +129,8 @@ func (j *Job) stdinReaders() (readers []*proxyLink) {
 	return readers
 }
 
-// feedStdin sends this process's stdin to the proxies whose ranks read it, no further ahead than the slowest of them
-// allows. When nobody reads any more, stdin is closed, so that whoever writes it finds out as in any pipeline.
+// feedStdin sends mpiexec's stdin to the proxies whose ranks read it, at the pace of the slowest. It closes stdin when no rank
+// reads any more, so that the process that writes it gets SIGPIPE as in any pipeline.
 func feedStdin(readers []*proxyLink) {
 	defer func() {
 		for _, link := range readers {
@@ -159,14 +160,15 @@ func feedStdin(readers []*proxyLink) {
 	}
 }
 
-// inBackground reports whether reading stdin would stop the job: it is a terminal that another process group has.
+// inBackground reports whether stdin is a terminal that belongs to another process group: reading it would stop the job
+// (SIGTTIN).
 func inBackground() bool {
 	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
 	return err == nil && group != unix.Getpgrp()
 }
 
-// A patient file waits also where somebody who shares its open file description has made that non-blocking, as ssh does
-// with a terminal.
+// A patient file blocks even if another process has made the open file description that they share non-blocking, as ssh
+// does with a terminal.
 type patient struct{ *os.File }
 
 // Read implements io.Reader.
@@ -190,7 +192,7 @@ func (f patient) Write(b []byte) (n int, err error) {
 	}
 }
 
-// await returns when the next call will not find the file busy, or at times before: what is wrong shows then.
+// await waits until the file can be read or written. It may return early; the next call then finds the error.
 func (f patient) await(event int16) {
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: event}}, -1)
 }

@@ -15,12 +15,12 @@ type world struct {
 	plan    plan.Plan
 	gather  *pmi.Gather
 	links   []*proxyLink
-	pmiUsed bool       // some rank has started a PMI session
-	idle    []exitInfo // exits without PMI while none was known to be in use
-	dead    []int      // ranks that ended while the job goes on
-	birth   *birth     // of a spawned world, until all its ranks run
+	pmiUsed bool       // a rank has started a PMI session
+	idle    []exitInfo // good ends of processes that did not use PMI
+	dead    []int      // ranks that have died while the job goes on
+	birth   *birth     // nil for the world of the command line, and when all ranks run
 	ends    ends
-	refused bool // it could not be spawned: nothing of it counts
+	refused bool // it could not be spawned, so the ends of its ranks do not count
 }
 
 // addWorld makes a world of a plan and starts its proxies.

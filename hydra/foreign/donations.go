@@ -11,16 +11,17 @@ import (
 const (
 	// donationLimit is how long a peer may take to make its donation. A donor does at once.
 	donationLimit = 5 * time.Second
-	// maxSilent bounds the peers of this user that have not made theirs. Further ones wait.
+	// maxSilent is how many peers of this user may be connected that have not made their donation. Further ones wait.
 	maxSilent = 256
 )
 
-// Donations come over a listener, from this user's processes only. One that connects and says nothing holds up nobody else.
+// Donations are what donors give over a listener. Only processes of this user may. One that connects and says nothing does
+// not hold up the others.
 type donations struct {
 	listener *net.UnixListener
 	parts    chan *part
 	over     chan error    // why the listener has ended
-	closed   chan struct{} // nobody takes parts any more
+	closed   chan struct{} // closed when no more parts are taken
 }
 
 func acceptDonations(listener *net.UnixListener) *donations {
@@ -39,7 +40,7 @@ func (d *donations) next() (*part, error) {
 	}
 }
 
-// close lets go of what nobody took. Peers that have said nothing yet go when their time is over.
+// close drops the donations that were not taken. Peers that have said nothing yet are dropped when their time is over.
 func (d *donations) close() {
 	close(d.closed)
 	d.listener.Close()
@@ -70,7 +71,7 @@ func (d *donations) accept() {
 	}
 }
 
-// receive takes a donation. Who dies or is silent in place of it is dropped; the leader's deadline tells who is missing.
+// receive takes a donation. A peer that dies or stays silent is dropped; the leader's deadline shows who is missing.
 func (d *donations) receive(conn *net.UnixConn) {
 	_ = conn.SetReadDeadline(time.Now().Add(donationLimit)) // a socket takes deadlines
 	gift, fds, err := receiveDonation(conn)

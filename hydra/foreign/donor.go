@@ -60,8 +60,8 @@ func (m *Member) findLeader(r Request) (*net.UnixConn, error) {
 		"start all ranks with the same tpsl run -rpp %d", r.PerProcess, r.Wait, r.PerProcess)
 }
 
-// release lets go of the standard streams that the rank has now. The session stays: the launcher, which takes its end for
-// the rank's, is to see that when this process ends as the rank did.
+// release closes the standard streams, which the rank has now. The session stays open: the launcher takes its end for the
+// end of the rank, and is to see it when this process ends as the rank did.
 func (m *Member) release() error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *Member) release() error {
 	return nil
 }
 
-// passSignals sends what this process is told by signals to the leader, a byte each.
+// passSignals sends the number of each signal that this process gets to the leader, in one byte.
 func passSignals(signals <-chan os.Signal, conn *net.UnixConn) {
 	for sig := range signals {
 		if _, err := conn.Write([]byte{byte(sig.(unix.Signal))}); err != nil {
@@ -107,7 +107,7 @@ func (m *Member) await(conn *net.UnixConn) (unix.WaitStatus, error) {
 	}
 }
 
-// leaderDied names the dead, the first of the set, if it has told who is in it.
+// leaderDied says that the leader, the first rank of the set, has died. It names ranks if the leader has told who they are.
 func leaderDied(set string) error {
 	if set == "" {
 		return errors.New("the first of its ranks on this host, which leads them, has died")

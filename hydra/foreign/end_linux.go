@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// describe says what the launcher cannot know: it sees processes end, not their ranks. The end of a rank that is a
-// process of its own it does see.
+// describe says how the set ended, as far as the launcher cannot see it: the launcher sees how processes end, and several
+// ranks share one.
 func (s *set) describe() error {
 	who := "the process of ranks " + ranksOf(s.parts)
 	switch {
@@ -27,10 +27,10 @@ func (s *set) describe() error {
 	return nil
 }
 
-// EndAs ends this process as another one ended, but for a core.
+// EndAs ends this process as another one ended, but without a core.
 func EndAs(status unix.WaitStatus) {
 	if status.Signaled() {
-		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the rank has left the core that matters
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the rank's own process has left the core that matters
 		setDefaultAction(status.Signal())
 		_ = unix.Kill(os.Getpid(), status.Signal())
 		select {} // until it arrives

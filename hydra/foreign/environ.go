@@ -20,7 +20,8 @@ var perRank = []string{
 	"SLURM_PROCID", "SLURM_LOCALID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "UCX_NET_DEVICES",
 }
 
-// settingsOf returns the settings that are to stay with the rank. TPSL_ENV has no place for blanks and semicolons.
+// settingsOf returns the settings that each rank keeps for itself. Values with blanks or semicolons are left out, as
+// TPSL_ENV cannot hold them.
 func settingsOf(env []string) (own []string) {
 	for _, name := range perRank {
 		if value, found := plan.Getenv(env, name); found && !strings.ContainsAny(value, " \t\n;") {

@@ -22,7 +22,7 @@ type part struct {
 	conn *net.UnixConn // to the donor; nil for the leader's own part
 }
 
-// gather collects the parts of the member's set, its own first. The parts that came are returned with an error too.
+// gather collects the parts of the member's set, its own first. With an error it returns the parts that have come.
 func (m *Member) gather(r Request) ([]*part, error) {
 	own, err := m.donation(r)
 	if err != nil {
@@ -69,7 +69,7 @@ func differ(a, b *part) error {
 		"give each program a multiple of -rpp ranks per host", a.Rank, b.Rank, a.Command, b.Command)
 }
 
-// incomplete says who has not come, as the launcher counts on this host: ranks there need not be consecutive.
+// incomplete names those who have not come by their index on this host, as their ranks are not known.
 func (m *Member) incomplete(parts []*part, r Request) error {
 	var missing []string
 	for slot, p := range parts {

@@ -103,8 +103,8 @@ func give(m *Member, r Request) (*net.UnixConn, error) {
 	return conn, donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command()}.send(conn, m.session, 0, 1, 2)
 }
 
-// Another user's process that listens at a name of the set gets nothing, and one that connects first stops nobody. Where the leader
-// listens cannot be known, and taken, before.
+// Another user's process that listens at a name of the set gets nothing, and one that connects first stops nobody. Where
+// the leader listens cannot be known, and taken, before.
 func TestStrangers(t *testing.T) {
 	leader, donor := pairOf(t)
 	before, err := leader.listen(2)

@@ -19,7 +19,7 @@ type Member struct {
 	session    int    // descriptor of the rank's PMI session
 }
 
-// Find tells by the environment which rank this process is; nil: no launcher has started it.
+// Find reads in the environment which rank this process is. It returns nil if no launcher has started it.
 func Find(getenv func(string) string) (*Member, error) {
 	number := func(name string) int { n, _ := strconv.Atoi(getenv(name)); return n }
 	tasks := max(number("SLURM_STEP_NUM_TASKS"), number("OMPI_COMM_WORLD_SIZE"))

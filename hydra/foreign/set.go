@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// settle is how long an ended process's last lines may take where something that outlives it has their pipe open.
+	// settle is how long the last lines of an ended process may take if a process that outlives it has their pipe open.
 	settle = 2 * time.Second
 	// sweepLimit bounds the wait for killed processes.
 	sweepLimit = 3 * time.Second
@@ -27,12 +27,12 @@ const (
 // functions to call.
 type set struct {
 	parts   []*part
-	signals <-chan os.Signal // to the leader
+	signals <-chan os.Signal // that the leader gets
 	events  chan func()
 	began   time.Time
 	process proxy.SetProcess
-	pids    map[int]int           // of ranks that are processes of their own
-	early   map[int][]unix.Signal // for ranks that are yet to have one
+	pids    map[int]int           // in private mode the PID of each rank
+	early   map[int][]unix.Signal // signals for ranks whose process has not started
 	recent  map[unix.Signal]round
 	fault   int // rank whose thread crashed, or -1
 	lost    int // rank whose donor died, or -1
@@ -41,8 +41,8 @@ type set struct {
 	ended     bool // the process was collected
 	status    unix.WaitStatus
 	ends      map[int]unix.WaitStatus // by rank
-	crash     unix.WaitStatus         // of the first rank that is a process of its own and ended by a signal
-	lines     chan struct{}           // closed at the end of what the process says about itself
+	crash     unix.WaitStatus         // in private mode that of the first rank that a signal ended
+	lines     chan struct{}           // closed when the control lines have been read to their end
 }
 
 func newSet(parts []*part) *set {
@@ -86,7 +86,7 @@ func (s *set) follow(process proxy.SetProcess) (unix.WaitStatus, error) {
 	return s.finish()
 }
 
-// finish cleans up and then lets the donors end: at the first that ends badly the launcher may kill this process.
+// finish cleans up, and lets the donors end afterwards: the launcher may kill this process when one of them ends badly.
 func (s *set) finish() (unix.WaitStatus, error) {
 	bad := s.status != 0
 	for _, status := range s.ends {
@@ -107,7 +107,7 @@ func (s *set) finish() (unix.WaitStatus, error) {
 	return s.ends[s.parts[0].Rank], err
 }
 
-// drain reads what the ended process still said of its ranks.
+// drain handles the last events of the process that has ended.
 func (s *set) drain() {
 	for late := time.After(settle); ; {
 		select {
@@ -131,7 +131,7 @@ func (s *set) reap() bool {
 	})
 }
 
-// readControl hears what the set's process tells about itself.
+// readControl passes on the lines that the set's process writes about itself.
 func (s *set) readControl() {
 	defer close(s.lines)
 	if s.process.Control == nil {
@@ -161,11 +161,11 @@ func (s *set) heard(e control.Event) {
 	}
 }
 
-// rankEnded lets the donor of a rank that is a process of its own end like it. A crash is the end of the set: the launcher
-// would kill this process before it could clean up.
+// rankEnded lets the donor of a private rank end as the rank did. A crash ends the whole set first: the launcher would kill
+// this process before it could clean up.
 func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 	if s.crash != 0 && status.Signaled() && status.Signal() == unix.SIGKILL {
-		return // killed with its set: it counts as the one that crashed does
+		return // it was killed with its set, and counts as the rank that crashed
 	}
 	s.ends[rank] = status
 	if status.Signaled() {
@@ -184,7 +184,7 @@ func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 
 func (s *set) kill() { _ = unix.Kill(-s.process.PID, unix.SIGKILL) } // it may have ended meanwhile
 
-// listenTo serves a donor: signals, and its death, which is that of its rank.
+// listenTo takes the signals that a donor passes on. The death of the donor is the death of its rank.
 func (s *set) listenTo(p *part) {
 	message := make([]byte, maxMessage)
 	for {

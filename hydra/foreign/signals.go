@@ -7,18 +7,17 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/procs"
 )
 
-// broadcast is how long a launcher may take to signal all of its processes.
-const broadcast = time.Second
-
-// A round is one signal to all ranks. A process that they share gets it once.
+// A round is a signal that the launcher sends to all ranks. The process that they share gets it once.
 type round struct {
 	since time.Time
 	seen  map[int]bool // ranks
 }
 
-// signalled passes on what a rank's process was sent: to the rank's own process, or to the one of all ranks.
+// signalled passes on a signal that a member has got: to the private rank's process, or to the process of all ranks.
 func (s *set) signalled(rank int, sig unix.Signal) {
 	if s.process.Private {
 		if pid := s.pids[rank]; pid != 0 {
@@ -29,7 +28,7 @@ func (s *set) signalled(rank int, sig unix.Signal) {
 		return
 	}
 	last := s.recent[sig]
-	if last.seen == nil || last.seen[rank] || time.Since(last.since) > broadcast {
+	if last.seen == nil || last.seen[rank] || time.Since(last.since) > procs.Broadcast {
 		last = round{since: time.Now(), seen: map[int]bool{}}
 		kill(s.process.PID, sig)
 	}
@@ -45,7 +44,7 @@ func (s *set) rankStarted(rank, pid int) {
 	delete(s.early, rank)
 }
 
-// kill signals a process group, or the process that is about to lead it. What has ended is signalled in vain.
+// kill signals a process group, or the process that is about to become its leader. It does nothing to what has ended.
 func kill(pid int, sig unix.Signal) {
 	if unix.Kill(-pid, sig) != nil {
 		_ = unix.Kill(pid, sig)

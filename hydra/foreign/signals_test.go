@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy"
 )
 
@@ -91,7 +92,7 @@ func TestRounds(t *testing.T) {
 	expect(t, lines, "usr2")
 	s.signalled(0, unix.SIGUSR1) // to the same rank again
 	expect(t, lines, "usr1")
-	age(unix.SIGUSR2, 2*broadcast)
+	age(unix.SIGUSR2, 2*procs.Broadcast)
 	s.signalled(3, unix.SIGUSR2) // much later
 	expect(t, lines, "usr2")
 	s.signalled(1, unix.SIGTERM)

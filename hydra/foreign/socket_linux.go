@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// network keeps messages apart.
+	// network is a kind of socket that keeps message boundaries.
 	network = "unixpacket"
 	// pause is how long a donor waits at first before it looks again for its leader, and longest how long later on.
 	pause   = 10 * time.Millisecond
 	longest = 160 * time.Millisecond
 	// given is how many descriptors a donation has.
 	given = 4
-	// maxMessage is more than any message takes.
+	// maxMessage is the size of a buffer for any message, in bytes.
 	maxMessage = 16 << 10
 )
 
@@ -47,7 +47,8 @@ func (m *Member) donation(r Request) (donation, error) {
 	return donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
 }
 
-// prefix begins the name of the socket of the member's set. All can work it out, so the name goes on with what nobody can know before.
+// prefix begins the name of the socket of the member's set. All can work it out, so the name goes on with what nobody can
+// know before.
 func (m *Member) prefix(k int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s user %d place %d", m.server, os.Getuid(), m.first(k)))
 	return fmt.Sprintf("@tpsl-set-%x-", sum[:16])
@@ -57,8 +58,8 @@ func (m *Member) listen(k int) (*net.UnixListener, error) {
 	return net.ListenUnix(network, &net.UnixAddr{Net: network, Name: m.prefix(k) + rand.Text()})
 }
 
-// addresses lists the sockets that listen at names of the member's set, as the kernel has them (proc_pid_net(5)): "NUM: REFCOUNT PROTOCOL
-// FLAGS TYPE ST INODE NAME".
+// addresses lists the sockets that listen at names of the member's set, as the kernel has them (proc_pid_net(5)): "NUM:
+// REFCOUNT PROTOCOL FLAGS TYPE ST INODE NAME".
 func (m *Member) addresses(k int) (list []*net.UnixAddr, err error) {
 	const flags, name, listens = 3, 7, "00010000"
 	table, err := os.ReadFile("/proc/self/net/unix")
@@ -80,7 +81,7 @@ func (m *Member) dial(k int) (*net.UnixConn, error) {
 	for _, address := range addresses {
 		conn, err := net.DialUnix(network, nil, address)
 		if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EAGAIN) {
-			continue // it has gone, or many wait there: there is another time
+			continue // the leader is gone, or many wait to connect; the caller tries again
 		}
 		if err != nil {
 			return nil, err

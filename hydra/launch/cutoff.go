@@ -20,8 +20,9 @@ func login() string {
 // Watched reports whether Watch has something to watch: a connection that is the proxy's own, not inherited from who started it.
 func (o Order) Watched() bool { return login() != "" && login() != o.Login }
 
-// Watch calls cut when nothing of the host that started the proxy has been heard for as long as that host bears with silence, while
-// it owes answers to our beats. A process there that is stopped owes none: its kernel answers. It returns when the connection is gone.
+// Watch calls cut when nothing of the host that started the proxy has been heard for as long as that host bears with
+// silence, while it owes answers to our beats. A process there that is stopped owes none: its kernel answers. It returns
+// when the connection is gone.
 func (o Order) Watch(cut func()) {
 	local, remote, ok := ends(login())
 	for ok {

@@ -44,7 +44,7 @@ func (b Binding) String() string {
 	return text
 }
 
-// sameObject has the other names of objects: Hydra's, as hwloc and users write them.
+// sameObject gives our name of an object for the other names that Hydra takes.
 var sameObject = map[string]string{"package": "socket", "numanode": "numa", "eth": "en"}
 
 var (
@@ -77,7 +77,7 @@ func ParseBinding(text string) (Binding, error) {
 		"pci:ADDRESS, gpu, ib, en, hfi, hsn", text)
 }
 
-// ParseMapping reads what ranks go round: the same, but for what is no hardware.
+// ParseMapping reads the objects that ranks go round. It takes what ParseBinding does, but for words that name no hardware.
 func ParseMapping(text string) (Binding, error) {
 	b, err := ParseBinding(text)
 	if err == nil && slices.Contains([]string{"none", "rr", "user"}, b.Object) {
@@ -91,7 +91,7 @@ func countedBinding(object, id, count string) (Binding, error) {
 		object = name
 	}
 	if strings.HasSuffix(object, "dcache") || strings.HasSuffix(object, "ucache") {
-		object = object[:2] + "cache" // one that holds data, alone or with instructions
+		object = object[:2] + "cache" // our name of a cache that holds data, with or without instructions
 	}
 	b := Binding{Object: object, ID: id, Count: 1}
 	if count == "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// Deal gives each of a host's ranks its CPUs. Ranks go round the domains that mapBy names; in each, those that come to it
-// take its objects in turn. Where a rank's objects are more than a domain, they begin at the one that holds it. When all
-// are taken it starts over.
+// Deal gives each of a host's ranks its CPUs. Ranks go round the domains that mapBy names, and the ranks that come to a
+// domain take its objects in turn. If the objects of one rank are more than a domain, they begin at the object that holds
+// the domain. When all objects are taken, dealing starts over.
 func (b Binding) Deal(ranks int, mapBy Binding, m *topology.Machine) ([]topology.Set, error) {
 	if len(m.CPUs) == 0 {
 		return nil, errors.New("no CPU to bind to")
@@ -58,13 +58,13 @@ func (b Binding) Deal(ranks int, mapBy Binding, m *topology.Machine) ([]topology
 	return sets, nil
 }
 
-// A group is some objects in a row.
+// A group is neighbouring objects.
 type group struct {
 	cpus  topology.Set
 	first int // a CPU of the first object
 }
 
-// groups joins count neighbours at a time, and goes round until it would begin at the first one again.
+// groups joins count neighbours at a time. It goes round until a group would begin at the first object again.
 func groups(objects []topology.Set, count int) []group {
 	count = max(1, min(count, len(objects)))
 	var joined []group
@@ -78,7 +78,7 @@ func groups(objects []topology.Set, count int) []group {
 	return joined
 }
 
-// within returns what ranks in a domain take in turn.
+// within returns the groups of objects that ranks in a domain take in turn.
 func (b Binding) within(domain group, objects []topology.Set) []group {
 	inside := slices.DeleteFunc(slices.Clone(objects), func(o topology.Set) bool { return len(o.And(domain.cpus)) < len(o) })
 	if len(inside) > b.Count {
@@ -139,7 +139,7 @@ func (b Binding) devices(m *topology.Machine) []topology.Device {
 	})
 }
 
-// names reports whether a device's name is of the binding's kind: ib0 is of ib, and en has eth0 too.
+// names reports whether the binding means a device: ib means ib0, and en means eth0 too.
 func (b Binding) names(device string) bool {
 	prefixes := []string{b.Object}
 	if b.Object == "en" {

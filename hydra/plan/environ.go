@@ -21,7 +21,7 @@ var identity = []string{
 	"TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
 }
 
-// userKnobs are PMI_ variables that users set for the client library, not an identity.
+// userKnobs are variables that look like an identity but that users set for the PMI client library.
 var userKnobs = []string{"PMI_DEBUG", "PMI_TOTALVIEW", "PMI_VERSION", "PMI_SUBVERSION"}
 
 func isIdentity(name string) bool {
@@ -36,8 +36,8 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// rankEnviron layers a segment's environment: what is inherited, then what is set for all segments, then what is set for this one.
-// The proxy's own settings come last.
+// rankEnviron layers a segment's environment: what is inherited, then what is set for all segments, then what is set for
+// this one. The proxy's own settings come last.
 func rankEnviron(inherited []string, r Request, segment Segment) []string {
 	var env []string
 	for _, setting := range inherited {
@@ -53,9 +53,9 @@ func rankEnviron(inherited []string, r Request, segment Segment) []string {
 	return env
 }
 
-// ForSharedSpace adds to env what all ranks of a job need where some of them share an address space: MPICH then need not
-// try to allocate windows at one address in all ranks, which cannot be. All ranks must have the same value, as the
-// attempts are collective.
+// ForSharedSpace adds to env what all ranks of a job need if some of them share an address space. MPICH tries to allocate
+// windows at the same address in all ranks, which cannot succeed then, so it is told not to try. All ranks must have the
+// same value, as the attempts are collective.
 func ForSharedSpace(env []string) []string {
 	const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
 	if _, set := Getenv(env, symmetricRetries); set {
@@ -69,13 +69,13 @@ func sharesSpace(r Request) bool {
 	return slices.ContainsFunc(r.Segments, func(s Segment) bool { return s.PerProcess > 1 || s.PerObject != "" })
 }
 
-// inherits reports whether ranks get a variable that they are not given.
+// inherits reports whether the segment's ranks get a variable from mpiexec's environment.
 func (s Segment) inherits(name string) bool {
 	return s.Inherit == nil || slices.Contains(s.Inherit, name) || slices.Contains(LoginVariables, name)
 }
 
-// hostVariables are what each launcher sets, or lets differ, on every host. mpiexec's own values would be wrong there, so
-// ranks get those that their proxy finds.
+// hostVariables are, for each launcher, the variables whose values differ from host to host. mpiexec's values would be
+// wrong on other hosts, so ranks get those that their proxy has.
 var hostVariables = map[string][]string{
 	"":      {"DISPLAY"}, // ssh, unless the host is this one
 	"ssh":   {"DISPLAY"},
@@ -103,8 +103,8 @@ func (s Segment) hostEnv(launcher string) []string {
 	return names
 }
 
-// withHostEnv returns the program's environment with the variables that are the host's own, out of environ. What the user has set
-// wins.
+// withHostEnv returns the program's environment and, out of environ, the variables that are the host's own. What the user
+// has set counts more than these.
 func (p Program) withHostEnv(environ []string) []string {
 	own := slices.DeleteFunc(slices.Clone(environ), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
@@ -113,7 +113,7 @@ func (p Program) withHostEnv(environ []string) []string {
 	return SetEnv(own, p.Env...)
 }
 
-// SetEnv returns env with the NAME=VALUE settings, the last one of a name winning.
+// SetEnv returns env with the NAME=VALUE settings added. The last setting of a name counts.
 func SetEnv(env []string, settings ...string) []string {
 	index := make(map[string]int, len(env)+len(settings))
 	merged := make([]string, 0, len(env)+len(settings))

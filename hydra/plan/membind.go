@@ -15,7 +15,7 @@ import (
 // A MemBinding says which NUMA nodes the memory of ranks comes from. The zero value leaves the memory of ranks to the kernel.
 type MemBinding struct {
 	Policy string       // "", none, firsttouch, bind or interleave
-	Nodes  topology.Set // NUMA nodes of bind and interleave; none stands for the nearest ones, or for all
+	Nodes  topology.Set // NUMA nodes; nil stands for the nearest ones of bind, and for all of interleave
 }
 
 // Active reports whether ranks get a policy.
@@ -42,7 +42,7 @@ func ParseMemBinding(text string) (MemBinding, error) {
 	return MemBinding{}, fmt.Errorf("%q is not one of none, firsttouch, bind, bind:NODES, interleave, interleave:NODES", text)
 }
 
-// NodesOf returns the nodes that memory of a process on some CPUs comes from.
+// NodesOf returns the nodes that the memory of a process on these CPUs comes from; nil leaves that to the kernel.
 func (b MemBinding) NodesOf(cpus topology.Set, m *topology.Machine) (topology.Set, error) {
 	var all, near topology.Set
 	for _, node := range m.Nodes {

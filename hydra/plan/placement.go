@@ -13,16 +13,16 @@ import (
 // A Placement is what the hardware of a host decides about its ranks. The host's proxy makes it before it starts them and
 // sends it to the job, which keeps it beside the plan.
 type Placement struct {
-	Sets   []RankSet      // those of the plan, but for sets that were cut by an object of the hardware
-	CPUs   []topology.Set // of each local rank; nil for one that may run on all that the job has, and as a whole where every rank may
-	Bound  bool           // the user has bound the ranks to CPUs: so are their processes
-	Report []string       // lines that tell what each rank has got, where the user wants that
+	Sets   []RankSet      // those of the plan, cut further if a program wants a process for each object of a kind
+	CPUs   []topology.Set // of each local rank; nil if the rank may run on all of the job's. The list is nil if that is so for every rank
+	Bound  bool           // the user has bound the ranks, so their processes are bound too
+	Report []string       // lines that say what each rank has got, if the user wants them
 }
 
-// AsPlanned is the placement where nothing depends on the hardware.
+// AsPlanned is the placement if nothing depends on the hardware.
 func (h Host) AsPlanned() Placement { return Placement{Sets: h.Sets} }
 
-// NeedsHardware reports whether anything depends on it: on big machines it takes long to read.
+// NeedsHardware reports whether the placement depends on the hardware. Reading what that is takes long on big machines.
 func (h Host) NeedsHardware() bool {
 	shares := func(set RankSet) bool { return len(set.Ranks) > 1 }
 	want := h.Hardware
@@ -35,7 +35,8 @@ func (h Host) CutsByObject() bool {
 	return slices.ContainsFunc(h.Programs, func(program Program) bool { return program.PerObject != "" })
 }
 
-// CheckCuts refuses programs that want a process for each object of a kind where ranks are not bound to such objects.
+// CheckCuts returns an error if a program wants a process for each object of a kind but the user wants ranks unbound: the
+// cuts follow the ranks' binding.
 func (h Host) CheckCuts() error {
 	for _, program := range h.Programs {
 		if !h.Hardware.Bind.Active() && program.PerObject != "" && program.PerObject != "node" {
@@ -78,7 +79,7 @@ func (p Placement) ProcessCPUs(set RankSet) topology.Set {
 	return topology.NewSet(slices.Concat(p.CPUsOf(set)...)...)
 }
 
-// Near returns where each of ranks local ranks runs: on CPUs of its own, or on all of the machine's that the job may use.
+// Near returns the CPUs on which each of a number of local ranks runs: its own, or all CPUs of the machine that the job may use.
 func (p Placement) Near(ranks int, m *topology.Machine) []topology.Set {
 	near := slices.Repeat([]topology.Set{m.CPUs}, ranks)
 	for local, cpus := range p.CPUs {
@@ -89,7 +90,7 @@ func (p Placement) Near(ranks int, m *topology.Machine) []topology.Set {
 	return near
 }
 
-// Together lists the ranks of the process that a rank is in, or nil if it is none of the host's.
+// Together lists the ranks that share a process with a rank, itself included. It is nil if the rank is not on the host.
 func (p Placement) Together(rank int) []int {
 	for _, set := range p.Sets {
 		if set.Holds(rank) {

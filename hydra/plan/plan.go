@@ -27,7 +27,7 @@ type Plan struct {
 // A Host is everything that the proxy of one host needs to know; it travels in the launch frame.
 type Host struct {
 	ID        int // of the proxy
-	Group     int // of ranks that started together; 0 is that of the command line
+	Group     int // number of the ranks that started together; 0 is those of the command line
 	Name      string
 	User      string // whom to log in as; "" is the launcher's choice
 	World     pmi.World
@@ -40,9 +40,9 @@ type Host struct {
 	Iface     string // the interface whose address ranks get as their host's name
 	TellName  bool   // ranks get the name of their host
 	Stdio     StdioOptions
-	Dir       string // mpiexec's, in which relative names of output files are
-	Prompt    bool   // send unfinished lines after a pause: someone reads along at a terminal
-	ColourOut bool   // of labels on stdout
+	Dir       string // working directory of mpiexec: names of output files are relative to it
+	Prompt    bool   // stdout is a terminal: an unfinished line is sent after a pause, as it may be a prompt
+	ColourOut bool   // labels on stdout are coloured
 	ColourErr bool
 	Trace     bool
 }
@@ -50,7 +50,7 @@ type Host struct {
 // A Program is what the ranks of one segment run.
 type Program struct {
 	Args       []string
-	Env        []string // complete but for HostEnv and what the proxy adds per set
+	Env        []string // complete, but for HostEnv and for what the proxy adds for each set
 	HostEnv    []string // patterns of variables that are the host's own
 	Wdir       string
 	Path       string // folders where Args[0] is looked for before PATH
@@ -124,12 +124,12 @@ func newWorld(r Request, s Site, ranks rankMap, g rankGroup) pmi.World {
 	}
 }
 
-// universe returns how many ranks there could be; 0 is no known limit.
+// universe returns how many ranks there could be; 0 means that no limit is known.
 func (o PMIOptions) universe(slots int) int {
 	if o.Universe == "SYSTEM" {
 		return slots
 	}
-	n, _ := strconv.Atoi(o.Universe) // INFINITE and none are 0
+	n, _ := strconv.Atoi(o.Universe) // 0 for INFINITE and for ""
 	return n
 }
 

@@ -19,7 +19,7 @@ type rankMap struct {
 	hosts []hosts.Host
 	host  []int // of each rank, as an index in hosts
 	sizes []int // ranks of each segment
-	slots int   // of the hosts that all segments share
+	slots int   // sum over the hosts that all segments share
 }
 
 // mapRanks deals the ranks of all segments out to the hosts.
@@ -98,7 +98,7 @@ func orderHosts(list []hosts.Host, opts HostOptions, s Site) ([]hosts.Host, erro
 	return list, nil
 }
 
-// ownHosts returns a dealer for the hosts that a segment names itself. Those that are new join the list.
+// ownHosts returns a dealer for the hosts that a segment names itself. New hosts are added to the list.
 func (m *rankMap) ownHosts(segment Segment, opts HostOptions, s Site) (*dealer, error) {
 	list, err := hosts.ParseList(segment.Hosts)
 	if err == nil {
@@ -123,7 +123,8 @@ func (m *rankMap) ownHosts(segment Segment, opts HostOptions, s Site) (*dealer, 
 	return own, nil
 }
 
-// mapRanks places the ranks by a list of host numbers, or by a vector that starts over until all have a host.
+// follow places the ranks as the user says: by a list of host numbers, or by a vector, which starts over until all ranks
+// have a host.
 func (m *rankMap) follow(text string) error {
 	list, err := parseRankMap(text, len(m.host))
 	if err == nil && len(list) != len(m.host) {
@@ -139,7 +140,8 @@ func (m *rankMap) follow(text string) error {
 	return nil
 }
 
-// parseRankMap reads 0,1,1,0 or, as often as ranks ranks take, (vector,(FIRST,HOSTS,RANKS),...).
+// parseRankMap reads the host number of each rank: 0,1,1,0 or (vector,(FIRST,HOSTS,RANKS),...). It repeats a vector until
+// there are enough for ranks ranks.
 func parseRankMap(text string, ranks int) ([]int, error) {
 	compact := strings.ReplaceAll(text, " ", "")
 	body, isVector := strings.CutPrefix(compact, "(vector,")
@@ -179,7 +181,7 @@ func parseNumbers(text string) ([]int, error) {
 	return numbers, nil
 }
 
-// RankMap tells which ranks each host has, a line for each.
+// RankMap says which ranks each host has, in one line for each host.
 func (p Plan) RankMap() string {
 	var b strings.Builder
 	for _, host := range p.Hosts {
@@ -188,12 +190,12 @@ func (p Plan) RankMap() string {
 	return b.String()
 }
 
-// A dealer deals ranks out: each host takes as many as it has slots, then it is the next one's turn; after the last host
-// it starts over.
+// A dealer deals ranks out to hosts. Each host takes as many ranks as it has slots, then the next host has its turn. After
+// the last host the first one has its turn again.
 type dealer struct {
 	turns []turn
 	at    int
-	taken int // of the host whose turn it is
+	taken int // ranks that the host at this turn has taken
 }
 
 type turn struct{ host, slots int }
@@ -215,7 +217,7 @@ func (d *dealer) slots() int {
 	return sum
 }
 
-// dropIdle takes hosts without ranks out, and numbers the others anew in the order of the list.
+// dropIdle removes hosts without ranks, and renumbers the others in the order of the list.
 func (m *rankMap) dropIdle() {
 	busy := make([]bool, len(m.hosts))
 	for _, host := range m.host {

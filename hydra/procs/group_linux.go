@@ -36,7 +36,8 @@ type Group struct {
 	pipe   *os.File // whose end tells the keeper that this process is gone
 }
 
-// NewGroup makes a group tpsl_NAME, or returns nil where this process may not or the kernel has no cgroup.kill (before Linux 5.14).
+// NewGroup makes a group tpsl_NAME, or returns nil where this process may not or the kernel has no cgroup.kill (before
+// Linux 5.14).
 func NewGroup(name string) *Group {
 	own := ownCgroup("")
 	if own == "" {

@@ -109,7 +109,8 @@ func parentOf(pid int) (parent int, alive bool) {
 	return parent, err == nil && fields[0] != "Z"
 }
 
-// Dying reports whether a process is about to end by itself or by a SIGKILL that it has got already: it is exiting, a zombie or gone.
+// Dying reports whether a process is about to end by itself or by a SIGKILL that it has got already: it is exiting, a
+// zombie or gone.
 func Dying(pid int) bool {
 	const state, flags = 0, 9 - 3 // fields 3 and 9
 	const exiting = 0x4           // PF_EXITING
@@ -134,7 +135,8 @@ func isPending(pid int, sig unix.Signal) bool {
 	return false
 }
 
-// Birth tells a process from later ones with its pid: ticks between boot and its start. It is empty where /proc hides others' processes.
+// Birth tells a process from later ones with its pid: ticks between boot and its start. It is empty where /proc hides
+// others' processes.
 func Birth(pid int) string {
 	const starttime = 22 - 3
 	if fields := stat(pid); len(fields) > starttime {

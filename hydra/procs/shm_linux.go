@@ -76,8 +76,9 @@ func unusedFiles(since time.Time) map[string]bool {
 	return left
 }
 
-// isUnused reports whether no process has a file open or mapped, in whatever namespace it is: the kernel grants a lease for writing
-// then only (fcntl(2), F_SETLEASE). What it grants for a moment goes with the descriptor. A file is in use where it grants none.
+// isUnused reports whether no process has a file open or mapped, in whatever namespace it is: the kernel grants a lease for
+// writing then only (fcntl(2), F_SETLEASE). What it grants for a moment goes with the descriptor. A file is in use where it
+// grants none.
 func isUnused(path string) bool {
 	for range 5 {
 		if leased(path) {

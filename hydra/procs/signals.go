@@ -6,11 +6,15 @@ package procs
 import (
 	"os"
 	"os/signal"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// forwarded lists the signals that are the job's business, not mpiexec's.
+// Broadcast is how long a launcher or scheduler may take to send one signal to all processes of a job.
+const Broadcast = time.Second
+
+// forwarded lists the signals that are meant for the ranks of a job and not for its launcher.
 var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGHUP, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH,
 }
@@ -18,9 +22,9 @@ var forwarded = []os.Signal{
 // A Role says which signals stay ignored where the parent process had them ignored.
 type Role int
 
-// A launcher catches a signal that was ignored, as Hydra does: a shell without job control starts what stands in front of an & with
-// SIGINT ignored, and the job must end at it all the same. SIGHUP stays ignored (nohup). What another launcher has started is a rank,
-// which ignores what it was given as ignored.
+// A launcher catches a signal that was ignored, as Hydra does: a shell without job control starts what stands in front of
+// an & with SIGINT ignored, and the job must end at it all the same. SIGHUP stays ignored (nohup). What another launcher
+// has started is a rank, which ignores what it was given as ignored.
 const (
 	AsLauncher Role = iota
 	AsRank
@@ -30,8 +34,8 @@ func (r Role) keeps(sig os.Signal) bool {
 	return (r == AsRank || sig == unix.SIGHUP) && signal.Ignored(sig)
 }
 
-// CatchSignals catches SIGINT and what else is passed on to ranks, unless it stays ignored. SIGPIPE is
-// caught so that a write to a closed stdout is an error and ranks still start with the default action.
+// CatchSignals catches SIGINT and the other signals that are passed on to ranks, but for those that stay ignored. It also
+// catches SIGPIPE, so that a write to a closed stdout is an error, and ranks still start with the default action.
 func CatchSignals(role Role) <-chan os.Signal {
 	signals := make(chan os.Signal, 64)
 	for _, sig := range append([]os.Signal{unix.SIGINT}, forwarded...) {

@@ -45,7 +45,7 @@ func (p *proxy) settings(set plan.RankSet, exe executable.Executable, layout des
 	return append(own, exe.Settings()...)
 }
 
-// session returns the settings that tell a set who its ranks are to the PMI server.
+// session returns the variables by which a set's ranks say to the PMI server who they are.
 func (p *proxy) session(set plan.RankSet) []string {
 	if p.port != nil {
 		return []string{"PMI_PORT=" + p.port.listener.Addr().String(), "PMI_ID=" + ranges.List(set.Ranks)}
@@ -53,8 +53,8 @@ func (p *proxy) session(set plan.RankSet) []string {
 	return []string{"PMI_RANK=" + ranges.List(set.Ranks), "PMI_SIZE=" + strconv.Itoa(p.host.World.Size)}
 }
 
-// hostName returns the name or address under which ranks on other hosts find this one: as the user wrote it, unless an
-// interface was asked for.
+// hostName returns the name or address under which ranks on other hosts find this one. It is the name that the user wrote, unless
+// the user asked for an interface.
 func hostName(host plan.Host) (string, error) {
 	switch {
 	case host.Iface != "":

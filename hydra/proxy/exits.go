@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// settle is how long a dead process's PMI sessions and control pipe may take to tell what it last said.
+	// settle is how long mpiexec's news of a process's end waits for what the process last sent over PMI and control pipe.
 	settle = 200 * time.Millisecond
 	// exitDelay is how long a rank may live after closing its PMI session before that counts as its end.
 	exitDelay = 500 * time.Millisecond
-	// exitDelays is how many of them may pass while it is dying, or nobody has told how it died: the machine may be busy.
+	// exitDelays is how many of these delays may pass while the rank is dying: the machine may be busy.
 	exitDelays = 20
 	// setEnd is how long the process of a set may take to end the other ranks when one has died of a signal.
 	setEnd = 2 * time.Second
 )
 
-// reportExit tells mpiexec how a process ended, once its connections have told what they know.
+// reportExit tells mpiexec how a process ended, after everything that the process sent has been read.
 func (p *proxy) reportExit(proc *process) {
 	defer p.running.Done()
 	p.neverConnected(proc)
@@ -49,8 +49,8 @@ func (p *proxy) reportExit(proc *process) {
 	p.conn.SendValue(channel.Exited, exit)
 }
 
-// settled waits until all is read that was said, at most for settle. It counts its own ticks, not time: while this process is
-// stopped, or has no processor, it reads nothing, and there are no ticks.
+// settled waits until everything that was sent has been read, but for settle at most. It counts ticks and not time: while this
+// process is stopped or gets no processor, it reads nothing, and there are no ticks either.
 func settled(read <-chan struct{}) {
 	const count = 20
 	ticks := time.NewTicker(settle / count)
@@ -76,7 +76,7 @@ func (p *proxy) examine(exit *channel.Exit, proc *process, ranks []int) {
 	}
 	if isKill(status) {
 		if kills := procs.OOMKills(); kills > p.oomKills {
-			p.oomKills++ // another victim's end is still to come
+			p.oomKills++ // one kill explains one end; those of other victims are still to come
 			exit.OutOfMemory = true
 		}
 	}
@@ -102,7 +102,8 @@ func (p *proxy) sendLastLines() {
 	}
 }
 
-// otherDied tells the ranks that some have ended while the job goes on, as Hydra does: by a list and SIGUSR1.
+// otherDied tells the ranks, as Hydra does, that others have died while the job goes on: by the key PMI_dead_processes and by
+// SIGUSR1.
 func (p *proxy) otherDied(frame channel.Frame) {
 	var dead []int
 	if frame.Value(&dead) == nil {
@@ -135,7 +136,7 @@ func (p *proxy) Finalized(rank int) {
 func (p *proxy) Aborted(rank, code int, text string) {
 	p.mu.Lock()
 	if p.single != nil {
-		p.single.pid = 0 // it ends itself
+		p.single.pid = 0 // the process ends itself, and is not killed
 	}
 	p.mu.Unlock()
 	p.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
@@ -165,7 +166,7 @@ func (p *proxy) Disconnected(rank int) {
 	}()
 }
 
-// isDying reports whether the process of a rank is about to end, or has.
+// isDying reports whether the process of a rank is ending or has ended.
 func (p *proxy) isDying(proc *process, rank int) bool {
 	p.mu.Lock()
 	pid, isOwn := proc.ranks[rank]
@@ -181,7 +182,7 @@ func (p *proxy) Warned(rank int, text string) {
 	p.conn.Send(channel.Warned, 0, []byte(text))
 }
 
-// readControl hears what a set's process tells about itself.
+// readControl handles the lines that a set's process writes about itself.
 func (p *proxy) readControl(proc *process, lines *os.File) {
 	defer lines.Close()
 	for e := range control.Events(lines, proc.set.Ranks) {
@@ -212,10 +213,10 @@ func (p *proxy) rankStarted(proc *process, rank, pid int) {
 	proc.ranks[rank] = pid
 }
 
-// rankExited tells mpiexec how a rank ended that is a process of its own, once its session has told what it knows.
+// rankExited tells mpiexec how a rank ended that had a process of its own, after everything on its PMI session has been read.
 func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus) {
 	if proc.isOver(rank) {
-		return // told twice
+		return // its end was told before
 	}
 	close(proc.over[rank])
 	settled(proc.left[rank])
@@ -243,8 +244,8 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 	p.conn.SendValue(channel.Exited, exit)
 }
 
-// endSet notes that a rank has died of a signal, which ends its set: it may have held locks of the memory that all share. Their
-// process kills the others, and is killed itself if it does not. Preconditions: p.mu is held.
+// endSet notes that a rank has died of a signal. That ends its whole set, because the rank may have held locks in the memory that
+// all share. The process of the set kills the other ranks; it is killed if it does not. Preconditions: p.mu is held.
 func (p *proxy) endSet(proc *process, rank int) {
 	if proc.dead >= 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 )
 
-// onLaunchThread runs start on a thread that lives as long as the proxy: PR_SET_PDEATHSIG fires when the thread that
-// forked ends, not the process (prctl(2)). The thread's CPU mask is that of the processes it starts.
+// onLaunchThread runs start on a thread that lives as long as the proxy. PR_SET_PDEATHSIG fires when the thread that forked ends,
+// not when its process does (prctl(2)). What the thread starts inherits its CPU mask.
 func onLaunchThread(start func() error) error {
 	done := make(chan error)
 	go func() {
@@ -23,8 +23,8 @@ func onLaunchThread(start func() error) error {
 	return <-done
 }
 
-// forkExec starts the process in a session of its own, with descriptors 0, 1, 2... as given. A script without #! is run by sh, as execvp(3) does.
-// Preconditions: on the launch thread.
+// forkExec starts the process in a session of its own, with descriptors 0, 1, 2... as given. A script without #! is run by
+// sh, as execvp(3) does. Preconditions: on the launch thread.
 func (p *proxy) forkExec(s start, fds []int) (int, error) {
 	attr := &syscall.ProcAttr{
 		Dir: s.dir,
@@ -50,7 +50,7 @@ func (p *proxy) forkExec(s start, fds []int) (int, error) {
 	}
 	p.group.Attributes(attr.Sys)
 	pid, err := execOrScript(s, attr)
-	if err != nil && attr.Sys.UseCgroupFD { // this may be why: rights are odd, or the kernel is before Linux 5.7
+	if err != nil && attr.Sys.UseCgroupFD { // the control group may be why: its rights are odd, or the kernel is older than Linux 5.7
 		attr.Sys.UseCgroupFD = false
 		if pid, err = execOrScript(s, attr); err == nil {
 			p.group.Remove()

@@ -24,7 +24,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// farewell bounds how long a proxy that has nothing left to do waits for mpiexec.
+// farewell is how long a proxy that has nothing left to do waits for mpiexec.
 const farewell = 10 * time.Second
 
 // Wanted reports whether mpiexec's arguments make it a proxy.
@@ -70,9 +70,9 @@ func Main() int {
 	return 0
 }
 
-// streams returns the channel's two, and the descriptor below the first. They differ in a task of srun, whose input is
-// that of all tasks: it has to read that to its end, or what others still get resets the node's connection to srun, and
-// the last output is lost.
+// streams returns the two streams of the channel, and the descriptor below the first one. These differ in a task of srun, whose
+// input is that of all tasks. The task has to read it to its end: input for other tasks that nobody reads resets the node's
+// connection to srun, and the last output is lost.
 func streams() (in io.Reader, out io.WriteCloser, raw *os.File, err error) {
 	raw, down, err := takeStreams()
 	if err != nil || len(os.Args) < 3 {
@@ -82,7 +82,7 @@ func streams() (in io.Reader, out io.WriteCloser, raw *os.File, err error) {
 	return in, out, raw, err
 }
 
-// takeStreams moves the channel away from descriptors 0 and 1, which ranks would otherwise see.
+// takeStreams moves the channel away from descriptors 0 and 1, which ranks would inherit.
 func takeStreams() (in, out *os.File, err error) {
 	var fds [2]int
 	for i := range fds {
@@ -105,7 +105,7 @@ func takeStreams() (in, out *os.File, err error) {
 	return descriptors.Pollable(fds[0]), os.NewFile(uintptr(fds[1]), "channel out"), nil
 }
 
-// relay stands between mpiexec and other proxies, one of them this host's.
+// relay passes frames between mpiexec and other proxies, one of which is this host's.
 func relay(trunk *channel.Trunk, conn *channel.Conn, secret launch.Secret, frame channel.Frame) {
 	err := procs.SetSubreaper()
 	if err == nil {
@@ -157,7 +157,7 @@ func runRanks(trunk *channel.Trunk, conn *channel.Conn, frame channel.Frame) (er
 	return p.run(signals)
 }
 
-// tracer sends the PMI trace to mpiexec, whose stderr is the one that somebody reads.
+// tracer returns what sends the PMI trace to mpiexec, whose stderr the user reads. It is nil if the user wants no trace.
 func (p *proxy) tracer() pmi.Tracer {
 	if !p.host.PMI.Trace {
 		return nil

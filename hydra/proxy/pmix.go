@@ -13,7 +13,8 @@ import (
 	"github.com/tpsl/tpsl/hydra/proxy/pmix"
 )
 
-// startPMIx starts what serves PMIx where the programs need it. Those of one host all do, or none; mpiexec looks after the hosts.
+// startPMIx starts the server of PMIx if the programs need one. Either all programs of a host need it or none does; mpiexec
+// checks the same of the hosts.
 func (p *proxy) startPMIx(starts []start) (err error) {
 	served := func(s start) bool { return s.exe.PMIx }
 	if !slices.ContainsFunc(starts, served) {

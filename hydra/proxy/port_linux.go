@@ -21,12 +21,12 @@ import (
 const (
 	// identifyLimit is how long a peer may take to say which rank it is.
 	identifyLimit = 5 * time.Second
-	// maxUnidentified bounds the peers that have not said so yet.
+	// maxUnidentified is how many peers may be connected that have not said yet which rank they are.
 	maxUnidentified = 256
 )
 
-// A port takes PMI sessions over TCP, from this host alone: it listens on loopback. A peer must belong to our user and name a
-// rank of this host that runs and has no session yet; another one is told nothing and can do nothing.
+// A port takes PMI sessions over TCP. It listens on loopback, so peers are on this host. A peer must belong to our user,
+// and must name a rank of this host that runs and has no session yet. Other peers get no answer.
 type port struct {
 	listener net.Listener
 	server   *pmi.Server
@@ -37,7 +37,7 @@ type port struct {
 	warned   sync.Map // by reason
 }
 
-// openPort opens the port where the user wants one.
+// openPort opens the port if the user wants one.
 func (p *proxy) openPort() error {
 	if !p.host.PMI.Port {
 		return nil
@@ -70,7 +70,7 @@ func (t *port) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors: some may come free
+		if err != nil { // there are no descriptors left; some may come free
 			t.refuse(err)
 			time.Sleep(identifyLimit / 100)
 			continue
@@ -99,7 +99,7 @@ func (t *port) serve(conn net.Conn) {
 	t.left(rank)
 }
 
-// refuse warns once for each reason, as anybody may knock at any time.
+// refuse warns of a peer, once for each reason: anybody may connect at any time.
 func (t *port) refuse(err error) {
 	if net, ok := errors.AsType[net.Error](err); ok && net.Timeout() {
 		err = errSilent
@@ -141,7 +141,8 @@ func (p *proxy) claim(rank int) (appnum int, err error) {
 	return proc.set.Program, nil
 }
 
-// neverConnected ends the wait for the session of a process that has ended without one. It keeps a later peer from being its rank.
+// neverConnected ends the wait for the session of a process that has ended without one. It keeps a later peer from being
+// its rank.
 func (p *proxy) neverConnected(proc *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +152,7 @@ func (p *proxy) neverConnected(proc *process) {
 	}
 }
 
-// listen opens a port of loopback that is free, out of a range LOW:HIGH if one is given.
+// listen opens a free port of the loopback interface, within the range LOW:HIGH if one is given.
 func listen(portRange string) (net.Listener, error) {
 	low, high := 0, 0
 	if portRange != "" {

@@ -34,7 +34,7 @@ type start struct {
 	byTool bool // path is a tool, which starts the program
 }
 
-// writers lists those of a set who have an output of their own: each rank in private mode, else the set.
+// writers lists what has standard streams of its own: in private mode each rank of the set, else the set as a whole.
 func (s start) writers() []plan.RankSet {
 	if !s.exe.IsPrivate() {
 		return []plan.RankSet{s.set}
@@ -53,7 +53,7 @@ func writers(starts []start) (all []plan.RankSet) {
 	return all
 }
 
-// A programError is of one program of the plan, by its index.
+// A programError says why one program of the plan, by its index, cannot run.
 type programError struct {
 	program int
 	error
@@ -195,11 +195,11 @@ func (p *proxy) checkRDMA(starts []start, shares hardware.Shares) error {
 	return nil
 }
 
-// spareDescriptors are for what the proxy opens now and then: the keeper's pipe, files in /proc.
+// spareDescriptors is how many descriptors the proxy opens at times besides: the keeper's pipe, files in /proc.
 const spareDescriptors = 16
 
-// checkDescriptors refuses ranks whose connections are more than the proxy may have open. The Go runtime has raised the soft limit
-// to the hard one, and gives children the soft one back.
+// checkDescriptors refuses ranks that need more descriptors in the proxy than it may have open. The Go runtime has raised
+// the soft limit to the hard one, and gives children the old soft limit.
 func (p *proxy) checkDescriptors(starts []start) error {
 	var limit unix.Rlimit
 	open, err := os.ReadDir("/proc/self/fd")

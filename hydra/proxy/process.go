@@ -21,22 +21,22 @@ type process struct {
 	set   plan.RankSet
 	index int // in the plan
 	pid   int
-	ended chan struct{}         // closed when the process was collected
-	quiet chan struct{}         // closed when its PMI sessions and control pipe have ended too
-	left  map[int]chan struct{} // by rank; closed when its PMI session has ended
-	over  map[int]chan struct{} // by rank; closed when it has, if it was a process of its own
+	ended chan struct{}         // closed when the process has been collected
+	quiet chan struct{}         // closed when its PMI sessions and control pipe have been read to their ends
+	left  map[int]chan struct{} // by rank; closed when the rank's PMI session has ended
+	over  map[int]chan struct{} // by rank; closed when the end of the rank's own process has been told
 
-	library string // the file of its MPI library, if its ranks tell when they have initialised that
+	library string // the file of its MPI library, for messages
 
 	// Guarded by proxy.mu.
 	status      unix.WaitStatus
-	killed      bool
-	initialized []int // ranks
-	finalized   []int
-	faultRank   int
-	ranks       map[int]int // processes of ranks that have one of their own
-	connected   bool        // its rank has come to the PMI port, or is too late
-	rankFailed  bool        // a rank that is a process of its own did
+	killed      bool        // the proxy has ended it
+	initialized []int       // ranks that have started a PMI session
+	finalized   []int       // ranks that have finalized it
+	faultRank   int         // the rank whose thread crashed first, or -1
+	ranks       map[int]int // in private mode the PID of each rank
+	connected   bool        // its rank has connected to the PMI port, or may not any more
+	rankFailed  bool        // in private mode a rank has ended badly
 	dead        int         // the rank whose death by a signal ends the set, or -1
 }
 
@@ -49,15 +49,15 @@ func newProcess(set plan.RankSet, index int) *process {
 	return proc
 }
 
-// unfinalized lists the ranks that began a PMI session and did not end it. Those that had a process of their own whose end was told
-// count there.
+// unfinalized lists the ranks that started a PMI session and did not finalize it. It leaves out those whose own process has
+// ended: they count at the end of that one.
 func (proc *process) unfinalized() []int {
 	return slices.DeleteFunc(slices.Sorted(slices.Values(proc.initialized)), func(rank int) bool {
 		return slices.Contains(proc.finalized, rank) || proc.isOver(rank)
 	})
 }
 
-// isOver reports whether the end was told of a rank that was a process of its own.
+// isOver reports whether the end of the rank's own process has been told.
 func (proc *process) isOver(rank int) bool {
 	select {
 	case <-proc.over[rank]:
@@ -106,8 +106,8 @@ func (p *proxy) start(index int, s start) error {
 	return nil
 }
 
-// fork starts the process, unless the job is ending. The lock spans both the start and the entry into byPID: an end of the
-// job must see the process, and so must its collector.
+// fork starts the process, unless the job is ending. The lock is held from the start until the process is in byPID: who ends the
+// job, and who collects children, must find it there.
 func (p *proxy) fork(proc *process, s start, d *descriptors.Set) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +126,7 @@ func (p *proxy) fork(proc *process, s start, d *descriptors.Set) (err error) {
 	return nil
 }
 
-// connect serves the connections of a process that runs.
+// connect begins to serve the streams, PMI sessions and control lines of a process that runs.
 func (p *proxy) connect(proc *process, s start, d *descriptors.Set) {
 	for _, pipe := range d.Inputs {
 		p.input.Attach(pipe)

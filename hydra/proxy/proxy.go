@@ -29,10 +29,10 @@ import (
 const (
 	// drainGrace is how long output may still come from processes that outlive the ranks.
 	drainGrace = 2 * time.Second
-	// lasting is the age of a job from which on it has a keeper of its control group, and all processors for its output:
-	// short jobs do not pay for them.
+	// lasting is the age at which a job gets a keeper of its control group, and all processors for its output. Shorter jobs do
+	// not pay for them.
 	lasting = 500 * time.Millisecond
-	// sweepLimit bounds the wait for killed processes.
+	// sweepLimit is how long the proxy waits for the end of killed processes.
 	sweepLimit = 3 * time.Second
 )
 
@@ -44,32 +44,32 @@ type proxy struct {
 	programs []plan.Program // those of the host, with what is known here only
 	server   *pmi.Server
 	up       *upstream
-	single   *singleton   // guarded by mu; nil where we start the ranks
-	port     *port        // nil where ranks inherit their PMI sockets
-	pmix     *pmix.Server // nil where ranks are served by PMI
+	single   *singleton   // guarded by mu; nil if the proxy starts the ranks itself
+	port     *port        // nil if ranks inherit their PMI sockets
+	pmix     *pmix.Server // nil if ranks are served by PMI
 	log      *slog.Logger
 	input    *stdio.Input
 	output   *stdio.Output
 	rdma     *rdma.Guard
 	began    time.Time
-	group    *procs.Group   // of the sets' processes; nil where none can be made. After the first is started it stays
-	running  sync.WaitGroup // processes whose end is not reported yet
-	hostName string         // as ranks are told; "" tells them none
+	group    *procs.Group   // of the sets' processes; nil if it cannot be made. It does not change after the first start
+	running  sync.WaitGroup // counts the processes whose end has not been reported
+	hostName string         // what ranks are told; "" if they are told nothing
 
 	mu        sync.Mutex
 	processes []*process
 	byPID     map[int]*process
 	collected procs.Makers // every process that was collected, whoever started it
 	ending    bool
-	dying     map[int]bool  // processes that were about to end when the end of all was ordered
-	early     []unix.Signal // sent while some ranks are yet to start
+	dying     map[int]bool  // processes that were about to end by themselves when the end of all was ordered
+	early     []unix.Signal // sent before every rank was started
 	started   bool          // every rank has been started
 	announced bool          // an Initialized frame was sent
-	failed    []int         // the first ranks to fail
-	oomKills  int           // counted so far
+	failed    []int         // ranks of the first process that failed
+	oomKills  int           // kills of the kernel for want of memory that have been explained
 }
 
-// run starts the sets and returns when nothing is left of them. An error says why they cannot run.
+// run starts the rank sets and returns when nothing is left of them. An error says why they cannot run.
 func (p *proxy) run(signals <-chan os.Signal) error {
 	if err := p.openPort(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	begin, err := p.ready()
 	if err != nil {
 		p.pmix.Close()
-		procs.Sweep(p.reap, sweepLimit) // a helper that hangs
+		procs.Sweep(p.reap, sweepLimit) // the helper of PMIx may hang
 		return err
 	}
 	if p.pmix != nil {
@@ -108,7 +108,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	return err
 }
 
-// ready returns what starts the ranks once that can succeed.
+// ready prepares the start of the ranks, and returns the function that starts them.
 func (p *proxy) ready() (begin func() error, err error) {
 	if p.host.PMI.IsSingleton() {
 		return p.adopt, nil
@@ -130,7 +130,7 @@ func (p *proxy) pids() (list []int) {
 	return list
 }
 
-// finish ends what the ranks left behind and waits until their output is sent.
+// finish ends the processes that the ranks left behind, and waits until all output has been sent.
 func (p *proxy) finish() {
 	drained := make(chan struct{})
 	go func() { p.output.Wait(); close(drained) }()
@@ -165,8 +165,8 @@ func (p *proxy) finish() {
 	p.output.CloseFiles()
 }
 
-// receive serves frames from mpiexec until the channel closes, which ends the job. What cannot be read does, too, and mpiexec must
-// know: it has not ordered the end.
+// receive handles frames from mpiexec until the channel closes, which ends the job. A frame that cannot be read ends the job too;
+// then mpiexec is told, as it has not ordered the end.
 func (p *proxy) receive() {
 	frame, err := p.trunk.Receive()
 	for ; err == nil; frame, err = p.trunk.Receive() {
@@ -178,7 +178,7 @@ func (p *proxy) receive() {
 	p.output.Close()
 	p.up.close()
 	p.end()
-	time.AfterFunc(farewell, func() { os.Exit(1) }) // a rank that cannot be killed must not keep the proxy
+	time.AfterFunc(farewell, func() { os.Exit(1) }) // a rank that cannot be killed must not keep the proxy alive
 }
 
 func (p *proxy) handle(frame channel.Frame) {
@@ -208,15 +208,15 @@ func (p *proxy) isEnding() bool {
 	return p.ending
 }
 
-// endedBadly reports whether some process ended in a way that leaves shared memory. mpiexec's order to end comes too late
-// when it was the last one.
+// endedBadly reports whether a process ended in a way that may leave shared memory behind. After the last process mpiexec's order
+// to end comes too late to tell.
 func (p *proxy) endedBadly() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.processes, func(proc *process) bool { return proc.status != 0 || proc.rankFailed || len(proc.unfinalized()) > 0 })
 }
 
-// end kills every rank. What they leave behind is swept when the last of them was collected.
+// end kills every rank. What ranks leave behind is ended when the last of them has been collected.
 func (p *proxy) end() {
 	p.mu.Lock()
 	p.noteDying()
@@ -229,8 +229,8 @@ func (p *proxy) end() {
 	p.signalAll(unix.SIGKILL)
 }
 
-// noteDying tells apart what ends before its order to end from what ends by it: the order may come as another rank has seen the
-// death, while we have not. Preconditions: p.mu is held.
+// noteDying notes which processes are ending by themselves when the end of all is ordered. A rank elsewhere may have seen
+// the death of one of ours before us, and that may be why the order has come. Preconditions: p.mu is held.
 func (p *proxy) noteDying() {
 	if p.ending {
 		return
@@ -245,12 +245,12 @@ func (p *proxy) noteDying() {
 	}
 }
 
-// isOurs reports whether an end is our doing. Preconditions: p.mu is held.
+// isOurs reports whether the proxy itself has ended the process. Preconditions: p.mu is held.
 func (p *proxy) isOurs(pid int, status unix.WaitStatus) bool {
 	return p.ending && !p.dying[pid] && isKill(status)
 }
 
-// startedAll notes that no rank is to start any more.
+// startedAll notes that every rank has been started.
 func (p *proxy) startedAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -264,13 +264,13 @@ func (p *proxy) reap() bool {
 	return p.collect()
 }
 
-// collect is reap. Preconditions: p.mu is held.
+// collect does the work of reap. Preconditions: p.mu is held.
 func (p *proxy) collect() bool {
 	return procs.Reap(func(pid int, status unix.WaitStatus) {
 		p.collected.Ended(pid)
 		proc := p.byPID[pid]
 		if proc == nil {
-			return // a process that some rank left behind
+			return // a rank has left this process behind
 		}
 		delete(p.byPID, pid)
 		proc.killed = p.isOurs(pid, status)

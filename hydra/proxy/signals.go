@@ -13,7 +13,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// handleSignals collects children; a signal that would end the proxy ends the job.
+// handleSignals collects children at SIGCHLD. A signal that would end the proxy ends the job.
 func (p *proxy) handleSignals(signals <-chan os.Signal) {
 	for sig := range signals {
 		switch sig {

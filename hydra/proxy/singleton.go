@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A singleton is a process that we did not start: it waited for us on a port.
+// A singleton is a process that the proxy did not start. It was started alone and waits for a PMI server on a port of its own.
 type singleton struct {
 	conn net.Conn
 	pid  int
@@ -36,7 +36,7 @@ func (p *proxy) adopt() error {
 	}
 	_ = conn.SetReadDeadline(time.Time{})
 	proc := newProcess(p.host.Sets[0], 0)
-	proc.pid, _ = strconv.Atoi(args[3]) // what is no number is only shown
+	proc.pid, _ = strconv.Atoi(args[3]) // if it is no number, the process is not killed at the end of the job
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.single = &singleton{conn, proc.pid}
@@ -49,7 +49,7 @@ func (p *proxy) adopt() error {
 	return nil
 }
 
-// leave tells that the process has ended its session. Nobody tells us how it ends itself.
+// leave reports the end of the session as that of the process: the proxy cannot wait for a process that is not its child.
 func (p *proxy) leave(proc *process) {
 	p.mu.Lock()
 	p.single = nil

@@ -13,10 +13,10 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// An upstream takes barriers and requests to mpiexec. It implements pmi.Upstream.
+// An upstream takes barriers and requests to mpiexec. It implements pmi.Upstream and pmix.Upstream.
 type upstream struct {
 	conn    *channel.Conn
-	entered pmi.Entered // barriers that not all other hosts have reached
+	entered pmi.Entered // barriers that ranks of other hosts have not reached
 
 	mu     sync.Mutex
 	asked  map[int]chan channel.Frame // by the index of the request
@@ -35,7 +35,7 @@ func (u *upstream) Enter(a pmi.Arrival, leave pmi.Leave) {
 	}
 }
 
-// barrierOut lets the ranks go on a goroutine: one that does not read must not hold up the channel.
+// barrierOut lets the ranks leave a barrier. It does so on a goroutine: a rank that does not read must not hold up the channel.
 func (u *upstream) barrierOut(body []byte) { go u.entered.Left(body)() }
 
 // Publish implements pmi.Upstream.
@@ -117,7 +117,7 @@ func (u *upstream) answer(frame channel.Frame) {
 	}
 }
 
-// close fails what waits for an answer, and every later request.
+// close fails the requests that wait for an answer, and all later ones.
 func (u *upstream) close() {
 	u.mu.Lock()
 	u.closed = true

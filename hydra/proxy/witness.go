@@ -16,7 +16,7 @@ import (
 // witness is the library that tells when a rank has initialised MPI (hydra/witness/witness.c).
 const witness = "libtpslwitness.so"
 
-// addWitness has a rank tell when it has initialised MPI, if its library does not seem to speak PMI.
+// addWitness makes a rank tell when it has initialised MPI, if its MPI library does not seem to speak PMI.
 func (p *proxy) addWitness(s *start) {
 	file, err := installation.File(witness)
 	library := s.exe.Library
@@ -35,7 +35,7 @@ func (p *proxy) addWitness(s *start) {
 	}
 }
 
-// rankInitialized ends the job if a rank has initialised MPI without a word over PMI: it is a job of its own.
+// rankInitialized ends the job if a rank has initialised MPI without using PMI: such a rank takes itself for a job of one.
 func (p *proxy) rankInitialized(proc *process, rank int) {
 	p.mu.Lock()
 	spoke := slices.Contains(proc.initialized, rank)

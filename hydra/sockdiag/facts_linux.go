@@ -30,8 +30,8 @@ func Unheard(local, remote netip.AddrPort) (time.Duration, error) {
 	return unheard(reply), nil
 }
 
-// unheard reads struct inet_diag_msg and, in an attribute behind it, struct tcp_info (linux/inet_diag.h, linux/tcp.h). Data that waits
-// for room at the peer's is probed for; the peer answers each probe.
+// unheard reads struct inet_diag_msg and, in an attribute behind it, struct tcp_info (linux/inet_diag.h, linux/tcp.h). Data
+// that waits for room at the peer's is probed for; the peer answers each probe.
 func unheard(reply []byte) time.Duration {
 	const (
 		queued                  = 60 // idiag_wqueue: bytes that nobody has confirmed

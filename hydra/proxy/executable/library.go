@@ -23,8 +23,8 @@ type Library struct {
 	SpeaksPMI bool   // as far as its file tells: plugins of it may
 }
 
-// libraryOf finds the MPI library of a program: one that it names, else one of its closure, as a library of the program may be linked
-// with it. A file that is not ELF, or lacks libraries, has none: running it tells.
+// libraryOf finds the MPI library of a program: one that it names, else one of its closure, as a library of the program may
+// be linked with it. A file that is not ELF, or lacks libraries, has none: running it tells.
 func libraryOf(path string, program plan.Program) (found Library) {
 	root, err := image.Open(path)
 	if err != nil {
@@ -35,10 +35,10 @@ func libraryOf(path string, program plan.Program) (found Library) {
 	usual := root.Rpath == "" && root.Runpath == "" && libraryPath == ""
 	named := slices.IndexFunc(root.Needed, mayBeMPI)
 	if named >= 0 && usual && slices.Contains(soname.MPI, root.Needed[named]) {
-		return Library{Name: root.Needed[named], SpeaksPMI: true} // the system's MPICH: most jobs are spared the look
+		return Library{Name: root.Needed[named], SpeaksPMI: true} // the system's MPICH, which most jobs use: no need to look further
 	}
 	if i := slices.IndexFunc(root.Needed, func(name string) bool { return slices.Contains(soname.OpenMPI, name) }); i >= 0 {
-		found.Name = root.Needed[i] // wherever it is
+		found.Name = root.Needed[i] // wherever ld.so finds it
 	}
 	if !slices.ContainsFunc(root.Needed, func(name string) bool { return !ofLibc(name) }) {
 		return found
@@ -60,10 +60,10 @@ func libraryOf(path string, program plan.Program) (found Library) {
 	}
 }
 
-// mayBeMPI spares most libraries a look.
+// mayBeMPI says by its name whether a library is worth a look.
 func mayBeMPI(name string) bool { return strings.Contains(strings.ToLower(name), "mpi") }
 
-// isMPI tells an MPI library from a tool in front of one, which has MPI_Init, and from one that uses MPI.
+// isMPI reports whether a library is an MPI library. Tools in front of MPI have MPI_Init too, but not PMPI_Init.
 func isMPI(library *image.Image) bool {
 	symbol, found := library.Lookup("PMPI_Init", "")
 	return found && symbol.Defined()
@@ -74,7 +74,7 @@ func ofLibc(name string) bool {
 	return slices.Contains([]string{"libc", "libm", "libdl", "libpthread", "librt", "ld-linux-x86-64"}, base)
 }
 
-// speaksPMI reports whether a library knows the variable by which ranks find their PMI session.
+// speaksPMI reports whether a library contains the name of the variable by which ranks find their PMI session.
 func speaksPMI(path string) bool {
 	library, err := elf.Open(path)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// LookPath finds a program as execvp(3) does, in the environment and directory it will run in. First come the folders of a
-// path of its own.
+// LookPath finds a program as execvp(3) does, in the environment and the directory that it will run in. The folders of
+// first, with colons between them, come before those of PATH.
 func LookPath(name, first string, env []string, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := absolute(name, dir)

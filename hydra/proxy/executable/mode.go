@@ -17,8 +17,8 @@ import (
 	"github.com/tpsl/tpsl/loader/search"
 )
 
-// share decides how the ranks of a set share a process, by the libraries that ld.so would load for the program, and
-// refuses a program whose ranks cannot.
+// share decides how the ranks of a set share a process. That follows from the user's mode and from the libraries that ld.so
+// would load for the program. An error says why the ranks cannot share one.
 func share(path string, program plan.Program) (s sharing, err error) {
 	shared := program.Mode == plan.ModeShared
 	if program.PerProcess == 1 && !shared {
@@ -60,8 +60,8 @@ func share(path string, program plan.Program) (s sharing, err error) {
 		"relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1", program.PerProcess)
 }
 
-// preloading has ld.so load the stand-ins before the program's own libraries: an RPATH of the program is no matter. The
-// user's own, which are tools in front of MPI, stay first.
+// preloading returns the variable that makes ld.so load the stand-ins before the program's own libraries, so that an RPATH
+// of the program does not matter. What the user preloads stays first: these are tools in front of MPI.
 func preloading(env []string) ([]string, error) {
 	folder, err := standIns()
 	if err != nil {
@@ -77,8 +77,8 @@ func preloading(env []string) ([]string, error) {
 	return []string{"LD_PRELOAD=" + strings.Join(files, ":")}, nil
 }
 
-// finding has ld.so find the stand-ins first, for a program that this one starts and a library that it opens. A preload
-// would load libtpsl into every program of a script.
+// finding returns the variable that makes ld.so find the stand-ins first. It is for a script that starts the MPI program,
+// and for a program that opens the MPI library later. A preload would load libtpsl into every program that a script starts.
 func finding(env []string) ([]string, error) {
 	folder, err := standIns()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // PMIxHelper is the program that serves PMIx (hydra/pmix). It is installed if tpsl was built with libpmix.
 const PMIxHelper = "pmix"
 
-// needsPMIx reports whether a program's ranks are served by PMIx, which those of Open MPI need: without it each would be a
-// job of one. An error says why they cannot be. The library is the program's for MPI, "" if none is known.
+// needsPMIx reports whether a program's ranks are served by PMIx. Those of Open MPI need it: without it each would be a job
+// of one. An error says why they cannot be served. library is the name of the program's MPI library, or "".
 func needsPMIx(host plan.Host, library string, program plan.Program) (bool, error) {
 	switch host.PMI.Version {
 	case "1", "2":
@@ -29,12 +29,12 @@ func needsPMIx(host plan.Host, library string, program plan.Program) (bool, erro
 	}
 	err := canServePMIx(host, fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library), program)
 	if err != nil && host.World.Size == 1 && host.Group == 0 {
-		return false, nil // a job of one needs nobody
+		return false, nil // a job of one rank needs no server
 	}
 	return err == nil, err
 }
 
-// canServePMIx says why ranks cannot be served by PMIx.
+// canServePMIx returns an error if ranks that need PMIx cannot be served. why says why they need it.
 func canServePMIx(host plan.Host, why string, program plan.Program) error {
 	_, missing := installation.File(PMIxHelper)
 	switch {

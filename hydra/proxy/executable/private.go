@@ -52,8 +52,9 @@ func private(needs *search.Closure, p plan.Program, libraries *search.Path) (s s
 	return s, nil
 }
 
-// splitPreload returns the files of LD_PRELOAD, of which each rank is to have its own, and those of them that stay with
-// the process: missing ones, as ld.so tells, and heaps, as the C library must use them too.
+// splitPreload returns the files of LD_PRELOAD as tools, of which each rank gets its own copy. Those among them that ld.so
+// must also preload for the process are heaps: the C library must use them too. Missing files are treated like these, so
+// that ld.so reports them.
 func splitPreload(preload string, libraries *search.Path) (tools, heaps []string) {
 	for _, name := range strings.FieldsFunc(preload, func(c rune) bool { return c == ':' || c == ' ' }) {
 		file, err := libraries.Find(name, nil)
@@ -68,8 +69,8 @@ func splitPreload(preload string, libraries *search.Path) (tools, heaps []string
 	return tools, heaps
 }
 
-// isHeapFile tells whether a preloaded library is a heap. One that is linked with MPI is a tool in front of MPI, which
-// counts calls of free at most, and no process could have it beside ranks of its own.
+// isHeapFile reports whether a preloaded library is a heap. A library that is linked with MPI is none: it is a tool in
+// front of MPI that at most counts calls of free, and a private rank must have a copy of it.
 func isHeapFile(file string, libraries *search.Path) bool {
 	closure, err := libraries.Closure(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // UsesUCX reports whether UCX's variables mean something to the program for certain, in an environment and a working directory.
-// What a script starts nobody knows, and Open MPI has other ways beside UCX.
+// It is false for a script, as nobody knows what it starts, and for Open MPI, which has other ways besides UCX.
 func (e Executable) UsesUCX(env []string, dir string) bool {
 	if e.PMIx {
 		return false

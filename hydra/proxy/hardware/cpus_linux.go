@@ -15,7 +15,7 @@ import (
 // maxCPUs is how many CPUs Linux can be built for (CONFIG_NR_CPUS).
 const maxCPUs = 8192
 
-// AllowedCPUs lists the CPUs this process may run on: its affinity mask, which lies within its cgroup's.
+// AllowedCPUs lists the CPUs that this process may run on: those of its affinity mask, which lies within the mask of its cgroup.
 func AllowedCPUs() (topology.Set, error) {
 	mask := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(0, mask); err != nil {
@@ -46,8 +46,8 @@ func BindThread(cpus topology.Set) (restore func(), err error) {
 	return func() { _ = unix.SchedSetaffinityDynamic(0, before) }, nil // it was valid a moment ago
 }
 
-// Granted returns those of the CPUs that a process of this one may run on: a cgroup may hold the others back. The thread
-// that tries it ends.
+// Granted returns those of the CPUs that this process can be bound to: a cgroup may withhold the others. It tries that on a
+// thread that then ends.
 func Granted(cpus topology.Set) (granted topology.Set, err error) {
 	done := make(chan struct{})
 	go func() {

@@ -26,23 +26,23 @@ var gpuVariables = []struct {
 // gpuSet is the GPUs of a rank or process.
 type gpuSet struct {
 	variable string
-	ids      []string // in the words of the variable
-	numbered bool     // by us, in the order of their addresses
+	ids      []string // as the variable names them
+	numbered bool     // the IDs are our numbers, in the order of the GPUs' addresses
 }
 
 func (g gpuSet) settings() []string {
 	ids := strings.Join(g.ids, ",")
 	if ids == "" {
-		ids = "-1" // nothing would mean all of them to some libraries
+		ids = "-1" // to some libraries an empty list means all GPUs
 	}
 	settings := []string{g.variable + "=" + ids}
 	if g.numbered && g.variable == "CUDA_VISIBLE_DEVICES" {
-		settings = append(settings, "CUDA_DEVICE_ORDER=PCI_BUS_ID") // not the fastest first
+		settings = append(settings, "CUDA_DEVICE_ORDER=PCI_BUS_ID") // else CUDA counts the fastest GPU first
 	}
 	return settings
 }
 
-// join returns the GPUs of all.
+// join returns the GPUs of all ranks of a process.
 func join(sets []gpuSet) gpuSet {
 	all := gpuSet{variable: sets[0].variable, numbered: sets[0].numbered}
 	for _, g := range sets {
@@ -52,7 +52,7 @@ func join(sets []gpuSet) gpuSet {
 	return all
 }
 
-// dealGPUs gives each rank some GPUs of its own, those near its CPUs first. It returns nil where there is nothing to say.
+// dealGPUs gives each rank perRank GPUs of its own, those near its CPUs first. It returns nil if the machine has no GPUs.
 func dealGPUs(perRank int, ranks []topology.Set, env []string, m *topology.Machine) ([]gpuSet, error) {
 	variable, pool, numbered := visible(env, m)
 	if perRank*len(ranks) > len(pool) {
@@ -80,8 +80,8 @@ type gpu struct {
 	cpus topology.Set // near it
 }
 
-// visible lists the GPUs that the job may use: those that the variable of their vendor names already, as a resource manager
-// sets it, else all of the first vendor.
+// visible lists the GPUs that the job may use: those that the vendor's variable in env names, which a resource manager may
+// have set, else all GPUs of the first vendor that the machine has.
 func visible(env []string, m *topology.Machine) (variable string, pool []gpu, numbered bool) {
 	for _, v := range gpuVariables {
 		all := slices.DeleteFunc(m.GPUs(), func(d topology.Device) bool { return d.Vendor != v.vendor })
@@ -100,7 +100,8 @@ func visible(env []string, m *topology.Machine) (variable string, pool []gpu, nu
 	return "", nil, false
 }
 
-// named lists the GPUs of a variable's value: numbers, or names that do not tell where a GPU is.
+// named lists the GPUs that a variable's value names, by numbers or by other names. It is not known where a GPU of the
+// latter kind is.
 func named(list string, all []topology.Device, everywhere topology.Set) (pool []gpu) {
 	for id := range strings.FieldsFuncSeq(list, func(c rune) bool { return c == ',' }) {
 		i, err := strconv.Atoi(id)
@@ -108,7 +109,7 @@ func named(list string, all []topology.Device, everywhere topology.Set) (pool []
 		case err != nil:
 			pool = append(pool, gpu{id, everywhere})
 		case i < 0:
-			return pool // what follows is hidden
+			return pool // a negative number hides what follows
 		case i < len(all):
 			pool = append(pool, gpu{id, all[i].CPUs})
 		}

@@ -20,8 +20,8 @@ type Memory struct {
 
 var policies = map[string]int{"firsttouch": unix.MPOL_LOCAL, "bind": unix.MPOL_BIND, "interleave": unix.MPOL_INTERLEAVE}
 
-// nodeMask has room for the NUMA nodes that Linux can be built for, 1,024. The system call wants the mask's size in bits, but
-// unix passes on that of a CPU mask, in bytes: so it is eight times as long.
+// nodeMask is the size of a mask of NUMA nodes. Linux can be built for 1,024 of them. The system call takes the size in bits, but
+// package unix passes the size in bytes, so the mask is eight times as long.
 const nodeMask = 8 * 1024
 
 // MemoryOf returns the memory policy of a set's process, or nil to leave it to the kernel.
@@ -41,7 +41,7 @@ func (s Shares) MemoryOf(set plan.RankSet) (*Memory, error) {
 	return &Memory{want.Policy, nodes}, nil
 }
 
-// Bind sets the calling thread's memory policy, which what it starts inherits, and returns a function that undoes it.
+// Bind sets the memory policy of the calling thread, which the processes that it starts inherit. restore sets the default again.
 // Preconditions: the goroutine is locked to its thread.
 func (m *Memory) Bind() (restore func(), err error) {
 	var mask unix.CPUSetDynamic

@@ -10,7 +10,7 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// report says of each rank where it runs.
+// report returns a line for each rank that says where it runs and which devices it has.
 func (s Shares) report() []string {
 	var lines []string
 	for _, set := range s.Sets {
@@ -31,7 +31,7 @@ func (s Shares) report() []string {
 	return lines
 }
 
-// describe says which hardware CPUs are: "CPUs 0-1,64-65: cores 0-1 of socket 0; NUMA node 0".
+// describe says which hardware the CPUs belong to: "CPUs 0-1,64-65: cores 0-1 of socket 0; NUMA node 0".
 func describe(m *topology.Machine, cpus topology.Set) string {
 	var places, nodes []string
 	for _, socket := range m.Objects(topology.Socket) {
@@ -56,7 +56,7 @@ func describe(m *topology.Machine, cpus topology.Set) string {
 	return counted("CPU", cpus) + ": " + strings.Join(places, " and ") + "; " + strings.Join(nodes, ", ")
 }
 
-// around returns the numbers of the objects that have some of the CPUs.
+// around returns the numbers of the objects that contain some of the CPUs.
 func around(objects []topology.Object, cpus topology.Set) topology.Set {
 	var ids topology.Set
 	for _, o := range objects {

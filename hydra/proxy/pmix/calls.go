@@ -17,7 +17,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// call serves what the helper asks for on behalf of ranks: hydra/pmix/main.c has the words.
+// call serves what the helper asks for on behalf of ranks. hydra/pmix/main.c describes the words.
 func (s *Server) call(verb string, words []string) {
 	if len(words) < 2 {
 		return
@@ -39,8 +39,8 @@ func (s *Server) call(verb string, words []string) {
 	}
 }
 
-// done answers a call, on a goroutine: while the helper has much to say it may not listen, and who reads it must not wait for
-// that. The values stand behind the outcome.
+// done answers a call with the outcome and values. It does so on a goroutine: a helper that writes much may not read
+// meanwhile, and the goroutine that reads from it must not wait for it.
 func (s *Server) done(id string, err error, values ...string) {
 	outcome := "failed"
 	switch {
@@ -54,7 +54,7 @@ func (s *Server) done(id string, err error, values ...string) {
 	go s.tell("done", id, outcome, strings.Join(values, " "))
 }
 
-// word writes bytes as the helper reads them.
+// word encodes bytes as the helper reads them.
 func word(bytes []byte) string {
 	if len(bytes) == 0 {
 		return "-"
@@ -62,13 +62,14 @@ func word(bytes []byte) string {
 	return hex.EncodeToString(bytes)
 }
 
-// bytesOf reads a word, which the helper wrote.
+// bytesOf decodes a word of the helper.
 func bytesOf(word string) []byte {
 	bytes, _ := hex.DecodeString(strings.TrimPrefix(word, "-"))
 	return bytes
 }
 
-// later shows something after what came before it. That may wait for whoever reads our output, as ranks must not for each other.
+// later calls show after all earlier calls of it have ended. They may wait for who reads our output, and ranks must not
+// wait for that when they wait for each other.
 func (s *Server) later(show func()) {
 	before, shown := s.shown, make(chan struct{})
 	s.shown = shown
@@ -79,7 +80,7 @@ func (s *Server) later(show func()) {
 	}()
 }
 
-// logged shows what the MPI library of a rank has to say, which it does not write itself.
+// logged passes on what the MPI library of a rank asks the server to show.
 func (s *Server) logged(id string, words []string) {
 	if rank, err := strconv.Atoi(words[0]); err == nil && s.env[rank] != nil {
 		s.events.Logged(rank, bytesOf(words[len(words)-1]))
@@ -87,8 +88,8 @@ func (s *Server) logged(id string, words []string) {
 	s.done(id, nil)
 }
 
-// meet brings ranks together and, with what theirs have put, all others' puts. Ranks of this world do so in the tree of
-// barriers, those of several at mpiexec.
+// meet enters ranks of this host into a barrier, with what they have put, and answers with what all ranks have put. Ranks of this
+// world alone meet in the tree of barriers, those of several worlds at mpiexec.
 func (s *Server) meet(verb, id string, words []string) {
 	who, here := s.whoMeets(words[0])
 	arrival := pmi.Arrival{Count: here, Puts: []pmi.Entry{{Key: strconv.Itoa(s.host.ID), Value: string(bytesOf(words[1]))}}}
@@ -118,7 +119,7 @@ func (s *Server) meet(verb, id string, words []string) {
 	}()
 }
 
-// meetOthers lets ranks meet those of other worlds, which they know of from then on.
+// meetOthers lets ranks meet ranks of other worlds. The helper is told of these worlds first.
 func (s *Server) meetOthers(arrival pmi.Arrival, spaces []string) (union []pmi.Entry, err error) {
 	for _, space := range spaces {
 		if err := s.describe(space); err != nil {
@@ -133,7 +134,8 @@ func (s *Server) meetOthers(arrival pmi.Arrival, spaces []string) (union []pmi.E
 	return arrival.Puts, err
 }
 
-// whoMeets reads who comes together: for each world a list of ranks, or a star for all of them. It counts those of this host.
+// whoMeets reads who is to meet: for each world a list of ranks, or a star for all of them. here is how many of them are on
+// this host.
 func (s *Server) whoMeets(text string) (who map[string]string, here int) {
 	ranks := map[string][]int{}
 	who = map[string]string{}
@@ -163,7 +165,7 @@ func (s *Server) whoMeets(text string) (who map[string]string, here int) {
 	return who, here
 }
 
-// getModex asks for what a rank of another host has put.
+// getModex asks mpiexec for what a rank of another host has put.
 func (s *Server) getModex(id string, words []string) {
 	rank, err := strconv.Atoi(words[len(words)-1])
 	var answer channel.Modex
@@ -176,7 +178,8 @@ func (s *Server) getModex(id string, words []string) {
 	s.done(id, err, word([]byte(answer.Data)))
 }
 
-// Query has the helper tell what a rank of this host has put, when it has. It does not wait either.
+// Query asks the helper what a rank of this host has put. The helper answers when the rank has put something. Query does
+// not wait.
 func (s *Server) Query(frame channel.Frame) {
 	var query channel.Modex
 	if s != nil && frame.Value(&query) == nil {
@@ -184,7 +187,7 @@ func (s *Server) Query(frame channel.Frame) {
 	}
 }
 
-// modexed passes on what Query brought.
+// modexed passes the answer to a Query on to mpiexec.
 func (s *Server) modexed(token, data string) {
 	proxy, id, _ := strings.Cut(token, ":")
 	reply := channel.Modex{Data: string(bytesOf(data))}
@@ -196,7 +199,7 @@ func (s *Server) modexed(token, data string) {
 	s.conn.SendValue(channel.ModexReply, reply)
 }
 
-// names asks the name service, of which every name is one of PMI's.
+// names asks the name service, which PMI and PMIx share.
 func (s *Server) names(verb, id string, words []string) {
 	request := channel.Name{Op: verb}
 	if verb != "unpublish" {
@@ -222,7 +225,7 @@ func (s *Server) names(verb, id string, words []string) {
 	s.done(id, err, values...)
 }
 
-// spawn has programs started.
+// spawn asks mpiexec to start programs.
 func (s *Server) spawn(id string, words []string) {
 	var request pmi.SpawnRequest
 	var block *pmi.SpawnBlock

@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 )
 
-// A complaint is what a program of ours writes to stderr: the reason if it cannot start, and a warning later.
+// A complaint is what the helper writes to stderr: why it cannot start, and warnings later.
 type complaint struct {
-	first string // line
+	first string // the first line
 	ended chan struct{}
 	late  atomic.Bool
 }
 
-// hear reads what a program complains of.
+// hear starts to read what the helper writes to stderr.
 func (s *Server) hear(pipe *os.File) *complaint {
 	c := &complaint{ended: make(chan struct{})}
 	go func() {
@@ -36,8 +36,8 @@ func (s *Server) hear(pipe *os.File) *complaint {
 	return c
 }
 
-// explain adds what was heard of a program that has ended to the error, and if it is ld.so that complains of a library, which
-// package has that.
+// explain adds the first line of a helper that has ended to the error. If ld.so complains of the library, it adds the
+// advice, which says in which package that is.
 func (c *complaint) explain(err error, library, advice string) error {
 	<-c.ended
 	switch {

@@ -16,7 +16,7 @@ import (
 
 var errHelperGone = errors.New("its helper lib/tpsl/pmix ended")
 
-// await reads the settings of all ranks, which end with the line "ready".
+// await reads the variables of all ranks, up to the line "ready".
 func (s *Server) await() error {
 	for {
 		line, err := s.lines.ReadString('\n')
@@ -45,7 +45,7 @@ func (s *Server) await() error {
 	}
 }
 
-// Serve passes on what the helper tells of the ranks. Without it they would wait for each other for ever.
+// Serve handles what the helper writes, until it ends.
 func (s *Server) Serve() {
 	defer close(s.ended)
 	why := errHelperGone
@@ -89,7 +89,7 @@ func (s *Server) event(verb string, rank int, rest string) {
 	}
 }
 
-// Close ends the helper, unless the sweep is faster.
+// Close ends the helper. The proxy kills it if it does not end.
 func (s *Server) Close() {
 	if s != nil {
 		s.closed.Store(true)
@@ -98,7 +98,7 @@ func (s *Server) Close() {
 	}
 }
 
-// Drain waits until all that ranks have logged is on its way. Preconditions: nothing of the helper runs any more.
+// Drain waits until everything that ranks have logged has been passed on. Preconditions: no process of the helper is left.
 func (s *Server) Drain() {
 	if s != nil {
 		<-s.ended
@@ -106,9 +106,9 @@ func (s *Server) Drain() {
 	}
 }
 
-// Remove removes what the helper and its clients left. Nothing of them may run any more.
+// Remove removes the files of the helper and its clients. Preconditions: no process of theirs is left.
 func (s *Server) Remove() {
 	if s != nil {
-		_ = os.RemoveAll(s.folder) // the helper may be at it
+		_ = os.RemoveAll(s.folder) // most often the helper has removed it
 	}
 }

@@ -26,8 +26,8 @@ import (
 // startLimit is how long the helper may take to start.
 const startLimit = 10 * time.Second
 
-// nativeLaunch makes Open MPI 4 look for a PMIx server at all: it takes its ranks for launched if there is a daemon, and is
-// content with any well-formed address of one.
+// nativeLaunch makes Open MPI 4 look for a PMIx server at all. It does so only if it finds the address of a daemon; any
+// well-formed address will do.
 const nativeLaunch = "OMPI_MCA_orte_local_daemon_uri=1.0;tcp://127.0.0.1:1"
 
 // An Upstream is the way to mpiexec.
@@ -35,7 +35,7 @@ type Upstream interface {
 	pmi.Upstream
 	// Ask waits for mpiexec's answer to a request.
 	Ask(kind channel.Kind, body []byte) (channel.Frame, error)
-	// AskValue does, where request and answer are values of package wire.
+	// AskValue is Ask for a request and an answer that package wire encodes.
 	AskValue(kind channel.Kind, request, answer any) error
 	// AskName asks the name service.
 	AskName(request channel.Name) (port string, err error)
@@ -45,9 +45,9 @@ type Upstream interface {
 type Events interface {
 	Initialized(rank int)
 	Finalized(rank int)
-	// Left: the rank has finalized for the last time.
+	// Left: the rank has ended its session.
 	Left(rank int)
-	// Logged: the MPI library of the rank has something to say, which it does not write itself.
+	// Logged: the MPI library of the rank asks to show a text on stderr.
 	Logged(rank int, text []byte)
 	// Warned: the helper complains; rank is -1.
 	Warned(rank int, text string)
@@ -62,21 +62,21 @@ type Server struct {
 	up     Upstream
 	events Events
 
-	folder string // private, of all files that libpmix and its clients make
+	folder string // has all files that libpmix and its clients make; nobody else may enter it
 	output *os.File
 	lines  *bufio.Reader    // of output
-	env    map[int][]string // by rank
+	env    map[int][]string // the variables of each rank
 	gone   map[int]bool     // the ranks that have finalized
 	gather *pmi.Gather      // of the host's ranks
 	said   *complaint
 	closed atomic.Bool
-	ended  chan struct{} // closed when the helper is not served any more
-	shown  chan struct{} // closed when what ranks have logged is on its way; it changes until ended
+	ended  chan struct{} // closed when Serve has ended
+	shown  chan struct{} // closed when everything that ranks have logged so far has been passed on; each log replaces it
 
 	describing sync.Mutex
 	described  []string // key-value spaces of the worlds that the helper knows
 
-	mu    sync.Mutex // guards whole lines
+	mu    sync.Mutex // held while a line is written
 	stdin *os.File
 }
 
@@ -88,8 +88,8 @@ func newServer(host plan.Host, conn *channel.Conn, up Upstream, events Events) *
 	return s
 }
 
-// Start starts the helper. It ends with its stdin, whatever becomes of us, and takes the folder with it. After an error the
-// caller still closes and removes the server, unless it is nil.
+// Start starts the helper. The helper ends when its stdin does, whatever becomes of the proxy, and removes the folder.
+// After an error the caller still closes and removes the server, unless it is nil.
 func Start(host plan.Host, conn *channel.Conn, up Upstream, events Events) (*Server, error) {
 	file, err := installation.File(executable.PMIxHelper)
 	if err != nil {
@@ -127,7 +127,8 @@ func Start(host plan.Host, conn *channel.Conn, up Upstream, events Events) (*Ser
 	return s, nil
 }
 
-// Await waits until the helper serves. From Start on it may be asked by others; its ranks start after this.
+// Await describes the ranks to the helper and waits until it serves. The ranks may start after it. Query may be called before, as
+// other hosts may be faster.
 func (s *Server) Await() error {
 	if err := s.describe(s.host.World.KVSName); err != nil {
 		return err
@@ -135,12 +136,13 @@ func (s *Server) Await() error {
 	return s.await()
 }
 
-// Settings returns the variables of a rank that has the environment env besides.
+// Settings returns the variables by which a rank finds the server. env is the rest of its environment.
 func (s *Server) Settings(rank int, env []string) []string {
 	return append(s.giveWay(env), s.env[rank]...)
 }
 
-// giveWay returns what makes Open MPI's ranks yield while they wait, as its own launcher has it, where there are more than CPUs.
+// giveWay returns the variable that makes Open MPI's ranks yield while they wait, if there are more ranks than CPUs. Open
+// MPI's own launcher does the same.
 func (s *Server) giveWay(env []string) []string {
 	const crowded = "OMPI_MCA_mpi_oversubscribe"
 	cpus, err := hardware.AllowedCPUs()
@@ -150,7 +152,7 @@ func (s *Server) giveWay(env []string) []string {
 	return []string{crowded + "=1"}
 }
 
-// describe tells the helper which ranks of a world there are, once.
+// describe tells the helper which ranks a world has, and where they are. It does nothing the second time.
 func (s *Server) describe(space string) error {
 	s.describing.Lock()
 	defer s.describing.Unlock()
@@ -178,7 +180,7 @@ func (s *Server) describe(space string) error {
 	return nil
 }
 
-// tell sends the helper a line of words. If it is gone, Serve finds out.
+// tell sends the helper a line of words. Serve finds out if the helper is gone.
 func (s *Server) tell(words ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

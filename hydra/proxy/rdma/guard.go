@@ -24,22 +24,22 @@ type Guard struct {
 	wishes []wish
 
 	mu   sync.Mutex
-	told map[string]channel.Kind // lines, and how
+	told map[string]channel.Kind // the lines that were sent, and as which frames
 }
 
-// A wish is what ranks want.
+// A wish is what the ranks of a process want of RDMA.
 type wish struct {
 	ib.Want
-	had     bool // when they started: by these ports
-	certain bool // their program goes by UCX's variables
+	had     bool // they had it when they started, by these ports
+	certain bool // UCX's variables mean something to their program for certain
 }
 
 // A Process is a rank set that is to start.
 type Process struct {
-	Program int // of the host's plan
+	Program int // index in the host's plan
 	Ranks   int
 	Env     []string
-	PerRank [][]string  // settings that only one rank has, by slot
+	PerRank [][]string  // further variables of each rank, by slot
 	UsesUCX func() bool // whether UCX's variables mean something to its program for certain
 }
 
@@ -48,8 +48,9 @@ func NewGuard(host plan.Host, conn *channel.Conn, log *slog.Logger) *Guard {
 	return &Guard{host: host, conn: conn, log: log, told: map[string]channel.Kind{}}
 }
 
-// Check refuses ranks that ask for RDMA which the host cannot give, where they have no other way to each other. Where they
-// have one it warns, and returns for each process the settings that make its ranks take it.
+// Check looks whether the host can give the processes the RDMA that they ask for. If it cannot, and their ranks have no
+// other way to reach each other, it returns an error. If they have another way it warns, and returns for each process the
+// variables that make its ranks take that way.
 func (g *Guard) Check(processes []Process) (settings [][]string, err error) {
 	look := sync.OnceValues(g.look)
 	judged := map[string][]string{} // most ranks want the same
@@ -63,7 +64,7 @@ func (g *Guard) Check(processes []Process) (settings [][]string, err error) {
 			host, err := look()
 			if err != nil {
 				g.log.Debug("not looked at RDMA", "error", err)
-				return settings, nil // UCX may know more
+				return settings, nil // UCX may see devices that we cannot see
 			}
 			host.InProcess = p.Ranks
 			key := fmt.Sprint(p.Program, p.Ranks, want)
@@ -78,7 +79,7 @@ func (g *Guard) Check(processes []Process) (settings [][]string, err error) {
 	return settings, nil
 }
 
-// look returns what there is on the host before ranks run.
+// look returns what the host has before ranks run.
 func (g *Guard) look() (h ib.Host, err error) {
 	h = ib.Host{Open: ib.OpenVerbs, Here: g.host.Ranks, Ranks: g.host.World.Size}
 	if h.Ports, err = ib.Ports(os.DirFS("/sys"), new(topology.Machine)); err == nil {
@@ -87,8 +88,8 @@ func (g *Guard) look() (h ib.Host, err error) {
 	return h, err
 }
 
-// wish notes what a rank wants, if it can have that or do without, and returns the settings by which it does without. A program
-// that may not go by them is left alone: it may have a way that nobody knows here.
+// wish notes what a rank wants. If the rank cannot have that but can do without it, wish returns the variables by which it
+// does. A program to which UCX's variables may mean nothing is left alone: it may have ways of its own.
 func (g *Guard) wish(p Process, want ib.Want, host ib.Host) (instead []string, err error) {
 	trouble, certain := want.Trouble(host), p.UsesUCX()
 	had := want.RDMA && (trouble == nil || trouble.Some)
@@ -111,7 +112,7 @@ func (g *Guard) wish(p Process, want ib.Want, host ib.Host) (instead []string, e
 
 func (g *Guard) failure(t *ib.Trouble) error { return fmt.Errorf("host %s: %s", g.host.Name, t) }
 
-// tell says of a trouble once in each way, and no more when the job has ended for it.
+// tell sends a trouble as a frame of a kind, but not twice as the same kind, and not after it has ended the job.
 func (g *Guard) tell(kind channel.Kind, t *ib.Trouble) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,22 +17,23 @@ import (
 const (
 	// tick is how often the ports are looked at while ranks run.
 	tick = time.Second
-	// limit is how long a port may be down until that is told. A cable that is plugged again, or a switch that starts anew, is
-	// no trouble.
+	// limit is how long a port may be down before the user is told. A cable that is plugged in again, or a switch that restarts,
+	// takes less.
 	limit = 10 * time.Second
 )
 
 // A portWatch knows since when ports by which ranks send are in trouble.
 type portWatch struct {
 	ports []string
-	since map[sighting]time.Time // of the last look's: when it was first seen, in looks running
+	since map[sighting]time.Time // what the last look saw, and since when every look has seen it
 	told  map[sighting]bool
 }
 
 // A sighting is a port in a state other than up.
 type sighting struct{ port, state string }
 
-// look returns what is to be told now, once: what is down for long, and what is gone for certain, as it was at the last look.
+// look returns what the user is to be told now. That is told once: a port that has been down for long, and a port that two
+// looks in a row have found gone.
 func (w *portWatch) look(now time.Time, stateOf func(port string) string) (news []sighting) {
 	since := map[sighting]time.Time{}
 	for _, port := range w.ports {
@@ -57,7 +58,7 @@ func (w *portWatch) look(now time.Time, stateOf func(port string) string) (news 
 
 func (s sighting) isFine() bool { return s.state == "up" || s.state == "unknown" }
 
-// newPortWatch watches the ports of those that had them when they started.
+// newPortWatch watches the ports of ranks that had them when they started.
 func newPortWatch(wishes []wish) *portWatch {
 	w := &portWatch{told: map[sighting]bool{}}
 	for _, wish := range wishes {
@@ -70,8 +71,8 @@ func newPortWatch(wishes []wish) *portWatch {
 	return w
 }
 
-// Watch looks at the ports while ranks run: UCX tells ranks that only wait nothing, and they would wait for ever. unwatch is for
-// when they have ended.
+// Watch looks at the ports while ranks run. UCX says nothing to ranks that only wait for messages, so they would wait for
+// ever. Call unwatch when they have ended.
 func (g *Guard) Watch() (unwatch func()) {
 	watch := newPortWatch(g.wishes)
 	if len(watch.ports) == 0 {
@@ -98,14 +99,14 @@ func (g *Guard) Watch() (unwatch func()) {
 
 func stateOfPort(port string) string { return ib.StateOf(os.DirFS("/sys"), port, ib.Registered) }
 
-// lost returns the trouble of ranks with the port. Where ports cannot be listed, it is said with fewer words.
+// lost describes the trouble of ranks with a port. It says less if the ports cannot be listed.
 func lost(s sighting) *ib.Trouble {
 	ports, _ := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
 	return ib.Lost(s.port, s.state, ports)
 }
 
-// verdict says how to tell of a port: with one that is gone ends a job whose ranks cannot do without. One that is down may come back,
-// and to ranks that do not send it is nothing.
+// verdict returns the kind of frame that tells of a port. A port that is gone ends the job if ranks need it. A port that is
+// down may come back, and does not matter to ranks that do not send.
 func (g *Guard) verdict(s sighting) channel.Kind {
 	needed := func(w wish) bool {
 		return w.had && w.certain && slices.Contains(w.Ports, s.port) && !w.MayMiss(g.hostOf(nil))
@@ -116,7 +117,7 @@ func (g *Guard) verdict(s sighting) channel.Kind {
 	return channel.Warned
 }
 
-// hostOf is the host while ranks run, with these ports.
+// hostOf describes the host while ranks run, with these ports.
 func (g *Guard) hostOf(ports []ib.NIC) ib.Host {
 	return ib.Host{Ports: ports, Locked: math.MaxUint64, Here: g.host.Ranks, Ranks: g.host.World.Size}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// An outFile takes the output of the ranks for which a pattern gives its name.
+// An outFile takes the output of all ranks for which the pattern gives its name.
 type outFile struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -29,7 +29,7 @@ func (o *Output) OpenFiles(writers []plan.RankSet) error {
 	o.files = map[string]*outFile{}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	if o.host.Group == 0 {
-		flags |= os.O_TRUNC // what ranks spawn adds to their files where the pattern has no %g
+		flags |= os.O_TRUNC // spawned ranks append to the files of those that spawned them if the pattern has no %g
 	}
 	for _, f := range o.fileNames(writers) {
 		file, err := os.OpenFile(f.name, flags, 0o666)
@@ -43,7 +43,7 @@ func (o *Output) OpenFiles(writers []plan.RankSet) error {
 
 type namedFile struct {
 	name  string
-	first plan.RankSet // of those that write it
+	first plan.RankSet // the first that writes it
 }
 
 // CountFiles returns how many output files there are for all writers.
@@ -103,7 +103,7 @@ func (o *Output) writeFile(from plan.RankSet, name string, text []byte) {
 	}
 }
 
-// CloseFiles ends the output files: some file systems tell only now that they are full.
+// CloseFiles closes the output files. Some file systems report only at close that they are full.
 func (o *Output) CloseFiles() {
 	for _, name := range slices.Sorted(maps.Keys(o.files)) {
 		f := o.files[name]

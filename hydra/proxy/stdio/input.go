@@ -10,19 +10,19 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
-// An Input writes mpiexec's stdin to each reader at the pace at which the slowest one reads. mpiexec sends no more than its window
-// allows, which gets room when every reader has a chunk.
+// An Input writes mpiexec's stdin to each reader, at the pace of the slowest one. mpiexec sends no more than its window
+// allows; it gets credit for a chunk when every reader has taken it.
 type Input struct {
 	conn *channel.Conn
 
 	mu      sync.Mutex
 	wake    *sync.Cond
-	chunks  [][]byte // that the slowest reader has not
-	first   int      // number of chunks[0], counted from the job's begin
+	chunks  [][]byte // those that the slowest reader has not taken
+	first   int      // number of chunks[0]; the first chunk of the job is 0
 	eof     bool
 	closed  bool
 	readers map[*os.File]int // number of the chunk that each one is at
-	sealed  bool             // no reader comes any more
+	sealed  bool             // no more readers are attached
 }
 
 // NewInput returns an input without readers.
@@ -32,7 +32,7 @@ func NewInput(conn *channel.Conn) *Input {
 	return in
 }
 
-// Attach starts writing to a reader's pipe, from the begin of stdin.
+// Attach starts writing to a reader's pipe, from the beginning of stdin.
 func (in *Input) Attach(pipe *os.File) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -40,7 +40,7 @@ func (in *Input) Attach(pipe *os.File) {
 	go in.run(pipe)
 }
 
-// Seal tells that every reader is attached: what all of them have is dropped.
+// Seal says that every reader is attached. From now on chunks are dropped when all readers have taken them.
 func (in *Input) Seal() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -60,7 +60,7 @@ func (in *Input) Feed(frame channel.Frame) {
 	in.wake.Broadcast()
 }
 
-// Close ends writes that nobody reads.
+// Close ends the writes to readers that do not read.
 func (in *Input) Close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -77,7 +77,7 @@ func (in *Input) run(pipe *os.File) {
 	for at := 0; ; at++ {
 		chunk := in.chunk(at)
 		if chunk == nil {
-			return // the reader stays listed: what it read was wanted
+			return // the reader stays listed, as it has not refused any input
 		}
 		if _, err := pipe.Write(chunk); err != nil {
 			in.leave(pipe)
@@ -87,7 +87,7 @@ func (in *Input) run(pipe *os.File) {
 	}
 }
 
-// chunk waits for a chunk; nil is the end of stdin.
+// chunk waits for the chunk of a number. It returns nil at the end of stdin.
 func (in *Input) chunk(at int) []byte {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -115,7 +115,7 @@ func (in *Input) leave(pipe *os.File) {
 	in.drop()
 }
 
-// drop gives mpiexec credit for the chunks that every reader has, or tells that nobody reads.
+// drop gives mpiexec credit for the chunks that every reader has taken. If there is no reader left it says so.
 // Preconditions: in.mu is held.
 func (in *Input) drop() {
 	if !in.sealed {

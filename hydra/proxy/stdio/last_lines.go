@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// keptBytes bounds what is kept of a rank's stderr.
+	// keptBytes is how much of the end of a rank's stderr is kept.
 	keptBytes = 2 << 10
-	// toldLines is how many lines of it are told.
+	// toldLines is how many lines of that are sent to mpiexec.
 	toldLines = 5
 )
 
@@ -28,7 +28,7 @@ func (l *lastLines) keep(text []byte) {
 	l.text = l.text[max(0, len(l.text)-keptBytes):]
 }
 
-// tail returns the last lines. What was cut off at the front of the first one is not missed.
+// tail returns the last lines. The first of them may lack its beginning.
 func (l *lastLines) tail() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

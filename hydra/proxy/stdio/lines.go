@@ -5,7 +5,7 @@ package stdio
 
 import "bytes"
 
-// maxLine bounds the memory that an unfinished line may take. A longer one is passed on in pieces.
+// maxLine is how long an unfinished line may become in memory, in bytes. A longer line is passed on in pieces.
 const maxLine = 1 << 20
 
 // A lineCutter turns chunks of output into whole lines, each after a prefix.

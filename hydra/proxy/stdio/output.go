@@ -18,32 +18,32 @@ import (
 )
 
 const (
-	// firstRead is the room for what a stream's first reads give: most ranks print little. A read that fills it makes room
-	// for readSize.
+	// firstRead is the size of a stream's first buffer, in bytes: most ranks print little. A read that fills it is followed by a
+	// buffer of readSize.
 	firstRead = 1 << 10
 	readSize  = 64 << 10
 	// promptPause is how long an unfinished line waits at a terminal before it is shown: it may be a prompt.
 	promptPause = 100 * time.Millisecond
-	// maxFrame bounds one output frame, well below the window.
+	// maxFrame is the most bytes of output in one frame. It is well below the window.
 	maxFrame = 1 << 20
 )
 
-// An Output takes what the ranks of a host write where it belongs.
+// An Output takes what the ranks of a host write to mpiexec, to files, or nowhere, as the user wants it.
 type Output struct {
 	host    plan.Host
 	conn    *channel.Conn
 	began   time.Time
 	windows map[channel.Kind]*channel.Window
-	files   map[string]*outFile // by name; written before anything is read
+	files   map[string]*outFile // by name; made before anything is read
 	reading sync.WaitGroup      // goroutines that read pipes
-	swept   atomic.Bool         // nobody of the job can write any more
+	swept   atomic.Bool         // no process of the job is left that could write
 
 	mu    sync.Mutex
 	pipes []*os.File
-	last  map[int]*lastLines // on stderr, by first rank
+	last  map[int]*lastLines // on stderr, by the first rank of who wrote them
 }
 
-// NewOutput returns the output of a host's ranks. The job began at the time.
+// NewOutput returns the output of a host's ranks. began is when the job began, for patterns with %t.
 func NewOutput(host plan.Host, conn *channel.Conn, began time.Time) *Output {
 	return &Output{
 		host:  host,
@@ -74,7 +74,7 @@ func (o *Output) Close() {
 // Wait returns when every pipe has been read to its end.
 func (o *Output) Wait() { o.reading.Wait() }
 
-// cutter returns what takes one output stream of some ranks where it belongs, whole lines at a time.
+// cutter returns what cuts one output stream of some ranks into lines and passes them on.
 func (o *Output) cutter(from plan.RankSet, stream channel.Kind) *lineCutter {
 	lines := &lineCutter{emit: func(text []byte) { o.send(from, stream, text) }}
 	name := o.fileName(from, stream)
@@ -90,7 +90,7 @@ func (o *Output) cutter(from plan.RankSet, stream channel.Kind) *lineCutter {
 	return lines
 }
 
-// Forward reads one output stream of some ranks to its end.
+// Forward starts to read one output stream of some ranks, and closes the pipe at its end.
 func (o *Output) Forward(from plan.RankSet, stream channel.Kind, pipe *os.File) {
 	lines := o.cutter(from, stream)
 	if stream == channel.Stderr {
@@ -110,14 +110,14 @@ func (o *Output) Forward(from plan.RankSet, stream channel.Kind, pipe *os.File) 
 	})
 }
 
-// Show takes a text that some ranks did not write themselves as if they had.
+// Show passes a text on as if the ranks had written it to the stream.
 func (o *Output) Show(from plan.RankSet, stream channel.Kind, text []byte) {
 	lines := o.cutter(from, stream)
 	lines.write(text)
 	lines.flush()
 }
 
-// label returns what makes the text in front of each line.
+// label returns a function that makes the label of a line.
 func (o *Output) label(from plan.RankSet, coloured bool) func() string {
 	return func() string {
 		text := o.host.Stdio.Label.Expand(o.origin(from))
@@ -133,7 +133,7 @@ func (o *Output) coloured(stream channel.Kind) bool {
 	return stream == channel.Stdout && o.host.ColourOut || stream == channel.Stderr && o.host.ColourErr
 }
 
-// origin is what patterns stand for here and now.
+// origin returns what the parts of a pattern stand for, now.
 func (o *Output) origin(from plan.RankSet) plan.Origin {
 	return plan.Origin{
 		Group:   o.host.Group,
@@ -144,7 +144,8 @@ func (o *Output) origin(from plan.RankSet) plan.Origin {
 	}
 }
 
-// copyLines reads to the end of the pipe. After the sweep it takes what is there: who may still write is none of the job's.
+// copyLines reads to the end of the pipe. When no process of the job is left it takes what the pipe holds and stops:
+// processes that are not the job's may still have the other end.
 func (o *Output) copyLines(lines *lineCutter, pipe *os.File) {
 	chunk := make([]byte, firstRead)
 	for {
@@ -184,13 +185,13 @@ func whatIsThere(pipe *os.File) []byte {
 	return text
 }
 
-// EndReading ends what waits for output that nobody of the job can write any more.
+// EndReading ends the reads of pipes when no process of the job is left.
 func (o *Output) EndReading() {
 	o.swept.Store(true)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, pipe := range o.pipes {
-		_ = pipe.SetReadDeadline(time.Now()) // it may be closed, having ended
+		_ = pipe.SetReadDeadline(time.Now()) // it may have ended and be closed
 	}
 }
 
