@@ -25,7 +25,7 @@ const reportHead = `<!-- SPDX-FileCopyrightText: The tpsl authors -->
 
 *For contributors who want to know how MPICH's own tests end with tpsl.*
 
-Written by ` + "`scripts/conformance`" + ` from its ledgers, [private](results/conformance.tsv) and [shared](results/conformance-shared.tsv);
+` + "`scripts/conformance`" + ` writes this page from its ledgers, [private](results/conformance.tsv) and [shared](results/conformance-shared.tsv);
 do not edit.
 
 The C tests of MPICH's test suite (` + "`test/mpi` of v4.0.2" + `), built against Debian's MPICH, run three times by the same mpiexec:
@@ -34,18 +34,18 @@ The C tests of MPICH's test suite (` + "`test/mpi` of v4.0.2" + `), built agains
 - as private ranks of one address space: ` + "`-n N -rpp N -tpsl private`" + `;
 - in shared mode, as threads of one process: ` + "`-n N -rpp N`" + `.
 
-A run is judged by the rules of the suite's runtests. A run of less than 8 ranks may take 30 s, another 60 s; what did not end
-then has run again with more time. Ranks beyond the cores give way to each other when they find nothing to do
-([` + "`libtpslyield`" + `](performance.md#ranks-beyond-the-cores), preloaded for flat ranks). Not read: the lists that the
+The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s, and other runs 60 s. Tests that did not end
+in that time ran again with more time. Ranks beyond the cores yield when they find nothing to do
+([` + "`libtpslyield`" + `](performance.md#ranks-beyond-the-cores), preloaded for flat ranks). These tests are not run: the lists that the
 suite generates (` + "`testlist.dtp`, `testlist.cvar`" + `), those for GPUs, and the tests in C++ and Fortran.
 
-The tests are written for a rank that is a process. For shared mode ` + "`tests/conformance`" + ` makes them programs of threads without
-a change to their source: clang translates a test and the suite's support library to LLVM's assembly language; there every
-variable at file scope and every static one of a function becomes thread-local in the emulated model, and main gets another
-name; ` + "`tests/conformance/ranks/ranks.c`" + ` calls that main in each OpenMP thread and tells each variable's address by rank, so that
-the threads that a test makes share the variables of their rank. ` + "`strtok`, `rand`, `getopt`" + ` and their like, whose memory is
-the process's, come from the sources of private mode's shim. A variable that begins as the address of another one could not be
-rewritten; the suite has none, so each of its tests that builds runs as threads of one process.
+The tests expect that a rank is a process. For shared mode ` + "`tests/conformance`" + ` makes them programs of threads without
+a change to their source. clang translates a test and the suite's support library to LLVM's assembly language. There every
+variable at file scope and every static variable of a function becomes thread-local in the emulated model, and main gets another
+name. ` + "`tests/conformance/ranks/ranks.c`" + ` calls that main in each OpenMP thread and gives each rank its own address of each variable, so that
+the threads that a test makes share the variables of their rank. ` + "`strtok`, `rand`, `getopt`" + ` and their like keep memory of
+the process, so they come from the sources of private mode's shim. A variable whose first value is the address of another variable could not be
+rewritten. The suite has none, so each of its tests that builds runs as threads of one process.
 `
 
 // A column is a mode's part of the document.
@@ -188,7 +188,7 @@ func table(lines string) map[string]string {
 
 // alike writes the tests that passed neither flat nor in a mode, when they were compared.
 func alike(b *strings.Builder, columns []column, all []string) {
-	b.WriteString("\n## Passed neither flat nor in the mode\n\nWhat Debian's MPICH, the launcher or, on a busy machine, the time limit decides for both.\n\n")
+	b.WriteString("\n## Passed neither flat nor in the mode\n\nDebian's MPICH, the launcher or, on a busy machine, the time limit is the reason in both cases.\n\n")
 	b.WriteString("| Test | Mode | Both | First odd line, in the mode |\n|---|---|---|---|\n")
 	for _, name := range all {
 		var in []string
