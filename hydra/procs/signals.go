@@ -19,12 +19,12 @@ var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGHUP, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH,
 }
 
-// A Role says which signals stay ignored where the parent process had them ignored.
+// A Role says which signals stay ignored if this process was started with them ignored.
 type Role int
 
-// A launcher catches a signal that was ignored, as Hydra does: a shell without job control starts what stands in front of
-// an & with SIGINT ignored, and the job must end at it all the same. SIGHUP stays ignored (nohup). What another launcher
-// has started is a rank, which ignores what it was given as ignored.
+// A launcher catches a signal even if it was ignored, as Hydra does: a shell without job control starts a command with & with
+// SIGINT ignored, and the job must end at SIGINT all the same. Only SIGHUP stays ignored (nohup). A process that another
+// launcher has started is a rank, and goes on to ignore what it was started to ignore.
 const (
 	AsLauncher Role = iota
 	AsRank
