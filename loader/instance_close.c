@@ -45,10 +45,10 @@ bool tpsl_instance_close(struct tpsl_instance *in)
     tpsl_segments_end_instance(in);
     if (tpsl_current == in)
         tpsl_become(NULL);
+    tpslLoaderForget(in);
     if (in->stays)
         return false;
     tpsl_keys_end_instance(in);
-    tpslLoaderForget(in);
     tpsl_debugger_before(RT_DELETE);
     tpsl_instance_withdraw(in);
     tpsl_debugger_after();

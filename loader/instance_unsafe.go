@@ -62,7 +62,7 @@ func (p *common) extend(in *C.struct_tpsl_instance, library, folder string, call
 	i := p.live[in]
 	p.mu.Unlock()
 	if i == nil {
-		return nil, nil, nil, errors.New("the instance is still being opened")
+		return nil, nil, nil, errors.New("the instance is not open")
 	}
 	path, at, err := i.plan.Find(library, i.planned(caller), folder)
 	if err != nil {
@@ -230,8 +230,8 @@ func (m *mapped) refersTo(objects []*mapped, at plan.Placement) bool {
 	})
 }
 
-// forget drops an instance that is about to be unmapped. Nobody looks at its memory when
-// it returns.
+// forget drops an instance that was closed. When it returns nobody looks at the instance's memory, which may be unmapped
+// next. What stays mapped has pointers to memory that may become another instance's.
 func (p *common) forget(in *C.struct_tpsl_instance) {
 	p.verifying.Lock()
 	defer p.verifying.Unlock()
