@@ -96,6 +96,7 @@ void tpsl_get_layout(struct tpsl_layout *);
 /* ---- object_locate.c: what is at an address; safe in a signal handler ---- */
 struct tpsl_location {
     const char *object; /* the file's name */
+    const char *path;   /* of the file; "": it is the one that the process executes */
     uintptr_t base;     /* where address 0 of the file is */
     const char *symbol; /* NULL: no dynamic symbol covers the address */
     uintptr_t symbol_start;

@@ -83,7 +83,7 @@ static bool locate_in_ldso(uintptr_t address, struct tpsl_location *out)
         return false;
     const struct link_map *map = found.dlfo_link_map;
     const char *path = *map->l_name ? map->l_name : program_invocation_name, *slash = strrchr(path, '/');
-    *out = (struct tpsl_location){.object = slash ? slash + 1 : path, .base = map->l_addr};
+    *out = (struct tpsl_location){.object = slash ? slash + 1 : path, .path = map->l_name, .base = map->l_addr};
     struct table t = table_of(map);
     name(&t, address, out);
     return true;
@@ -95,7 +95,7 @@ bool tpsl_locate(const void *at, struct tpsl_location *out)
     const struct tpsl_object *o = tpsl_object_at(at);
     if (!o)
         return locate_in_ldso(address, out);
-    *out = (struct tpsl_location){.object = o->soname, .base = o->map.l_addr};
+    *out = (struct tpsl_location){.object = o->soname, .path = o->map.l_name, .base = o->map.l_addr};
     struct table t = {o->map.l_addr, o->symtab, o->nsymbols, o->strtab};
     name(&t, address, out);
     return true;

@@ -17,7 +17,7 @@
 
 #include "loader.h"
 
-enum { FRAMES = 64, LINE = 512 };
+enum { FRAMES = 64, LINE = 1024, LONGEST_PATH = LINE / 2 };
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
@@ -33,15 +33,25 @@ static void say(const char *format, ...)
 }
 
 /* "object+0x12 (symbol+0x3)", as far as it is known. */
-static const char *describe(char text[LINE], uintptr_t pc)
+static const char *describe(char text[LINE], const char *object, const struct tpsl_location *at, uintptr_t pc)
 {
-    struct tpsl_location at;
-    if (!tpsl_locate((void *)pc, &at))
-        snprintf(text, LINE, "%#lx, which is in no library", pc);
-    else if (at.symbol)
-        snprintf(text, LINE, "%s+%#lx (%s+%#lx)", at.object, pc - at.base, at.symbol, pc - at.symbol_start);
+    if (at->symbol)
+        snprintf(text, LINE, "%s+%#lx (%s+%#lx)", object, pc - at->base, at->symbol, pc - at->symbol_start);
     else
-        snprintf(text, LINE, "%s+%#lx", at.object, pc - at.base);
+        snprintf(text, LINE, "%s+%#lx", object, pc - at->base);
+    return text;
+}
+
+/* The path of a frame's file, by which the launcher finds its debugging information. It is the name alone if a line has
+ * no room for the path. */
+static const char *path_of(char text[LONGEST_PATH], const struct tpsl_location *at)
+{
+    if (*at->path)
+        return strlen(at->path) < LONGEST_PATH ? at->path : at->object;
+    ssize_t n = readlink("/proc/self/exe", text, LONGEST_PATH);
+    if (n <= 0 || n == LONGEST_PATH)
+        return at->object;
+    text[n] = '\0';
     return text;
 }
 
@@ -49,12 +59,17 @@ static const char *describe(char text[LINE], uintptr_t pc)
 static void say_what(const char *whom, int signal, const siginfo_t *info, uintptr_t pc)
 {
     char where[LINE], why[64] = "";
+    struct tpsl_location at;
+    if (tpsl_locate((void *)pc, &at))
+        describe(where, at.object, &at, pc);
+    else
+        snprintf(where, sizeof where, "%#lx, which is in no library", pc);
     bool has_address = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && info->si_code != SI_KERNEL;
     if (has_address)
         snprintf(why, sizeof why, " at address %p", info->si_addr);
     else if (info->si_code == SI_USER && info->si_pid != getpid())
         snprintf(why, sizeof why, " sent by process %d", info->si_pid);
-    say("tpsl: %s: SIG%s%s in %s\n", whom, sigabbrev_np(signal), why, describe(where, pc));
+    say("tpsl: %s: SIG%s%s in %s\n", whom, sigabbrev_np(signal), why, where);
 }
 
 /* A walk up the stack. The handler's own frames come first, until that with `start`. */
@@ -68,13 +83,19 @@ struct walk {
 static bool tell_frame(uintptr_t pc, bool exact, void *data)
 {
     struct walk *w = data;
-    char where[LINE];
+    struct tpsl_location at;
+    char where[LINE], path[LONGEST_PATH];
     w->started |= pc == w->start;
     if (!w->started)
         return true;
     if (w->called && pc == w->start)
         exact = false;
-    say("tpsl:   #%d %s\n", w->frames, describe(where, exact ? pc : pc - 1));
+    if (!exact)
+        pc--;
+    if (tpsl_locate((void *)pc, &at))
+        say("tpsl:   #%d %s\n", w->frames, describe(where, path_of(path, &at), &at, pc));
+    else
+        say("tpsl:   #%d %#lx, which is in no library\n", w->frames, pc);
     return ++w->frames < FRAMES;
 }
 

@@ -32,7 +32,7 @@ type Place struct {
 
 // maxDebug is how many bytes of debugging information are read, after decompression. A
 // browser's would take gigabytes, and the reader wants one line of it.
-const maxDebug = 512 << 20
+const maxDebug = 128 << 20
 
 // Open reads the symbols of an ELF file and finds its debugging information: in the file, or
 // in a separate file below the folder debug, which is /usr/lib/debug on most systems. A file

@@ -10,7 +10,8 @@ const maxLine = 1 << 20
 
 // A lineCutter turns chunks of output into whole lines, each after a prefix.
 type lineCutter struct {
-	prefix  func() string // nil: none
+	rewrite func([]byte) []byte // changes lines before they get their prefix; nil: does not
+	prefix  func() string       // nil: none
 	emit    func([]byte)
 	partial []byte
 	middle  bool // the last piece emitted did not end a line
@@ -38,6 +39,9 @@ func (c *lineCutter) flush() {
 }
 
 func (c *lineCutter) pass(text []byte) {
+	if c.rewrite != nil {
+		text = c.rewrite(text)
+	}
 	if c.prefix != nil {
 		text = c.label(text)
 	}

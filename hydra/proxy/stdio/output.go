@@ -35,8 +35,9 @@ type Output struct {
 	began   time.Time
 	windows map[channel.Kind]*channel.Window
 	files   map[string]*outFile // by name; made before anything is read
-	reading sync.WaitGroup      // goroutines that read pipes
-	swept   atomic.Bool         // no process of the job is left that could write
+	frames  frameNamer
+	reading sync.WaitGroup // goroutines that read pipes
+	swept   atomic.Bool    // no process of the job is left that could write
 
 	mu    sync.Mutex
 	pipes []*os.File
@@ -83,6 +84,10 @@ func (o *Output) cutter(from plan.RankSet, stream channel.Kind) *lineCutter {
 		lines.emit = func([]byte) {}
 	case name != "":
 		lines.emit = func(text []byte) { o.writeFile(from, name, text) }
+	}
+	if stream == channel.Stderr {
+		dir := o.host.Programs[from.Program].Wdir
+		lines.rewrite = func(text []byte) []byte { return o.frames.name(text, dir) }
 	}
 	if o.host.Stdio.Label != "" {
 		lines.prefix = o.label(from, name == "" && o.coloured(stream))
