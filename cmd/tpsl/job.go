@@ -30,7 +30,7 @@ K ranks of a host share a process:
   srun --mpi=pmi2 -n 16 tpsl run -rpp 4 PROGRAM
 
   -rpp K         ranks (default 2)
-  -tpsl MODE     how they share it: shared, private or auto, as for mpiexec
+  -tpsl MODE     how they share it: shared, private or auto (default)
   -wait SECONDS  how long the ranks of a process wait for one another to start
                  (default 60)
 `
