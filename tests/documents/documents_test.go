@@ -125,6 +125,21 @@ func TestFirstProgram(t *testing.T) {
 	assert.Equal(t, inOrder(want), inOrder(printed), stderr)
 }
 
+// Every option in the README's table is one that mpiexec explains.
+func TestOptionsOfTheREADME(t *testing.T) {
+	mpiexec := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
+	_, behind, found := strings.Cut(read(t, "README.md"), "| Option | Meaning |")
+	require.True(t, found)
+	table, _, _ := strings.Cut(behind, "\n\n")
+	options := regexp.MustCompile("`(-[a-z-]+)").FindAllStringSubmatch(table, -1)
+	require.Greater(t, len(options), 7)
+	for _, option := range options {
+		stdout, stderr, code := testsupport.Run(t, limit, nil, mpiexec, option[1], "-h")
+		assert.Zero(t, code, stderr)
+		assert.Contains(t, stdout, option[1])
+	}
+}
+
 func TestBlocks(t *testing.T) {
 	assert.Equal(t, []block{{"One", "run", "console", []string{"$ a", "b", "# no heading"}}, {"Two", "", "c", nil}},
 		blocks("## One\n\n<!-- run -->\n```console\n$ a\nb\n# no heading\n```\n## Two\n```c\n```\n"))
