@@ -25,7 +25,8 @@ static void make_instance(const char *program, struct tpsl_rank_process *r, int 
         tpsl_die(1, "rank %d: load %s: %s", r->rank->number, program, error);
 }
 
-/* Each on the CPUs of its rank: the kernel takes a page from the NUMA node of the CPU that touches it first. */
+/* Makes each instance on the CPUs of its rank, because the kernel takes a page from the NUMA node of
+ * the CPU that touches it first. */
 static void make_instances(const char *program, int argc, char **argv)
 {
     cpu_set_t all;
@@ -38,9 +39,9 @@ static void make_instances(const char *program, int argc, char **argv)
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/* Some functions of libc call exit (err, argp_parse, error). For a rank that is the shim's:
- * libc's list and streams are not its own. Registered last, this comes first, and is there
- * again for the next rank. */
+/* Some functions of libc call exit (err, argp_parse, error). A rank must then run the shim's exit, as
+ * libc's list of functions and its streams are not the rank's. libc calls what was registered last
+ * first. The handler registers itself again for the next rank. */
 static void on_libc_exit(int status, void *unused)
 {
     on_exit(on_libc_exit, NULL);

@@ -3,13 +3,12 @@
 
 /* A process that shares the address space, and in which libc works.
  *
- * clone with CLONE_VM alone makes a process with its own descriptors, directory,
- * signals and threads in the memory of its parent. libc finds a thread by the thread
- * pointer, so the new process needs a thread control block that no one else uses. It
- * borrows one: a pthread is made, which clones the rank on its own stack and then sleeps
- * for good. libc's notes about the thread that the kernel must share are made true
- * again by the rank: the thread id, the list of robust mutexes, the restartable
- * sequences.
+ * clone with CLONE_VM alone makes a process with its own descriptors, directory, signals and threads in
+ * the memory of its parent. libc finds a thread by the thread pointer, so the new process needs a
+ * thread control block that no one else uses. It borrows one: a pthread is made, which clones the rank
+ * on its own stack and then sleeps for ever. The kernel must know some addresses in the control block:
+ * the thread id, the list of robust mutexes and the restartable sequences. The rank registers them
+ * again.
  */
 #include "host.h"
 
@@ -73,7 +72,7 @@ static void lend(struct loan *loan)
         loan->error = errno;
 }
 
-/* The stack below this frame and the thread control block are the rank's from here on. */
+/* From here on the stack below this frame and the thread control block belong to the rank. */
 static void *park(void *argument)
 {
     static _Atomic int forever;

@@ -19,14 +19,15 @@
 
 enum { PATIENCE_MS = 5000 };
 
-/* Whether a thread of the rank may yet come out. One that dies inside never does, nor when the rank
- * has executed another program. */
+/* Whether a thread of the rank may still come out. It does not when the rank has died, or has executed
+ * another program. */
 static bool may_leave(const struct tpsl_rank_process *r)
 {
     return *r->pid && *tpsl_host.ids[r->rank->slot];
 }
 
-/* What nobody tells of is what the tick is for. A rank that ends waits for this thread. */
+/* The tick is for changes that wake nobody, such as the death of a rank. A rank that is ending waits
+ * for this thread, so this thread does not wait for the others then. */
 static void await_others(void)
 {
     const struct timespec tick = {0, 10000000};

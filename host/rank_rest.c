@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* A rank that ends takes its threads with it, wherever they are. One that holds a lock of
- * libc's malloc or of ld.so would leave it to the other ranks, held for ever. So before
- * a rank ends, or executes another program, its other threads come to rest outside.
+/* The end of a rank ends its threads wherever they are. A thread that holds a lock of libc's malloc or
+ * of ld.so would leave it held for ever, and the other ranks need it. So before a rank ends, or
+ * executes another program, its other threads are brought to rest outside such code.
  *
- * Each gets the signal that libc keeps for setuid (no program blocks it, and a rank that ends
- * calls setuid no more). The handler rests if the thread was outside the objects that all
- * ranks share, or asleep in a system call that is not about one of their locks. Else it returns, and the signal comes
- * again a little later.
+ * Each gets the signal that libc uses for setuid: no program blocks it, and a rank that ends does not
+ * call setuid. The handler rests if the thread was outside the objects that all ranks share, or asleep
+ * in a system call that is not about one of their locks. Else it returns, and the signal is sent again
+ * a little later.
  */
 #include "host.h"
 
@@ -141,7 +141,8 @@ static void wake(atomic_int *word)
 
 static __thread bool rests __attribute__((tls_model("initial-exec")));
 
-/* Until the turn is another one. A handler may come while the thread rests: it rests once. */
+/* Rests until the turn changes. A signal handler may interrupt a thread that rests and come here again:
+ * the thread is counted once. */
 static void rest(struct tpsl_rank_process *r, int turn)
 {
     bool first = !rests;
@@ -163,7 +164,7 @@ struct action {
 };
 static struct action libcs; /* all ranks have the same */
 
-/* The turn comes first: who is about to rest when the turn changes does not. */
+/* The turn is read first, so that a thread does not rest if the turn changes before it does. */
 static void on_rest(int number, siginfo_t *info, void *context)
 {
     int error = errno;

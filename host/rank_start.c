@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* From a fresh process that shares the address space to the first instruction of its
- * program: what execve would have done. */
+/* What a rank's process does between its start and the first instruction of its program. In a flat
+ * process execve does it. */
 #include "host.h"
 
 #include <dirent.h>
@@ -72,8 +72,7 @@ static void close_on_exec(void)
         closedir(open);
 }
 
-/* The descriptors of siblings are none of the rank's business: they would keep
- * connections open. */
+/* The rank closes the descriptors of the other ranks, which would keep their connections open. */
 static void own_descriptors(const struct tpsl_job *job, const struct tpsl_rank *r)
 {
     if (r->stdin_fd < 0) {
@@ -122,7 +121,8 @@ static _Noreturn void enter(const struct tpsl_rank_process *r, uintptr_t entry)
     __builtin_unreachable();
 }
 
-/* A child that a rank forked is none. The launcher learns of the end of a process from the host. */
+/* A child that a rank forked is no rank. The host tells the launcher how the process of a rank ended,
+ * so the handler does not. */
 static bool find_victim(struct tpsl_victim *v)
 {
     const struct tpsl_rank_process *r = tpsl_rank_of(getpid());

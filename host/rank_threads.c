@@ -16,8 +16,8 @@ static void *capture(void)
     return tpsl_current ? tpsl_instance_symbol(tpsl_current, "tpsl_thread_begins", NULL) : NULL;
 }
 
-/* As libc does in a process with code that runs on the stack: nested functions of C. A stack that libc
- * gives to another thread later stays so. */
+/* libc does the same in a process with code that runs on the stack, such as nested functions of C. libc
+ * may give the stack to another thread later, which then has an executable stack, too. */
 bool tpsl_stack_executable(void)
 {
     pthread_attr_t a;
@@ -46,9 +46,10 @@ static bool is_callers(const pthread_attr_t *a, size_t *size)
     return (uintptr_t)start + *size != 0; /* libc keeps the end */
 }
 
-/* libc takes a thread's block of thread-locals from its stack. In a flat process that is a few hundred bytes. A thread of
- * a rank gets what the lent block takes on top. Memory of the caller cannot grow: what leaves less than any thread may
- * have is refused. */
+/* libc takes a thread's thread-local variables from its stack: in a flat process a few hundred bytes,
+ * in the host 64 KiB, for the lent block. So a thread of a rank gets a stack that is larger by this
+ * block. Memory that the caller provides cannot grow; if it would leave less than PTHREAD_STACK_MIN, it
+ * is refused. */
 static int widen(pthread_attr_t *a)
 {
     size_t size, block = tpsl_stack_taken();
@@ -83,9 +84,10 @@ static void *wait_for_cancellation(void *unused)
     return NULL;
 }
 
-/* At the first pthread_cancel libc sets its handler of signal 32 and loads the unwinder, once. A rank that did so would
- * have the handler alone, and the others would die of the signal. What is done here, before there are ranks, all of them have.
- * The handler of signal 33, for setuid and its kin, comes with the first pthread_create. */
+/* The first pthread_cancel makes libc install its handler of signal 32 and load the unwinder, once per
+ * address space. A rank that did so would have the handler alone, and the other ranks would die of the
+ * signal. So the host does it before there are ranks, and all ranks have it. The handler of signal 33,
+ * for setuid and similar calls, comes with the first pthread_create. */
 static void cancel_once(void)
 {
     pthread_t thread;

@@ -78,7 +78,7 @@ static _Noreturn void end_as(int status)
     _exit(128 + WTERMSIG(status));
 }
 
-/* A signal that was sent to all asks the others to end, too: they have longer to do so. */
+/* A signal that was forwarded to all ranks asks the others to end, too, so they have longer to do so. */
 static long grace(int status)
 {
     enum { CRASHED = 500, ASKED = 1900 }; /* milliseconds; the launcher gives ranks 2 s after SIGTERM */

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Ranks ask the host process to run what needs Go (dlopen): the Go runtime signals its
- * threads, which it cannot do across processes. Locks and conditions of libc work
- * between the processes, as their futexes go by the address space. A child that a rank
- * makes by fork has a copy of the memory, in which no one serves. */
+/* Ranks ask the host process to run what needs Go, which is dlopen. The Go runtime sends signals to its
+ * threads, and cannot do that across processes. Locks and conditions of libc do work between the
+ * processes, as their futexes go by the address space. A child that a rank makes by fork has a copy of
+ * the memory, and no thread that serves in it. */
 #include "host.h"
 
 #include <unistd.h>

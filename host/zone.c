@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* libc has one time zone in the address space, that of TZ in its own environment. For a
- * call that goes by it, it gets the calling rank's. And so with the environment itself, for the few functions
- * that look there. */
+/* libc has one time zone in the address space, that of TZ in its own environment. For a call that uses
+ * the time zone, libc gets the zone of the calling rank. The same holds for the environment itself, for
+ * the few functions of libc that read it. */
 #include "host.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void take(void) { pthread_mutex_lock(&lock); }
 static void give(void) { pthread_mutex_unlock(&lock); }
 
-/* From the start on there is a TZ: libc's environment does not move when it changes. */
+/* TZ is set from the start, so that libc's environment does not move in memory when TZ changes. */
 void tpsl_zone_start(void)
 {
     if (!getenv("TZ"))

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Debuggers learn of the instances' objects as of one more namespace of ld.so: a
- * struct r_debug_extended behind those that the program's DT_DEBUG leads to (<link.h>,
- * r_version 2). All instances are one namespace, as every one costs the debugger a
- * walk. The namespace is never taken back, if empty, so a core shows it too.
+/* Debuggers see the instances' objects as one more namespace of ld.so: a struct r_debug_extended behind
+ * those that the program's DT_DEBUG leads to (<link.h>, r_version 2). All instances share one
+ * namespace, as a debugger walks through each namespace. It is never removed, even when it is empty, so
+ * that a core file shows it too.
  */
 #include "dl.h"
 

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* A private object stays mapped as long as its instance, as POSIX allows and musl does: its code may be on some thread's stack or in another's callback. */
+/* A private object stays mapped as long as its instance, which POSIX allows. Its code may be on the
+ * stack of some thread, or another object may hold a pointer to it. */
 int tpsl_dlclose(void *handle)
 {
     TPSL_INSIDE;

@@ -16,6 +16,8 @@
 /* ---- ldso.c: questions to ld.so ---- */
 void *tpsl_program_handle(void); /* ld.so's, of the global scope */
 struct link_map *tpsl_program_map(void); /* the first of what ld.so has loaded; NULL: not known */
+/* What an entry of PT_DYNAMIC points to. ld.so relocates these pointers in place, but not those of the vDSO. */
+const void *tpsl_dynamic_pointer(const struct link_map *, const ElfW(Dyn) *);
 bool tpsl_ldso_has_namespaces(void); /* it is glibc's 2.35 or newer */
 int tpsl_ldso_find_object(void *address, struct dl_find_object *); /* -1: there is none, or it cannot tell */
 int tpsl_ldso_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void *);

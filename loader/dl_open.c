@@ -50,21 +50,22 @@ static void extend(void *argument)
     x->root = tpslLoaderExtend(x->in, (char *)x->path, (char *)x->folder, x->caller, x->mode, &x->fresh, &x->nfresh, &x->loaded, &x->error);
 }
 
-/* Whether it means a file by the working directory; "$ORIGIN/x" does not. */
+/* Whether the name is a path from the working directory. "$ORIGIN/x" is none. */
 static bool is_relative(const char *path)
 {
     return strchr(path, '/') && *path != '/' && *path != '$';
 }
 
-/* Whoever carries it out, the caller is inside: constructors that follow are not. */
+/* The caller counts as inside the gate whichever thread runs the step. The constructors that follow run
+ * outside the gate. */
 static void run_inside(tpsl_step *step, void *argument)
 {
     TPSL_INSIDE;
     run_go(step, argument);
 }
 
-/* An instance opens one thing at a time: its plan extends the plan before it. Other instances
- * go on, as a constructor may wait for what they open. */
+/* An instance opens one library at a time, because each plan extends the plan before it. Other
+ * instances are not kept waiting: a constructor of this one may wait for what they open. */
 static void open_more(struct extension *x)
 {
     const char *name = is_relative(x->path) ? x->path : NULL;

@@ -126,7 +126,7 @@ static void *own_symbol(const struct tpsl_object *o, const struct wanted *w)
     return w->version ? dlvsym(o->ldso_handle, w->name, w->version) : dlsym(o->ldso_handle, w->name);
 }
 
-/* STB_GNU_UNIQUE: the first that was loaded counts, whoever sees it. */
+/* STB_GNU_UNIQUE: all objects use the definition of the object that was loaded first. */
 static void *unique(struct tpsl_object *o, const struct wanted *w)
 {
     struct tpsl_object *other = o->instance == &tpsl_once ? NULL : atomic_load_explicit(&o->instance->first, memory_order_acquire);
@@ -178,8 +178,9 @@ static struct wanted wanted(const struct tpsl_object *caller, const struct tpsl_
     return (struct wanted){name, version, is_once(caller) ? TPSL_REBIND_ONCE : in ? in->rebound : 0, false};
 }
 
-/* For an object placed once, whatever instance calls it: what is placed once, the process's, and what only the caller's
- * instance has. */
+/* An object placed once serves all instances, so it finds the same definitions whichever instance calls
+ * it: those of objects placed once, then those of the process. Only a name that neither has is looked
+ * up in the caller's instance. */
 static void *find_for_all(struct tpsl_instance *in, const struct tpsl_object *behind, const struct wanted *w)
 {
     void *found = NULL;
@@ -256,7 +257,8 @@ void *tpsl_find_next(const void *code, const char *name, const char *version)
     return found ? found : in_process(&w);
 }
 
-/* By a handle of ld.so's: its symbol, or what stands in place of the C library's. */
+/* A lookup by a handle of ld.so's gives ld.so's definition. If that is one of the C library's, ours
+ * takes its place, if there is one. */
 static void *find_in_ldso(void *handle, const struct tpsl_instance *in, const struct wanted *w)
 {
     void *found = w->version ? dlvsym(handle, w->name, w->version) : dlsym(handle, w->name);

@@ -1,22 +1,21 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The gate: between the code of instances that are processes of their own, and the
- * functions of libc and ld.so that take a lock of the whole address space.
+/* The gate stands between the code of instances that are processes of their own and the functions of
+ * libc and ld.so that take a lock of the whole address space.
  *
- * A child of fork has a copy of these locks, and of what they guard. If a thread of another
- * instance was inside such a function, the child would wait for that thread for ever, or read
- * what it had half written. So a thread counts itself in before it calls such a function, and
- * out afterwards. Fork closes the gate, waits until the threads of other instances are
- * outside, and opens the gate again.
+ * A child of fork has a copy of these locks, and of what they guard. If a thread of another instance
+ * was inside such a function, the child would wait for that thread for ever, or read what it had half
+ * written. So a thread counts itself in before it calls such a function, and out afterwards. Fork
+ * closes the gate, waits until the threads of other instances are outside, and opens the gate again.
  *
- * Each instance has a counter of its own, so instances do not share a cache line. A thread
- * adds to its counter and then looks at the gate; fork closes the gate and then looks at
- * the counters. Both orders are sequentially consistent, so one of the two sees the
- * other. An addition takes 5 ns, which does not show beside these functions.
+ * Each instance has a counter of its own, so instances do not share a cache line. A thread adds to its
+ * counter and then looks at the gate; fork closes the gate and then looks at the counters. Both orders
+ * are sequentially consistent, so one of the two sees the other. An addition takes 5 ns, which is
+ * little compared with these functions.
  *
- * A thread that is inside already, in a callback or a signal handler, is let through a
- * closed gate: fork waits for it anyway.
+ * A thread that is inside already, in a callback or a signal handler, passes a closed gate: fork waits
+ * for it anyway.
  */
 #include "object.h"
 

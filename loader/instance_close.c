@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The end of an instance: its code runs for the last time, then every place that knows
- * it forgets it, then its memory goes. libc's munmap is called, below no Go frame, as
- * libucm's hook tells other instances of it.
+/* The end of an instance: its destructors run, all lists forget it, and its memory is unmapped. C calls
+ * libc's munmap, with no Go frame below, because libucm's hook on munmap runs code of other instances.
  */
 #include "dl.h"
 #include "rebind.h"

@@ -6,7 +6,7 @@
 
 __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));
 
-/* The store comes before the look at the instance's thread-locals, as tls_static.c explains. */
+/* tls_static.c explains why the store must come before the look at the instance's thread-locals. */
 struct tpsl_instance *tpsl_become(struct tpsl_instance *in)
 {
     struct tpsl_instance *before = tpsl_current;

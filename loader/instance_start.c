@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The last steps that make mapped, relocated objects live, and the first that
- * end them. They call code of the instance, so they are C on the stack of the
- * thread that owns it.
+/* The last steps that make mapped and relocated objects live, and the first steps that end them. These
+ * steps call code of the instance, so they are in C and run on the stack of the thread that owns the
+ * instance.
  */
 #include "dl.h"
 #include "rebind.h"
@@ -22,8 +22,8 @@ static void announce(struct tpsl_object *o)
     syscall(SYS_futex, &o->is_up, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* What is placed once and another instance has brought is complete when its constructors have
- * run. That instance starts it before anything that may wait for other instances. */
+/* An object placed once that another instance has brought may be used when its constructors have run.
+ * The other instance starts it before any object that may wait for other instances, so this wait ends. */
 static void await(struct tpsl_instance *in, struct tpsl_object *o)
 {
     while (o->instance == &tpsl_once && o->brought_by != in && !atomic_load(&o->is_up))
@@ -68,8 +68,8 @@ struct tpsl_exit_entry {
     void *dso; /* any address inside the registering object */
 };
 
-/* Registrations of an instance's code go to its own list: libc's is run once,
- * at process exit, without telling which instance a handler belongs to. */
+/* Functions that an instance registers go to its own list. libc runs its list once, at the exit of the
+ * process, and does not know which instance a function belongs to. */
 int tpsl_cxa_atexit(void (*function)(void *), void *argument, void *dso)
 {
     struct tpsl_object *o = tpsl_object_at(dso);
@@ -107,7 +107,7 @@ static void run_entries(struct tpsl_instance *in, const struct tpsl_object *only
     }
 }
 
-void __cxa_finalize(void *dso); /* of libc, which has none of these entries, but handlers of pthread_atfork */
+void __cxa_finalize(void *dso); /* libc's; it forgets the object's handlers of pthread_atfork */
 
 void tpsl_cxa_finalize(void *dso)
 {

@@ -59,6 +59,11 @@ void *tpsl_process_definition(const char *name, const char *version)
     return first && !has_versions(first) ? first : tpsl_process_symbol(name, version);
 }
 
+const void *tpsl_dynamic_pointer(const struct link_map *map, const ElfW(Dyn) * d)
+{
+    return (const void *)(d->d_un.d_ptr < map->l_addr ? d->d_un.d_ptr + map->l_addr : d->d_un.d_ptr);
+}
+
 /* ---- what libraries import ---- */
 
 void *tpsl_imported_symbol(void *library, const char *name, const char *version)

@@ -1,41 +1,35 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Objects that ld.so has loaded, as members of scopes: which of them defines a name has to
- * be known, as objects of an instance may come before and after it. Their tables are read
- * here; the address is ld.so's to tell.
+/* Objects that ld.so has loaded, as members of scopes. Objects of an instance may come before them and
+ * after them in a scope, so a lookup must know which of them defines a name. Their symbol tables are
+ * read here; ld.so tells the address of a symbol.
  */
 #include "dl.h"
 
 static struct tpsl_object *_Atomic all; /* by ->next; never given back, as ld.so's handles are not */
-
-/* ld.so relocates the pointers of PT_DYNAMIC in place, but not those of the vDSO. */
-static const void *pointer(const struct link_map *map, const ElfW(Dyn) * d)
-{
-    return (const void *)(d->d_un.d_ptr < map->l_addr ? d->d_un.d_ptr + map->l_addr : d->d_un.d_ptr);
-}
 
 static void read_tables(struct tpsl_object *o, const struct link_map *map)
 {
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
         switch (d->d_tag) {
         case DT_SYMTAB:
-            o->symtab = pointer(map, d);
+            o->symtab = tpsl_dynamic_pointer(map, d);
             break;
         case DT_STRTAB:
-            o->strtab = pointer(map, d);
+            o->strtab = tpsl_dynamic_pointer(map, d);
             break;
         case DT_GNU_HASH:
-            o->gnu_hash = pointer(map, d);
+            o->gnu_hash = tpsl_dynamic_pointer(map, d);
             break;
         case DT_HASH:
-            o->sysv_hash = pointer(map, d);
+            o->sysv_hash = tpsl_dynamic_pointer(map, d);
             break;
         case DT_VERSYM:
-            o->versym = pointer(map, d);
+            o->versym = tpsl_dynamic_pointer(map, d);
             break;
         case DT_VERDEF:
-            o->verdef = pointer(map, d);
+            o->verdef = tpsl_dynamic_pointer(map, d);
             break;
         case DT_VERDEFNUM:
             o->verdefnum = d->d_un.d_val;

@@ -56,14 +56,13 @@ static size_t count(const uint32_t *gnu_hash)
     return last + 1;
 }
 
-/* The table of what ld.so loaded. It relocates the pointers of PT_DYNAMIC in place, but not
- * those of the vDSO. */
+/* The table of an object that ld.so has loaded. */
 static struct table table_of(const struct link_map *map)
 {
     struct table t = {.base = map->l_addr};
     const uint32_t *hash = NULL;
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-        const void *p = (const void *)(d->d_un.d_ptr < map->l_addr ? d->d_un.d_ptr + map->l_addr : d->d_un.d_ptr);
+        const void *p = tpsl_dynamic_pointer(map, d);
         if (d->d_tag == DT_SYMTAB)
             t.symbols = p;
         else if (d->d_tag == DT_STRTAB)

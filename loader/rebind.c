@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The rebind table: names that a private object gets from us instead of from
- * libc. Objects placed once get those that know private objects; what they do to the
- * process (maps, threads, signals), they do to the process. Instances that are processes of
- * their own have their own environment, signals and file locks from the kernel.
+/* The rebind table: names that a private object gets from us instead of from libc. Objects placed once
+ * get only the functions that know private objects. Their threads, maps and signal handlers belong to
+ * the process. Instances that are processes of their own have their own environment, signals and file
+ * locks from the kernel, so they do not get our functions for these.
  */
 #include "dl.h"
 #include "rebind.h"

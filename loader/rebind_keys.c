@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Keys of thread-specific data that instances make. libc calls a key's destructor at the
- * end of every thread that has a value, so the keys of an instance go with it: else the
- * destructor would be called when it is no longer there, and the process has 1,024 keys.
+/* Keys of thread-specific data that instances make. libc calls the destructor of a key at the end of
+ * each thread that has a value, and the code of the destructor goes with its instance. So the keys of
+ * an instance are deleted with it. This also gives the keys back, of which a process has 1,024.
  */
 #include "object.h"
 #include "rebind.h"
@@ -19,8 +19,9 @@ struct key {
 static struct key *newest;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The instance that makes a key. A call may well be the last thing that a function does,
- * and then returns to libc: pthread_once. So it goes by what the call is about. */
+/* The instance that makes a key. The return address does not always tell: a call at the end of a
+ * function may be a jump, and then returns to libc, as in pthread_once. So the destructor and the key
+ * are asked first. */
 static struct tpsl_instance *maker(const void *key, const void *destructor, const void *caller)
 {
     const struct tpsl_object *o = tpsl_object_at(destructor);

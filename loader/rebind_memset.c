@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* memset of an instance. MPICH's data types, for example, clear two tables of 128 KiB for handles as
- * they begin, which malloc has just got from the kernel: clearing makes 64 pages of what
- * was none. So a large piece is read first, and what is zero stays as it is; a page that
- * was never written to is then no page of its own. What a program clears, it may mean to
- * touch (NUMA), so this is for libraries only; and not for what is so large that it may be
- * a program's data in a library's hands (HDF5, ScaLAPACK), or stand in huge pages.
+/* memset of an instance. Libraries clear large tables that malloc has just got from the kernel: MPICH
+ * clears two tables of 128 KiB as it begins. Clearing would make 64 pages of what was no memory yet. So
+ * a large piece is read first, and what is zero is not written: a page that was never written to takes
+ * no memory.
+ *
+ * This is for libraries only. A program may clear memory in order to touch it, which decides its NUMA
+ * node. Pieces from 1 MiB on are left alone, too: they may be a program's data in the hands of a
+ * library (HDF5, ScaLAPACK), or in huge pages.
  */
 #include "rebind.h"
 

@@ -203,8 +203,8 @@ static const struct mapping *lowest(const char *start, const char *end)
     return found;
 }
 
-/* Unmaps the range but for what has users still. Gives up the lock when it has found all of that, before it unmaps:
- * libucm hears of each unmap, and its handlers may map. */
+/* Unmaps the range except for the parts that still have users. It gives up the lock when it has found
+ * all these parts, before it unmaps: libucm hooks munmap, and its handlers may map memory. */
 static int unmap_around_users(char *start, char *end)
 {
     const struct mapping *used = lowest(start, end);

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Signal handlers: the process has one per signal, an instance believes it has its
- * own. So each instance's action is kept with the instance, and one dispatcher
- * stands in the process.
+/* Signal handlers. The process has one handler for each signal, but each instance believes that it has
+ * its own. So the loader keeps an action per instance and signal, and installs one dispatcher in the
+ * process.
  *
- * A signal that was sent goes to the handler of every instance. A fault goes to the
- * instance of the faulting thread. What the program had set before is returned as
- * the previous handler to the first instance that asks, which may chain to it, and
- * comes back when no instance handles the signal any more.
+ * A signal that was sent goes to the handler of every instance. A fault goes to the instance of the
+ * faulting thread. The first instance that asks for the previous handler gets the program's, and may
+ * chain to it. When no instance handles the signal any more, the program's handler is installed again.
  *
  * The lock keeps signals out, so the dispatcher can take it. It calls handlers without it.
  */
@@ -30,8 +29,8 @@ struct disposition {
     atomic_int guests; /* threads that are in its handler without acting for the instance */
 };
 
-/* Lists grow at their head and never shrink, as the dispatcher walks them unlocked. All else that
- * is here goes by the lock. */
+/* Lists grow at their head and never shrink, as the dispatcher walks them without the lock. The lock
+ * guards everything else here. */
 static struct disposition *_Atomic heads[SIGNALS];
 static struct sigaction program[SIGNALS];
 static bool dispatching[SIGNALS];
@@ -133,8 +132,8 @@ static struct disposition *disposition_of(struct tpsl_instance *in, int number)
     return d;
 }
 
-/* The dispatcher is not interrupted; handlers have their own masks (call). What the kernel does beside calling goes
- * by what an instance set last. */
+/* The dispatcher itself is not interrupted: it sets the mask of each handler when it calls it. The
+ * flags that concern the kernel only are those that an instance set last. */
 static bool install(int number, const struct sigaction *as)
 {
     const int kernels = SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* A lock for code that runs so late in a thread's end that a sanitizer, which stands in
- * front of libc's locks and masks, has forgotten the thread: system calls only. Who waits
- * sleeps, whatever the priorities: one that spun could keep the owner from running.
+/* A lock for code at the very end of a thread. A sanitizer stands in front of libc's locks and signal
+ * masks, and has forgotten the thread by then, so this lock makes system calls itself. A thread that
+ * waits sleeps: with real-time priorities, one that spins could keep the owner from running.
  *
- * The word is FREE, HELD, or WANTED: held, and someone may sleep. Only from WANTED
- * unlocking takes a system call to wake one, which then leaves it at WANTED, as it cannot
- * know whether it was the last.
+ * The word is FREE, HELD, or WANTED, which means held while another thread may sleep. Unlocking makes a
+ * system call only from WANTED. It wakes one thread, which sets the word to WANTED again, as it cannot
+ * know whether it was the last one.
  */
 #include "thread.h"
 

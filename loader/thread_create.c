@@ -15,8 +15,9 @@ void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *h)
     hooks = h;
 }
 
-/* What a new thread is given. It frees nothing: its first call of free would get it an arena of
- * malloc, 64 MiB of addresses, a page and a page table, which threads that allocate nothing do without. */
+/* What a new thread is given. The thread does not free it: its first call of free would get it an arena
+ * of malloc (64 MiB of addresses, a page and a page table), which threads that allocate nothing do not
+ * need. */
 struct birth {
     void *(*routine)(void *);
     thrd_start_t c11; /* in the place of routine, if not NULL */
@@ -73,7 +74,8 @@ static void *enter(void *arg)
     return b.c11 ? (void *)(intptr_t)b.c11(b.argument) : b.routine(b.argument);
 }
 
-/* The hook gets a copy, which it may change only as pthread_attr_set... do: libc's extension of it is the caller's. */
+/* The hook gets a copy of the attributes. It may change them only by pthread_attr_set... functions,
+ * because libc's extension of the structure is still the caller's. */
 static int create_wide(tpsl_thread_create *create, pthread_t *thread, const pthread_attr_t *attr, struct birth *b)
 {
     if (!hooks || !hooks->widen)
@@ -112,8 +114,7 @@ int tpsl_thread_create_inheriting(tpsl_thread_create *create, pthread_t *thread,
     return create_inheriting(create, thread, attr, (struct birth){.routine = routine, .argument = argument, .instance = tpsl_current});
 }
 
-/* As code of an instance calls it. By the process's function, which may be a sanitizer's
- * that must know all threads. */
+/* pthread_create of the process: a sanitizer in front of libc must know all threads. */
 static tpsl_thread_create *of_process(void)
 {
     return (tpsl_thread_create *)tpsl_process_symbol("pthread_create", NULL);
@@ -125,7 +126,8 @@ int tpsl_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*r
                              (struct birth){.routine = routine, .argument = argument, .instance = tpsl_asking(__builtin_return_address(0))});
 }
 
-/* libc's calls its own pthread_create. thrd_join takes the result from where pthread_join does. */
+/* libc's thrd_create calls libc's own pthread_create, so it would not see the instance. thrd_join finds
+ * the result where pthread_join does. */
 int tpsl_thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
     int rc = create_inheriting(of_process(), thread, NULL,

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* What code of an instance has called at the end of a thread: destructors of C++
- * thread_local variables. libc's list holds a library in memory until they have run;
- * it does not know ours, which may be gone by then. So what is on its list is ours,
- * and looks first.
+/* Destructors of C++ thread_local variables, which run at the end of a thread. libc keeps a library in
+ * memory until its destructors have run. It does not know our objects, which may be unmapped by then.
+ * So libc's list gets a function of ours, which calls the destructor only if its instance still exists.
  */
 #include "object.h"
 #include "thread.h"

@@ -157,7 +157,8 @@ static void grow_table(size_t index)
     mine.nblocks = n;
 }
 
-/* Makes the block of a module that has none, or the block of another one. What looks for the block goes by its id, which comes last. */
+/* Makes the block of a module, at an index that has no block or the block of another module. The id is
+ * stored last, as readers of the block check it. */
 static void make_block(struct tpsl_tls_block *b, uintptr_t id)
 {
     const struct tpsl_tls_segment *s = &module_at(index_of(id))->segment;
@@ -174,7 +175,7 @@ static void make_block(struct tpsl_tls_block *b, uintptr_t id)
     b->id = id;
 }
 
-/* A handler that comes meanwhile would touch half a block, or take memory that is being taken: none comes. */
+/* Signals are held meanwhile: a handler could find half a block, or take memory from the same arena. */
 static __attribute__((noinline)) char *first_touch(uintptr_t id)
 {
     sigset_t before;
@@ -222,8 +223,10 @@ static int unmap_silently(void *start, size_t size)
     return (int)syscall(SYS_munmap, start, size);
 }
 
-/* A thread-local of a library may have been sent, and be registered with a NIC: libucm hears of libc's munmap. Its
- * handlers are code of instances, so they may touch thread-locals: these come and go unheard. */
+/* A thread-local variable may be registered with a NIC, because a library has sent it. libucm learns
+ * from its hook on libc's munmap that the memory goes. The handlers of libucm are code of instances and
+ * may touch thread-local variables again; the memory of these is unmapped by system calls, which the
+ * hook does not see. */
 static void release_thread(void)
 {
     release(libc_munmap);
@@ -233,7 +236,7 @@ static void release_thread(void)
 __attribute__((constructor(101))) static void add_to_thread_end(void)
 {
     tpsl_thread_end_step(TPSL_END_TLS, release_thread);
-    /* By name: behind us there may be no libc, where a preloaded library brought us in. */
+    /* By name, as RTLD_NEXT may find no libc where a preloaded library has brought us in. */
     libc_munmap = (int (*)(void *, size_t))dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "munmap");
 }
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* What the resolvers of TLS descriptors (tls_desc_linux_amd64.S) save of vector registers
- * around a call of C. The processor says where each part of its state stands in a save
- * area (Intel SDM volume 1, chapter 13). Tiles (AMX), 8 KiB of the stack, are left out:
- * nothing below the call uses them.
+/* The vector registers that the resolvers of TLS descriptors (tls_desc_linux_amd64.S) save around a
+ * call of C. The processor tells where each part of its state is in a save area (Intel SDM volume 1,
+ * chapter 13). Tiles (AMX) would take 8 KiB of the stack and are not saved: no code below the call uses
+ * them.
  */
 #include "tls.h"
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The two functions by which unwinders and sanitizers learn of objects, for objects
- * that ld.so does not know. The library or program that this is linked into exports
- * them in front of ld.so's and libc's, so libgcc_s comes here with every frame.
+/* The two functions that tell unwinders and sanitizers about objects that ld.so does not know. The
+ * library or program that this is linked into exports them in front of ld.so's and libc's, so libgcc_s
+ * calls them for every frame.
  *
- * Code of instances gets libc's own dl_iterate_phdr (rebind.c): libucm walks objects to
- * change their GOTs, and those of instances are not its business.
+ * Code of instances gets libc's own dl_iterate_phdr (rebind.c): libucm changes the GOTs of the objects
+ * that it finds, and must not change those of instances.
  */
 #include "dl.h"
 

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The Go runtime reserves 1.6 GB of address space, and aborts in its own words where
- * `ulimit -v` forbids it; the program and one instance want the rest. */
+/* The Go runtime reserves 1.6 GB of address space. Where `ulimit -v` forbids that, it aborts with a
+ * message of its own. The rest is for the program and one instance. */
 enum { ADDRESS_SPACE_MIB = 2048 };
 
 __attribute__((constructor(101))) static void check_address_space(void)

@@ -42,7 +42,7 @@ void tpsl_census_ranks(int n, struct tpsl_column rank, struct tpsl_column thread
     atomic_store_explicit(&c->ranks, (uint64_t)n, memory_order_release);
 }
 
-/* Too large for what a thread keeps of freed blocks, which may be of another thread's heap. */
+/* Too large for the freed blocks that a thread keeps: these may be from another thread's heap. */
 static const size_t from_own_heap = 4096;
 
 void tpsl_census_thread(struct tpsl_instance *in, bool first)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The report of a crash: whose, what, where, and the frames, with offsets that
- * addr2line takes. Runs in the signal handler of a broken process, so: no lock, no
- * malloc, one write per line. A fault in it ends it, and the crash goes on.
+/* The report of a crash: which rank, what happened, where, and the frames with offsets for addr2line.
+ * It runs in the signal handler of a broken process, so it takes no lock, calls no malloc, and makes
+ * one write per line. A fault inside the report ends the report, and the crash takes its course.
  */
 #include "process.h"
 
@@ -119,7 +119,7 @@ static _Atomic int reporter; /* thread that reports; the first crash is the one 
 static _Atomic bool done;
 static sigjmp_buf out_of_report;
 
-/* Gives another thread's report time, as the end of this one ends the process. */
+/* Waits while another thread reports, because the end of this thread ends the process. */
 static void wait_for_report(void)
 {
     const struct timespec tick = {0, 10000000};

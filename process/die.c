@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The one way an error of the runtime ends: a line, then what MPI_Abort does. */
+/* How an error of the runtime ends the process: with a line, and with what MPI_Abort does. */
 #include "process.h"
 
 #include <stdarg.h>

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Signals of faulting code and of abort(): the loader's guarded copies recover, anything
- * else is told to the launcher with the rank and to stderr, and then takes its course.
+/* Signals of faulting code and of abort(). A fault in a guarded copy of the loader recovers. Any other
+ * is told to the launcher, with the rank, and to stderr, and then takes its course.
  *
- * The Go runtime puts handlers of its own on these signals when the library is loaded;
- * a crash of the program would end in a Go trace and exit code 2 instead of the
- * signal and a core. So libtpsl puts the dispositions of before back once the runtime is
- * up: its Go code does not count on recovering from faults.
+ * The Go runtime installs its own handlers of these signals when the library is loaded. With these, a
+ * crash of the program would end in a trace of Go and exit code 2 instead of the signal and a core. So
+ * libtpsl puts the dispositions of before back once the runtime is up: its Go code does not count on
+ * recovering from faults.
  *
- * In private mode a program that sets a handler replaces this one, as its signals are the
- * rank's. All ranks share `program` there, and each finds the same dispositions.
+ * In private mode a program that sets a handler replaces this one, as its signals are the rank's. All
+ * ranks share `program` there, and each finds the same dispositions.
  */
 #include "process.h"
 
@@ -24,7 +24,7 @@ enum { NSIGNALS = sizeof signals / sizeof *signals, NFAULTS = NSIGNALS - 1 };
 static struct sigaction program[NSIGNALS]; /* dispositions without us */
 static tpsl_find_victim *find_victim;
 
-/* Before the Go runtime: its start is in the .init_array, behind priorities. */
+/* The Go runtime starts in a constructor without priority, so this one comes before it. */
 __attribute__((constructor(101))) static void remember(void)
 {
     for (int i = 0; i < NSIGNALS; i++)

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* A stack for signal handlers for each thread that acts for a rank. Where there is one,
- * it stays: the program's, or that of the Go runtime, which gives one to threads that
- * call it, as a claim does.
+/* A stack for signal handlers for each thread that acts for a rank. A stack that the thread has already
+ * stays: the program's, or the one that the Go runtime gives to threads that call it, as a claim does.
  */
 #include "process.h"
 

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* TPSL_CHECK=1: which thread is inside which call of which rank, and what is wrong
- * about it. The entries of a rank's table come to tpsl_checked_call then; MPI_Init,
- * MPI_Init_thread and MPI_Finalize, which are ours in every table, enter and leave
- * themselves.
+/* TPSL_CHECK=1: which thread is inside which call of which rank, and whether that is allowed. The
+ * entries of a rank's table then lead to tpsl_checked_call. MPI_Init, MPI_Init_thread and MPI_Finalize,
+ * which are our functions in every table, call tpsl_check_enter and tpsl_check_leave themselves.
  *
- * A rank has one word for the thread inside its calls. It is all that must be known:
- * a second thread is an error, or the rank has MPI_THREAD_MULTIPLE and nobody asks.
+ * A rank has one word, for the thread inside its calls. That suffices: a second thread is either an
+ * error, or the rank has MPI_THREAD_MULTIPLE and any number of threads is right.
  */
 #include "dispatch.h"
 
@@ -26,8 +25,8 @@ static __thread struct tpsl_call *innermost __attribute__((tls_model("initial-ex
 
 enum { THREAD_MULTIPLE = 3 }; /* MPI_THREAD_MULTIPLE of the MPICH ABI */
 
-/* Thread-safe at every level (MPI 4.0, 11.4.1 and table 11.1, 11.6.2, 15.3), and
- * MPI_Abort, which is to end the job and not to be judged. */
+/* These calls are thread-safe at every level (MPI 4.0, 11.4.1 and table 11.1, 11.6.2, 15.3). MPI_Abort
+ * ends the job and is not checked. */
 static bool for_any_thread(const char *name)
 {
     static const char *const prefixes[] = {
@@ -60,8 +59,8 @@ void tpsl_check_initialized(const struct tpsl_endpoint *ep)
     ranks[ep->slot].multiple = level == THREAD_MULTIPLE;
 }
 
-/* Another thread is inside `other`: whether a second one may be. Sessions have thread
- * levels of their own, so that a rank without MPI_Init is not judged. */
+/* Whether a second thread may be inside the rank while another one is inside the call `other`. Sessions
+ * have thread levels of their own, so a rank without MPI_Init is not checked. */
 static bool may_share(const struct tpsl_endpoint *ep, uint64_t other)
 {
     int stub = (int)(uint32_t)other;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Private copies of any library, for programs that ask for them: TPSL_Dlopen and its
- * family. Ranks have nothing to do with them.
+/* TPSL_Dlopen and its family: private copies of any library for programs that ask for them. They do not
+ * belong to ranks.
  */
 #include "dispatch.h"
 #include "tpsl.h"

@@ -25,8 +25,8 @@ static struct tpsl_endpoint *begin(const char *call)
     return ep;
 }
 
-/* The last rank gives back what initialising left free in the heaps of all: MPICH reads tables for
- * its collectives there, of which 40 kB a rank would stay. */
+/* When all ranks have initialised MPI, the memory that this left free in their heaps is given back:
+ * MPICH reads tables for its collectives then, of which 40 kB per rank would stay. */
 static void initialized(struct tpsl_endpoint *ep)
 {
     struct tpsl_job *job = ep->job;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The launcher preloads stand-ins into a program that is linked with MPICH. Once they
- * are loaded they leave the environment: what the program starts has no use for them,
- * and would load libtpsl with them. Other entries of LD_PRELOAD are the user's and stay.
+/* The launcher preloads stand-ins into a program that is linked with MPICH. Once they are loaded, their
+ * names are removed from the environment: programs that this one starts do not need them, and would
+ * load libtpsl with them. Other entries of LD_PRELOAD are the user's and stay.
  */
 #include "dispatch.h"
 

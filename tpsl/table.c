@@ -41,8 +41,9 @@ static const struct {
 };
 enum { NOURS = sizeof ours / sizeof *ours };
 
-/* A table is what the stubs jump to, those of MPI and then those of private libraries, and behind it the instance's own
- * functions where a stub jumps to another: to ours, or where calls are checked. */
+/* A table begins with the entries that the stubs jump to: those of MPI, then those of private
+ * libraries. The instance's own functions follow where a stub jumps to another function: to one of
+ * ours, or to the check of calls. */
 static void **own(void **table, const struct tpsl_libraries *l, int stub)
 {
     void **behind = table + TPSL_NSTUBS + l->nfunctions;

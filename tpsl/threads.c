@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Threads that a rank's thread creates act for that rank. libtpsl exports
- * pthread_create in front of libc's to see them.
+/* A thread that a rank's thread creates acts for that rank. libtpsl exports pthread_create in front of
+ * libc's to see such threads.
  *
- * Not those of an OpenMP runtime: its pool threads are ranks of their own, which
- * claim or adopt the slot of their thread number. Nor those of the Go runtime inside
- * libtpsl.
+ * Threads of an OpenMP runtime are excepted: its pool threads are ranks of their own, which claim or
+ * adopt the slot of their thread number. So are threads of the Go runtime inside libtpsl.
  */
 #include "dispatch.h"
 
@@ -65,13 +64,13 @@ static bool find_caller(uintptr_t pc, bool exact, void *caller)
     return is_own((void *)pc) || is_front(&at);
 }
 
-/* libc's function, and the process's: a sanitizer's, which has to know every thread and
- * comes back to ours; else ours. */
+/* libc's pthread_create, and the first one of the process. That is a sanitizer's, if there is one,
+ * which must know every thread and calls ours; else it is ours. */
 static tpsl_thread_create *_Atomic libc_create, *_Atomic front_create;
 
-/* At load, before the Go runtime makes its first thread: that one could not ask while
- * a dlopen that brings libtpsl holds ld.so's lock, and waits for the runtime. After the
- * loader knows the program (ldso.c). */
+/* Found at load, after the loader has opened the program (ldso.c), and before the Go runtime makes its
+ * first thread: that call could not look symbols up while a dlopen that brings libtpsl holds ld.so's
+ * lock and waits for the runtime. */
 __attribute__((constructor(102))) static void find_functions(void)
 {
     atomic_store(&libc_create, (tpsl_thread_create *)tpsl_function_behind("pthread_create", pthread_create));
