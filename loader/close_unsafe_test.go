@@ -214,7 +214,8 @@ func TestThreadLocalDestructors(t *testing.T) {
 	runtime.UnlockOSThread()
 }
 
-// What there is once may call the instance that brought it up, so that one stays.
+// What there is once may call the instance that brought it up, so that one stays. It has ended: what it has pointers to
+// may be another's by now.
 func TestWhatOnceRefersToStays(t *testing.T) {
 	place(t, "libonce_only.so", plan.Once)
 	once := library(t, "once.c", "-DONCE", "-Wl,-soname,libonce_only.so", "-Wl,-z,undefs")
@@ -224,7 +225,14 @@ func TestWhatOnceRefersToStays(t *testing.T) {
 	assert.Equal(t, 1, call(t, a, "go"))
 	assert.Equal(t, 2, call(t, b, "go"), "the first one's")
 	before := mapped(t, user)
+	kept, err := a.Symbol("kept")
+	require.NoError(t, err)
+	foreign, err := b.Symbol("go")
+	require.NoError(t, err)
+	*(*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&kept))) = foreign
+	require.Error(t, loader.Verify())
 	a.Close()
+	assert.NoError(t, loader.Verify())
 	assert.Equal(t, before, mapped(t, user))
 	assert.Equal(t, 3, call(t, b, "go"))
 	b.Close()

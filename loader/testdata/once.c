@@ -7,6 +7,7 @@ extern int called_back(void);
 int call_back(void) { return called_back(); }
 #else
 static int calls;
+void *kept; /* for the test */
 int call_back(void);
 int called_back(void) { return ++calls; }
 int go(void) { return call_back(); }
