@@ -6,7 +6,7 @@ package loader
 /*
 #include <stdlib.h>
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 
 static const struct tpsl_rebinding *tpsl_first_rebinding(void) {
 	return tpsl_rebindings;

@@ -7,7 +7,7 @@ package loader
 #cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions
 #cgo LDFLAGS: -ldl -lpthread -rdynamic
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 */
 import "C"
 

@@ -6,7 +6,7 @@
  * in dl_open.c.
  */
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 
 #include <string.h>
 

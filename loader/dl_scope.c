@@ -15,7 +15,7 @@
  * One object serves all instances if it is placed once; what it asks for is what all have.
  */
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 // this package carries the plan out and then stays below the instance: names
 // that would break the illusion of a process of one's own (dlopen, getenv,
 // __tls_get_addr, pthread_create, mmap of shared segments, process_vm_readv) are
-// rebound to functions of its C half, see rebind.c. loader.h is the interface of that
+// rebound to functions of its C half, see libc.c. loader.h is the interface of that
 // half.
 //
 // # Using a library

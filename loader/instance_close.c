@@ -5,7 +5,7 @@
  * libc's munmap, with no Go frame below, because libucm's hook on munmap runs code of other instances.
  */
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

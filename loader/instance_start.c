@@ -6,7 +6,7 @@
  * instance.
  */
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 #include "thread.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@ package loader
 #include <stdlib.h>
 #include <string.h>
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 */
 import "C"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The C interface of package loader, for the packages above it. What the loader's own files
- * tell one another is in object.h, tls.h, thread.h, dl.h and rebind.h.
+ * tell one another is in object.h, tls.h, thread.h, dl.h and libc.h.
  *
  * C does what must run on the caller's own stack, without Go. Go (instance_unsafe.go) maps
  * and relocates.
@@ -166,7 +166,7 @@ void tpsl_gate_open(void); /* if a thread of the process has it closed */
 /* In a child of fork, where only the calling thread is left, for each instance. The gate is open then. */
 void tpsl_gate_count(struct tpsl_instance *);
 
-/* ---- rebind_process_vm.c ---- */
+/* ---- libc_process_vm.c ---- */
 /* Names the processes that share the address space, by the words in which the kernel
  * keeps their ids; it clears one when its process ends or executes another program
  * (set_tid_address(2)). NULL: there is none yet. */

@@ -3,7 +3,7 @@
 
 /* Threads made inside an instance act for it, whatever made them. */
 #include "object.h"
-#include "rebind.h"
+#include "libc.h"
 
 #include <errno.h>
 #include <stdlib.h>

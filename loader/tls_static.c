@@ -19,7 +19,7 @@
  *   s.size, s.image  tpsl_static_tls_add; they only grow
  *   block, holds     its thread, or tpsl_static_tls_add, with the thread's lock
  *
- * The locks keep signals out: a handler may act for another instance (rebind_signals.c), so none
+ * The locks keep signals out: a handler may act for another instance (libc_signals.c), so none
  * may come while a block is exchanged.
  *
  * A thread stores tpsl_current, then loads the size; tpsl_static_tls_add stores the

@@ -5,7 +5,7 @@
  * library or program that this is linked into exports them in front of ld.so's and libc's, so libgcc_s
  * calls them for every frame.
  *
- * Code of instances gets libc's own dl_iterate_phdr (rebind.c): libucm changes the GOTs of the objects
+ * Code of instances gets libc's own dl_iterate_phdr (libc.c): libucm changes the GOTs of the objects
  * that it finds, and must not change those of instances.
  */
 #include "dl.h"

@@ -12,7 +12,7 @@
  * A bad address gives EFAULT as from the kernel: the program's handler of
  * SIGSEGV and SIGBUS calls tpsl_copy_fault, which jumps back when the fault is the copy's.
  */
-#include "rebind.h"
+#include "libc.h"
 
 #include <errno.h>
 #include <setjmp.h>

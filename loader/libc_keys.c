@@ -6,7 +6,7 @@
  * an instance are deleted with it. This also gives the keys back, of which a process has 1,024.
  */
 #include "object.h"
-#include "rebind.h"
+#include "libc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * node. Pieces from 1 MiB on are left alone, too: they may be a program's data in the hands of a
  * library (HDF5, ScaLAPACK), or in huge pages.
  */
-#include "rebind.h"
+#include "libc.h"
 
 #include <string.h>
 

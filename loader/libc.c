@@ -7,7 +7,7 @@
  * locks from the kernel, so they do not get our functions for these.
  */
 #include "dl.h"
-#include "rebind.h"
+#include "libc.h"
 #include "thread.h"
 #include "tls.h"
 

@@ -3,8 +3,8 @@
  *
  * The rebind table, and the functions behind it: inside the loader.
  */
-#ifndef TPSL_REBIND_H
-#define TPSL_REBIND_H
+#ifndef TPSL_LIBC_H
+#define TPSL_LIBC_H
 
 #include <dlfcn.h>
 #include <link.h>
@@ -20,7 +20,7 @@
 struct iovec;
 struct sigaction;
 
-/* ---- rebind.c ---- */
+/* ---- libc.c ---- */
 enum tpsl_rebind_scope {
     TPSL_REBIND_PRIVATE = 1,
     TPSL_REBIND_ONCE = 2,
@@ -47,31 +47,31 @@ void tpsl_cxa_finalize(void *);
 tpsl_thread_create tpsl_pthread_create;
 int tpsl_thrd_create(thrd_t *, thrd_start_t, void *);
 
-/* ---- rebind_keys.c: keys of thread-specific data ---- */
+/* ---- libc_keys.c: keys of thread-specific data ---- */
 int tpsl_key_create(pthread_key_t *, void (*)(void *));
 int tpsl_key_delete(pthread_key_t);
 void tpsl_keys_end_instance(const struct tpsl_instance *);
 
-/* ---- rebind_signals.c: handlers of signals ---- */
+/* ---- libc_signals.c: handlers of signals ---- */
 typedef void tpsl_handler(int);
 int tpsl_sigaction(int, const struct sigaction *, struct sigaction *);
 tpsl_handler *tpsl_signal(int, tpsl_handler *);
 void tpsl_signals_end_instance(struct tpsl_instance *);
 
-/* ---- rebind_mmap.c: shared segments ---- */
+/* ---- libc_mmap.c: shared segments ---- */
 void *tpsl_mmap(void *, size_t, int, int, int, off_t);
 int tpsl_munmap(void *, size_t);
 void *tpsl_shmat(int, const void *, int);
 int tpsl_shmdt(const void *);
 void tpsl_segments_end_instance(struct tpsl_instance *);
 
-/* ---- rebind_process_vm.c: copies between processes ---- */
+/* ---- libc_process_vm.c: copies between processes ---- */
 ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 /* Says that copies may also go to another process, so that a kernel that refuses process_vm_* must be seen to refuse. */
 void tpsl_set_process_peers(bool others);
 
-/* ---- rebind_fcntl.c, rebind_umask.c, rebind_memset.c ---- */
+/* ---- libc_fcntl.c, libc_umask.c, libc_memset.c ---- */
 int tpsl_fcntl(int, int, ...);
 mode_t tpsl_umask(mode_t);
 void *tpsl_memset(void *, int, size_t);

@@ -8,7 +8,7 @@
  * So an instance sets nothing. It sees what it has set until it puts the process's mask
  * back; the files that it makes meanwhile have the process's mask.
  */
-#include "rebind.h"
+#include "libc.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@ var ReboundProcess = slices.DeleteFunc(slices.Clone(Rebound), func(name string) 
 })
 
 // Rebound lists the names that private objects get from the loader: what the table of
-// loader/rebind.c has, for who looks at plans without cgo.
+// loader/libc.c has, for who looks at plans without cgo.
 var Rebound = append(slices.Clone(ReboundOnce),
 	"__cxa_thread_atexit", "__cxa_thread_atexit_impl", "pthread_create", "thrd_create", "pthread_key_create", "pthread_key_delete", "sigaction", "signal", "mmap", "mmap64", "munmap", "shmat", "shmdt", "fcntl", "fcntl64", "umask", "memset",
 	"process_vm_readv", "process_vm_writev",

@@ -9,7 +9,7 @@
  * a process, and exclude classic ones of other processes. Every instance opens its
  * files itself, so a description has one owner.
  */
-#include "rebind.h"
+#include "libc.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

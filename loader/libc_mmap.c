@@ -15,7 +15,7 @@
  * An instance may unmap a part. The mapping is then cut, so that each part has its own users.
  */
 #include "object.h"
-#include "rebind.h"
+#include "libc.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -12,7 +12,7 @@
  * The lock keeps signals out, so the dispatcher can take it. It calls handlers without it.
  */
 #include "object.h"
-#include "rebind.h"
+#include "libc.h"
 #include "thread.h"
 
 #include <signal.h>
