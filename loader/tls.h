@@ -68,8 +68,8 @@ bool tpsl_static_tls_is_for_programs(void);
 bool tpsl_static_tls_prepare(struct tpsl_instance *); /* false: no memory */
 void tpsl_static_tls_add(struct tpsl_instance *, struct tpsl_object *const *, size_t n);
 void tpsl_static_tls_end_instance(struct tpsl_instance *);
-/* For tpsl_become. `current` is the calling thread's tpsl_current. */
-void tpsl_static_tls_join(struct tpsl_instance **current);    /* before it changes */
-void tpsl_static_tls_turn_to(const struct tpsl_static_tls *); /* when it has changed, to an instance */
+/* For tpsl_become: sets *current, which is the calling thread's tpsl_current, and gives the block the values of that
+ * instance; NULL: of none. */
+void tpsl_static_tls_turn(struct tpsl_instance **current, struct tpsl_instance *);
 
 #endif

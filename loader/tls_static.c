@@ -99,7 +99,7 @@ size_t tpsl_static_tls_size(void)
     return block_size;
 }
 
-static void join(struct tpsl_instance **current)
+static __attribute__((noinline)) void join(struct tpsl_instance **current)
 {
     sigset_t before;
     tpsl_thread_end_watch();
@@ -191,16 +191,13 @@ static __attribute__((noinline)) void exchange(const struct tpsl_static_tls *s)
     tpsl_unlock(&mine.lock, &before);
 }
 
-void tpsl_static_tls_join(struct tpsl_instance **current)
+void tpsl_static_tls_turn(struct tpsl_instance **current, struct tpsl_instance *in)
 {
     if (!mine.listed && !mine.ended)
         join(current);
-}
-
-void tpsl_static_tls_turn_to(const struct tpsl_static_tls *s)
-{
-    if (mine.holds ? mine.holds != s->kept || mine.held != s->size : s->size != 0)
-        exchange(s);
+    __atomic_store_n(current, in, __ATOMIC_SEQ_CST);
+    if (in && (mine.holds ? mine.holds != in->static_tls.kept || mine.held != in->static_tls.size : in->static_tls.size != 0))
+        exchange(&in->static_tls);
 }
 
 /* Writes the initial values of the objects into the image of their instance. */

@@ -69,6 +69,9 @@ static void setup(void)
 struct tpsl_job *tpsl_setup(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct tpsl_job *known = atomic_load(&job);
+    if (known)
+        return known;
     pthread_once(&once, setup);
     return atomic_load(&job);
 }

@@ -54,6 +54,22 @@ func TestStubs(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%d names, %d stubs, 0 wrong\n", len(slices.Concat(lines...)), len(lines)), job.stdout)
 }
 
+// The code of a stub of MPI is in one cache line, wherever the linker puts the stubs.
+func TestStubsInCacheLines(t *testing.T) {
+	const line, stub = 64, 22 // bytes
+	symbols, err := libtpsl(t).DynamicSymbols()
+	require.NoError(t, err)
+	stubs := slices.Concat(names.Stubs()...)
+	found := 0
+	for _, s := range symbols {
+		if slices.Contains(stubs, s.Name) {
+			assert.LessOrEqual(t, s.Value%line+stub, uint64(line), s.Name)
+			found++
+		}
+	}
+	assert.Equal(t, len(stubs), found)
+}
+
 // Every name but the runtime's own passes arguments and results on, in registers and on
 // the stack, with and without the way through TPSL_CHECK=1.
 func TestArguments(t *testing.T) {
