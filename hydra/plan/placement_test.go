@@ -71,13 +71,13 @@ func TestPlace(t *testing.T) {
 		require.NoError(t, host.CheckCuts(), name)
 		placement, err := host.Place(c.m)
 		require.NoError(t, err, name)
-		assert.Equal(t, c.want, placed(host.Pin(placement, private, c.m), host), name)
+		assert.Equal(t, c.want, placed(host.Pin(placement, private, c.m)), name)
 		assert.Equal(t, before, fmt.Sprint(host), "the plan is as it was")
 	}
 }
 
 // placed writes a placement: the ranks of each set and their CPUs, where a dash stands for all CPUs.
-func placed(p Placement, host Host) string {
+func placed(p Placement) string {
 	var parts []string
 	for _, set := range p.Sets {
 		parts = append(parts, set.Label()+":")

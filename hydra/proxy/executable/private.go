@@ -40,7 +40,7 @@ func private(needs *search.Closure, p plan.Program, libraries *search.Path) (s s
 		return refuse("a heap as well (it defines free), which the C library would not use; link it with the heap as a shared library")
 	}
 	if s.privateHost, err = installation.File(privateHostFile); err != nil {
-		return s, fmt.Errorf("-rpp %d needs the host of private programs: %s; install tpsl anew", p.PerProcess, err)
+		return s, fmt.Errorf("-rpp %d needs the host of private programs: %w; install tpsl anew", p.PerProcess, err)
 	}
 	preload, _ := plan.Getenv(p.Env, "LD_PRELOAD")
 	s.tools, s.heaps = splitPreload(preload, libraries)
