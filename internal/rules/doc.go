@@ -9,5 +9,8 @@
 // piece may depend on, directly or not, is a list; everything else of this
 // module is forbidden to it. Tests may import what they like.
 //
+// The C files of the runtime call each other in one direction, and include of another folder
+// only the header that this one shows to those above it.
+//
 // The checks are this package's own tests; nothing imports it.
 package rules
