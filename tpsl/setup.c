@@ -25,18 +25,6 @@ bool tpsl_many(void)
     return tpsl_endpoints_count() > 1;
 }
 
-static void make_endpoints(struct tpsl_job *of)
-{
-    int *numbers = malloc((size_t)of->nranks * sizeof *numbers);
-    for (int i = 0; numbers && i < of->nranks; i++)
-        numbers[i] = of->ranks[i].number;
-    if (!numbers || !tpsl_endpoints_make(of->nranks, numbers))
-        tpsl_die(1, "no memory for endpoints");
-    free(numbers);
-    for (int i = 0; i < of->nranks; i++)
-        tpsl_endpoint_at(i)->job = of;
-}
-
 static void start_checks(void)
 {
     const char *wanted = getenv("TPSL_CHECK");
@@ -60,7 +48,8 @@ static void setup(void)
     struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), &error);
     if (error)
         tpsl_die(1, "%s", error);
-    make_endpoints(new);
+    for (int i = 0; i < new->nranks; i++)
+        tpsl_endpoint_at(i)->job = new;
     start_checks();
     tell_census();
     atomic_store(&job, new);

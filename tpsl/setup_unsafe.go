@@ -39,7 +39,7 @@ var state struct {
 	watch *watch
 }
 
-// tpslSetup reads what the launcher says. folder is where what is installed beside the library lies.
+// tpslSetup reads what the launcher says, and makes the endpoints. folder is where what is installed beside the library lies.
 //
 //export tpslSetup
 func tpslSetup(folder *C.char, cerr **C.char) *C.struct_tpsl_job {
@@ -52,6 +52,9 @@ func tpslSetup(folder *C.char, cerr **C.char) *C.struct_tpsl_job {
 func setup(folder string) error {
 	set, err := rankset.Parse(getenv)
 	if err != nil {
+		return err
+	}
+	if err := endpoints.Make(set.Ranks); err != nil {
 		return err
 	}
 	collector.Rarely()
