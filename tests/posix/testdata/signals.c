@@ -183,7 +183,7 @@ static void queued(void)
     SAY("called %d, last %d, from itself %d, code %d", (int)calls, told.si_value.sival_int, told.si_pid == getpid(), told.si_code == SI_QUEUE);
 }
 
-static atomic_int ready;
+static atomic_int ready, interrupted;
 static void *wait_for_signal(void *unused)
 {
     sigset_t set;
@@ -271,10 +271,14 @@ static void *disturb(void *unused)
 {
     while (!ready)
         usleep(1000);
+    if (!go) { /* a signal that comes before the call interrupts nothing */
+        for (; !interrupted; usleep(1000))
+            pthread_kill(first, SIGUSR1);
+        return NULL;
+    }
     for (int before = calls; calls == before; usleep(1000))
         pthread_kill(first, SIGUSR1);
-    if (go)
-        (void)!write(ends[1], "x", 1);
+    (void)!write(ends[1], "x", 1);
     return NULL;
 }
 
@@ -292,6 +296,7 @@ static void interrupted_calls(void)
         errno = 0;
         ssize_t n = read(ends[0], &c, 1);
         SAY("%zd %s", n, strerror(errno));
+        interrupted = 1;
         OK(pthread_join(thread, NULL));
     }
 }
