@@ -43,9 +43,9 @@ struct tpsl_instance *tpsl_make(const char *library, char **environment, struct 
 /* What constructors are given in place of the process's arguments and environment; not copied. */
 void tpsl_instance_set_arguments(struct tpsl_instance *, int argc, char **argv, char **envp);
 
-const char *tpsl_instance_file(const struct tpsl_instance *);        /* the path of what was opened */
-uintptr_t tpsl_instance_entry(const struct tpsl_instance *);         /* the entry point, of a program */
-bool tpsl_instance_needs_exec_stack(const struct tpsl_instance *);   /* code of it runs on the stack */
+const char *tpsl_instance_file(const struct tpsl_instance *);      /* the path of what was opened */
+uintptr_t tpsl_instance_entry(const struct tpsl_instance *);       /* the entry point of a program */
+bool tpsl_instance_needs_exec_stack(const struct tpsl_instance *); /* code of it runs on the stack */
 
 /* ---- instance_start.c ---- */
 /* Brings objects of the instance up, dependencies first, on the calling thread, which acts for it. Waits for objects
@@ -85,11 +85,11 @@ struct tpsl_home *tpsl_instance_home(struct tpsl_instance *);
 
 /* Where a reader outside the process finds what is mapped: addresses of variables, and offsets in structures. */
 struct tpsl_layout {
-    uint64_t objects;                            /* address of the pointer to the first; each begins with a link_map, whose l_next leads on */
+    uint64_t objects; /* address of the pointer to the first; each begins with a link_map, whose l_next leads on */
     uint64_t object_instance, object_start, object_end; /* offsets of its instance, and of the pages that it spans */
-    uint64_t instance_home;                      /* offset of struct tpsl_home */
-    uint64_t once;                               /* the instance of what is placed once */
-    uint64_t published, withdrawn;               /* addresses of counters of objects */
+    uint64_t instance_home;                             /* offset of struct tpsl_home */
+    uint64_t once;                                      /* the instance of what is placed once */
+    uint64_t published, withdrawn;                      /* addresses of counters of objects */
 };
 void tpsl_get_layout(struct tpsl_layout *);
 

@@ -62,8 +62,8 @@ struct tpsl_static_tls {
 };
 
 ptrdiff_t tpsl_static_tls_offset(void); /* of the block's end, from the thread pointer */
-/* A block was lent that ends at the thread pointer, as the local-exec model wants. Where ours lies in an executable is
- * the linker's choice. */
+/* Whether a block was lent that ends at the thread pointer, as the local-exec model wants. Our own block may end there in
+ * an executable, but that is the linker's choice. */
 bool tpsl_static_tls_is_for_programs(void);
 bool tpsl_static_tls_prepare(struct tpsl_instance *); /* false: no memory */
 void tpsl_static_tls_add(struct tpsl_instance *, struct tpsl_object *const *, size_t n);
