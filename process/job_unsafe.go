@@ -13,10 +13,12 @@ static void tpsl_job_start(struct tpsl_job *job) { atomic_store(&job->uninitiali
 import "C"
 
 import (
+	"fmt"
 	"strconv"
 	"unsafe"
 
 	"github.com/tpsl/tpsl/internal/malloc"
+	"github.com/tpsl/tpsl/internal/ranges"
 	"github.com/tpsl/tpsl/process/rankset"
 )
 
@@ -27,6 +29,7 @@ func NewJob(set *rankset.Set) unsafe.Pointer {
 	job := (*C.struct_tpsl_job)(C.calloc(1, C.sizeof_struct_tpsl_job))
 	job.ranks = (*C.struct_tpsl_rank)(C.calloc(C.size_t(n), C.sizeof_struct_tpsl_rank))
 	job.nranks = C.int(n)
+	job.who = C.CString(who(set.Ranks))
 	C.tpsl_wire_open(&job.control, C.int(set.ControlFD))
 	C.tpsl_job_start(job)
 	ranks := unsafe.Slice(job.ranks, n)
@@ -35,6 +38,14 @@ func NewJob(set *rankset.Set) unsafe.Pointer {
 	}
 	C.tpsl_job_add(job)
 	return unsafe.Pointer(job)
+}
+
+// who names the ranks of a process for messages.
+func who(ranks []int) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
+	}
+	return fmt.Sprintf("ranks %s (one process)", ranges.Format(ranks))
 }
 
 // describe fills in what the set says of a rank.

@@ -48,6 +48,7 @@ struct tpsl_job {
     struct tpsl_job *next;  /* of this process */
     struct tpsl_rank *ranks;
     int nranks;
+    const char *who;          /* its ranks, for messages: "rank 3", or "ranks 0-1 (one process)" */
     struct tpsl_wire control; /* for lines to the launcher */
     bool aborts; /* an error of the runtime asks the launcher to abort the job; else its exit status tells the launcher */
     bool verify; /* TPSL_VERIFY=1 */

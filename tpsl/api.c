@@ -37,7 +37,7 @@ static struct tpsl_endpoint *live(const char *call, int slot)
     tpsl_setup();
     struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
     if (!ep)
-        tpsl_die(1, "%s: slot %d is out of range: this process has slots 0 to %d", call, slot, tpsl_endpoints_count() - 1);
+        tpsl_no_such_slot(call, slot);
     int state = atomic_load(&ep->state);
     if (state != TPSL_BOUND && state != TPSL_ENDED)
         tpsl_die(1, "%s: slot %d (rank %d) is not initialised yet", call, slot, ep->rank);

@@ -5,6 +5,7 @@
 #include "dispatch.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <unistd.h>
 
 __thread int tpsl_wanted __attribute__((tls_model("initial-exec"))) = TPSL_ANY_SLOT;
@@ -47,17 +48,44 @@ struct tpsl_endpoint *tpsl_adopt(void)
     return ep;
 }
 
-static struct tpsl_endpoint *claim_slot(const char *call, int slot)
+_Noreturn void tpsl_no_such_slot(const char *call, int slot)
+{
+    int n = tpsl_endpoints_count(), thread = tpsl_openmp_thread();
+    const char *who = tpsl_endpoint_at(0)->job->who;
+    char have[48] = "the only slot is 0", help[128] = "slots count from 0";
+    if (n > 1)
+        snprintf(have, sizeof have, "slots are 0 to %d", n - 1);
+    if (slot >= 0 && slot == thread)
+        snprintf(help, sizeof help, "start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d", slot + 1, n);
+    else if (slot >= 0)
+        snprintf(help, sizeof help, "slots count from 0, and a process has slot %d under mpiexec -rpp %u or more", slot, slot + 1u);
+    tpsl_die(1, "%s: %s: %s; you passed %d; %s", who, call, have, slot, help);
+}
+
+/* Of a thread that passed its number. */
+static struct tpsl_endpoint *slot_passed(const char *call, int slot)
+{
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    if (!ep)
+        tpsl_no_such_slot(call, slot);
+    return ep;
+}
+
+/* Of an OpenMP thread that passed none: that of the thread's number. */
+static struct tpsl_endpoint *slot_of_thread(const char *call, int thread)
 {
     int n = tpsl_endpoints_count();
-    struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
-    if (slot < 0)
-        tpsl_die(1, "%s: slot %d is out of range: slots count from 0", call, slot);
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(thread);
     if (!ep)
-        tpsl_die(1, "%s: slot %d is out of range: this process has %d rank%s (slots 0 to %d); start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d",
-                 call, slot, n, n == 1 ? "" : "s", n - 1, slot + 1, n);
+        tpsl_die(1, "%s: %s: OpenMP thread %d has no slot, as this process has %d rank%s; start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d",
+                 tpsl_endpoint_at(0)->job->who, call, thread, n, n == 1 ? "" : "s", thread + 1, n);
+    return ep;
+}
+
+static struct tpsl_endpoint *claim_slot(const char *call, struct tpsl_endpoint *ep)
+{
     if (!tpsl_endpoint_claim(ep))
-        tpsl_die(1, "%s: slot %d (rank %d) is claimed already; every thread needs a slot of its own", call, slot, ep->rank);
+        tpsl_die(1, "%s: slot %d (rank %d) is claimed already; every thread needs a slot of its own", call, ep->slot, ep->rank);
     return ep;
 }
 
@@ -65,7 +93,7 @@ static struct tpsl_endpoint *claim_any(const char *call)
 {
     int thread = tpsl_openmp_thread();
     if (thread >= 0)
-        return claim_slot(call, thread);
+        return claim_slot(call, slot_of_thread(call, thread));
     struct tpsl_endpoint *ep = tpsl_endpoint_claim_lowest();
     if (!ep)
         tpsl_die(1, "%s: more threads than ranks: all %d ranks of this process are claimed; start it with a larger -rpp or use fewer threads",
@@ -100,7 +128,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
         return ep;
     if (own)
         tpsl_die(1, "%s: this thread owns slot %d (rank %d) already; a thread is one rank", call, own->slot, own->rank);
-    ep = slot == TPSL_ANY_SLOT ? claim_any(call) : claim_slot(call, slot);
+    ep = slot == TPSL_ANY_SLOT ? claim_any(call) : claim_slot(call, slot_passed(call, slot));
     bring_up(ep);
     tpsl_endpoint_bind(ep);
     tpsl_act_for(ep);

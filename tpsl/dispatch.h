@@ -101,6 +101,8 @@ enum { TPSL_ANY_SLOT = INT_MIN };
 /* The endpoint of the calling thread, claimed now if it has none yet: the slot wanted, or
  * any. Does not return on error. */
 struct tpsl_endpoint *tpsl_claim(const char *call);
+/* Ends the job: a thread passed a slot that this process does not have. */
+_Noreturn void tpsl_no_such_slot(const char *call, int slot);
 /* Binds an unbound thread by the rules of adoption. NULL: it has no rank. */
 struct tpsl_endpoint *tpsl_adopt(void);
 /* The thread number in the outermost parallel region, -1 outside of one. */

@@ -65,5 +65,13 @@ func (w *watch) message(slots []int, after time.Duration) string {
 		threads = "OMP_NUM_THREADS=" + w.threads
 	}
 	return fmt.Sprintf("%v after the first MPI_Init of this process no thread has claimed %s; %s; a process with %d ranks needs MPI_Init on %d threads: run that many, or a smaller -rpp",
-		after, strings.Join(who, ", "), threads, len(w.ranks), len(w.ranks))
+		after, strings.Join(who, ", "), threads, len(w.ranks), len(w.ranks)) + w.hint(len(slots))
+}
+
+// hint says what else may be wrong where only one of several ranks has come: a flat program does this.
+func (w *watch) hint(unclaimed int) string {
+	if len(w.ranks) < 2 || unclaimed != len(w.ranks)-1 {
+		return ""
+	}
+	return "; is the program written for one rank per process? then start it with -rpp 1, or build it with mpicc for private mode"
 }

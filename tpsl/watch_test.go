@@ -34,6 +34,14 @@ func TestWatchSaysThenEnds(t *testing.T) {
 	assert.Empty(t, said, "said once")
 }
 
+// That only one thread has come is what a program for one rank per process looks like.
+func TestWatchHintsAtFlatPrograms(t *testing.T) {
+	const hint = "is the program written for one rank per process? then start it with -rpp 1, or build it with mpicc for private mode"
+	w, _, _ := newWatch()
+	assert.Contains(t, w.message([]int{1, 2}, time.Second), hint)
+	assert.NotContains(t, w.message([]int{2}, time.Second), hint, "two threads have come")
+}
+
 // Where the process has not run meanwhile, both are due at once.
 func TestWatchSaysBeforeItEnds(t *testing.T) {
 	for range 200 {

@@ -37,22 +37,23 @@ func TestMisuse(t *testing.T) {
 		says []string
 	}{
 		{"before_init", nil, 1, "tpsl", []string{"a thread called MPI_Comm_rank before MPI_Init", "calls MPI_Init first"}},
-		{"out_of_range", nil, 1, "tpsl", []string{"slot 7 is out of range", "2 ranks (slots 0 to 1)", "-rpp 8 or more", "OMP_NUM_THREADS=2"}},
-		{"negative", nil, 1, "tpsl", []string{"slot -1 is out of range", "slots count from 0"}},
+		{"out_of_range", nil, 1, "tpsl", []string{"tpsl: ranks 0-1 (one process): MPI_Init: slots are 0 to 1; you passed 2; slots count from 0, and a process has slot 2 under mpiexec -rpp 3 or more\n"}},
+		{"all_out_of_range", nil, 1, "tpsl", []string{"tpsl: ranks 0-1 (one process): MPI_Init: slots are 0 to 1; you passed 2"}},
+		{"negative", nil, 1, "tpsl", []string{"tpsl: ranks 0-1 (one process): MPI_Init: slots are 0 to 1; you passed -1; slots count from 0\n"}},
 		{"claimed_twice", nil, 1, "tpsl", []string{"slot 0 (rank 0) is claimed already", "a slot of its own"}},
 		{"init_twice", nil, 1, "tpsl", []string{"rank 0 (slot 0) is initialised already", "MPI_Init once"}},
 		{"init_second_slot", nil, 1, "tpsl", []string{"MPI_Init: this thread owns slot 0 (rank 0) already", "a thread is one rank"}},
 		{"init_as_another", nil, 1, "tpsl", []string{"MPI_Init: this thread owns slot 0 (rank 0) already"}},
-		{"switch_out_of_range", nil, 1, "tpsl", []string{"TPSL_Switch: slot 2 is out of range: this process has slots 0 to 1"}},
+		{"switch_out_of_range", nil, 1, "tpsl", []string{"ranks 0-1 (one process): TPSL_Switch: slots are 0 to 1; you passed 2"}},
 		{"switch_before_init", nil, 1, "tpsl", []string{"TPSL_Switch: slot 1 (rank 1) is not initialised yet"}},
 		{"switch_to_none", nil, 1, "tpsl", []string{"slot -1 is for threads without a slot of their own; this one owns slot 0 (rank 0)"}},
-		{"adopt_out_of_range", nil, 1, "tpsl", []string{"TPSL_Adopt: slot -1 is out of range: this process has slots 0 to 1"}},
+		{"adopt_out_of_range", nil, 1, "tpsl", []string{"ranks 0-1 (one process): TPSL_Adopt: slots are 0 to 1; you passed -1"}},
 		{"adopt_before_init", nil, 1, "tpsl", []string{"TPSL_Adopt: slot 0 (rank 0) is not initialised yet"}},
 		{"adopt_second_slot", nil, 1, "tpsl", []string{"TPSL_Adopt: this thread owns slot 0 (rank 0) already", "TPSL_Switch acts as another rank"}},
-		{"symbol_out_of_range", nil, 1, "tpsl", []string{"TPSL_Symbol: slot 2 is out of range: this process has slots 0 to 1"}},
+		{"symbol_out_of_range", nil, 1, "tpsl", []string{"ranks 0-1 (one process): TPSL_Symbol: slots are 0 to 1; you passed 2"}},
 		{"symbol_before_init", nil, 1, "tpsl", []string{"TPSL_Symbol: slot 0 (rank 0) is not initialised yet"}},
 		{"too_many_threads", nil, 1, "tpsl", []string{"more threads than ranks", "all 2 ranks", "larger -rpp or use fewer threads"}},
-		{"too_few_threads", []string{"TPSL_INIT_TIMEOUT=2"}, 255, "tpsl", []string{"2s after the first MPI_Init", "rank 1 (slot 1)", "OMP_NUM_THREADS=2", "smaller -rpp"}},
+		{"too_few_threads", []string{"TPSL_INIT_TIMEOUT=2"}, 255, "tpsl", []string{"2s after the first MPI_Init", "rank 1 (slot 1)", "OMP_NUM_THREADS=2", "smaller -rpp", "then start it with -rpp 1, or build it with mpicc for private mode"}},
 		{"init_after_finalize", nil, 1, "tpsl", []string{"rank 0 called MPI_Finalize before", "cannot be initialised again"}},
 		{"unbound_thread", nil, 1, "tpsl", []string{"OpenMP thread ", "called MPI_Comm_rank before MPI_Init", "2 ranks"}},
 		// As with Hydra, the code is the program's own.
@@ -72,8 +73,8 @@ func TestMisuse(t *testing.T) {
 func TestMisuseOfOneRank(t *testing.T) {
 	program := fixture(t, "misuse")
 	for what, says := range map[string]string{
-		"out_of_range":        "MPI_Init: slot 7 is out of range: this process has 1 rank (slots 0 to 0)",
-		"switch_out_of_range": "TPSL_Switch: slot 2 is out of range: this process has slots 0 to 0",
+		"out_of_range":        "tpsl: rank 0: MPI_Init: the only slot is 0; you passed 2; slots count from 0, and a process has slot 2 under mpiexec -rpp 3 or more\n",
+		"switch_out_of_range": "tpsl: rank 0: TPSL_Switch: the only slot is 0; you passed 2",
 		"adopt_before_init":   "TPSL_Adopt: slot 0 (rank 0) is not initialised yet",
 		"symbol_before_init":  "TPSL_Symbol: slot 0 (rank 0) is not initialised yet",
 		"before_init":         "a thread called MPI_Comm_rank before MPI_Init",
@@ -163,10 +164,17 @@ func TestAbort(t *testing.T) {
 	assert.NotContains(t, job.stderr, "mpiexec:")
 }
 
-// A program for ranks as threads, started without a launcher, is one rank.
+// A program for ranks as threads, started without a launcher, is one rank. Its threads pass their numbers, or nothing.
 func TestMoreThreadsThanOneRank(t *testing.T) {
 	testsupport.NothingLeft(t)
-	job := run(t, []string{"OMP_NUM_THREADS=4"}, example(t, "listing1"))
-	assert.Equal(t, 1, job.code)
-	oneLine(t, job, "tpsl", "is out of range: this process has 1 rank (slots 0 to 0)", "mpiexec -rpp ", "OMP_NUM_THREADS=1")
+	const help = `start it with mpiexec -rpp [2-4] or more, or set OMP_NUM_THREADS=1\n$`
+	for program, says := range map[string]string{
+		example(t, "listing1"):       `^tpsl: rank 0: MPI_Init: the only slot is 0; you passed [1-3]; ` + help,
+		fixture(t, "sends", "-DTWO"): `^tpsl: rank 0: MPI_Init: OpenMP thread [1-3] has no slot, as this process has 1 rank; ` + help,
+	} {
+		job := run(t, []string{"OMP_NUM_THREADS=4"}, program)
+		assert.Equal(t, 1, job.code)
+		oneLine(t, job, "tpsl")
+		assert.Regexp(t, says, job.stderr)
+	}
 }

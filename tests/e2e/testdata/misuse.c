@@ -31,7 +31,13 @@ static void before_init(void)
 
 static void out_of_range(void)
 {
-    MPI_Init(&argc_, &argv_, 7);
+    MPI_Init(&argc_, &argv_, 2);
+}
+
+static void all_out_of_range(void)
+{
+#pragma omp parallel num_threads(8)
+    MPI_Init(&argc_, &argv_, 2);
 }
 
 static void negative(void)
@@ -217,7 +223,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    CASE(before_init), CASE(out_of_range), CASE(negative), CASE(claimed_twice), CASE(init_twice), CASE(too_many_threads),
+    CASE(before_init), CASE(out_of_range), CASE(all_out_of_range), CASE(negative), CASE(claimed_twice), CASE(init_twice), CASE(too_many_threads),
     CASE(init_second_slot), CASE(init_as_another), CASE(switch_out_of_range), CASE(switch_before_init), CASE(switch_to_none), CASE(adopt_out_of_range),
     CASE(adopt_before_init), CASE(adopt_second_slot), CASE(symbol_out_of_range), CASE(symbol_before_init),
     CASE(too_few_threads), CASE(init_after_finalize), CASE(exit_without_finalize), CASE(crash), CASE(crash_before_init), CASE(crash_under_flags),
