@@ -25,6 +25,7 @@ struct tpsl_rank_process {
 
     _Atomic pid_t *pid; /* 0: it does not run */
     _Atomic uint64_t to_pass_on; /* signals that the host got for it, a bit for each */
+    atomic_bool initialized;     /* a thread of it has called MPI_Init */
 
     /* Written by its own threads (rank_rest.c). */
     _Atomic pid_t ender;         /* the thread that ends it; 0: none */
@@ -68,6 +69,12 @@ rlim_t tpsl_files_of_ranks(void); /* how many a rank may have open */
 void tpsl_close_streams(void);
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
+
+/* ---- rank_init.c: in front of the MPI library's functions of these names ---- */
+int tpsl_rank_MPI_Init(int *argc, char ***argv);
+int tpsl_rank_PMPI_Init(int *argc, char ***argv);
+int tpsl_rank_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+int tpsl_rank_PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 
 /* ---- rank_rest.c: before a rank ends, its other threads rest outside libc; safe in signal handlers ---- */
 void tpsl_rest_prepare(void);

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/tpsl/tpsl/internal/collector"
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/process"
@@ -85,6 +86,10 @@ func configure(set *rankset.Set) error {
 	}
 	config.Policy = append(heaps, policies.Private...)
 	config.Preload = append(files(os.Getenv("TPSL_TOOLS")), config.Preload...)
+	config.Wrappers = loader.Wrappers{Libraries: soname.MPI, Functions: map[string]unsafe.Pointer{
+		"MPI_Init": C.tpsl_rank_MPI_Init, "PMPI_Init": C.tpsl_rank_PMPI_Init,
+		"MPI_Init_thread": C.tpsl_rank_MPI_Init_thread, "PMPI_Init_thread": C.tpsl_rank_PMPI_Init_thread,
+	}}
 	config.StandIn, config.Processes, config.Extended = filepath.Join(folder, "libtpslshim.so"), true, settle
 	loader.Configure(config)
 	return nil

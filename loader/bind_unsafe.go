@@ -125,7 +125,10 @@ func (p *common) value(imp plan.Import) uint64 {
 		version = C.CString(imp.Version)
 		defer C.free(unsafe.Pointer(version))
 	}
-	if imp.Source == plan.ThreadOffsetOf {
+	switch imp.Source {
+	case plan.FromWrapper:
+		return uint64(uintptr(C.tpsl_wrapper(name)))
+	case plan.ThreadOffsetOf:
 		return uint64(C.tpsl_imported_thread_offset(p.handles[imp.Library], name, version))
 	}
 	return uint64(uintptr(C.tpsl_imported_symbol(p.handles[imp.Library], name, version)))

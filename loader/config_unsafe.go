@@ -12,11 +12,14 @@ package loader
 import "C"
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"unsafe"
 
+	"github.com/tpsl/tpsl/internal/malloc"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
@@ -66,9 +69,18 @@ type Config struct {
 	StandIn    string      // file that stands in the C library's place; "": none
 	Processes  bool        // each instance is a process that shares the address space
 	Peers      bool        // instances may copy from and to other processes by process_vm_readv
+	Wrappers   Wrappers    // in front of functions of libraries that instances have
 	Extended   func()      // told when an instance has opened a library more; nil: nobody is
 	HugeText   bool        // text in huge pages, from a copy of it
 	Refused    func(error) // told for each library why the kernel lets it have none; may be nil
+}
+
+// Wrappers are functions of C that code of instances gets in place of functions of the same names, by references and by
+// dlsym. A definition of that name in another library stays what it is, so a tool in front of the library stays there and
+// calls the wrapper. What a wrapper stands in front of, tpsl_wrapped of loader.h tells it.
+type Wrappers struct {
+	Libraries []string                  // SONAMEs of the libraries; only private copies are concerned
+	Functions map[string]unsafe.Pointer // by their names
 }
 
 // Configure sets what instances opened from now on are made of.
@@ -77,7 +89,17 @@ func Configure(c Config) {
 	defer process.mu.Unlock()
 	process.config = c
 	C.tpsl_set_process_peers(C.bool(c.Peers))
+	c.Wrappers.tell()
 	clear(process.plans)
+}
+
+// tell gives the C side its list, in memory that is never freed.
+func (w Wrappers) tell() {
+	list := make([]C.struct_tpsl_wrapper, 0, len(w.Functions))
+	for name, function := range w.Functions {
+		list = append(list, C.struct_tpsl_wrapper{name: C.CString(name), function: function})
+	}
+	C.tpsl_set_wrappers(malloc.Array(list), C.size_t(len(list)))
 }
 
 // SearchPath returns where instances find libraries.
@@ -132,6 +154,7 @@ func (p *common) planFor(name string) (*plan.Plan, error) {
 		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
 		Rebind: private, RebindOnce: reboundOnce(),
 		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload, StandIn: p.config.StandIn,
+		Wrapped: slices.Sorted(maps.Keys(p.config.Wrappers.Functions)), WrappedIn: p.config.Wrappers.Libraries,
 		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: bool(C.tpsl_static_tls_is_for_programs()),
 		ExecStack: p.config.Processes,
 	})

@@ -146,6 +146,12 @@ static void *ldso_symbol(const struct tpsl_object *o, const struct wanted *w)
     return found ? found : own_symbol(o, w);
 }
 
+/* What is in front of an object's own function; NULL: nothing. */
+static void *in_front(const struct tpsl_object *o, const struct wanted *w)
+{
+    return o->wrapped ? tpsl_wrapper(w->name) : NULL;
+}
+
 static void *search(struct list l, const struct wanted *w)
 {
     for (size_t i = 0; i < l.n; i++) {
@@ -155,7 +161,7 @@ static void *search(struct list l, const struct wanted *w)
             continue;
         if (o->ldso_handle)
             return ldso_symbol(o, w);
-        void *found = ELF64_ST_BIND(s->st_info) == STB_GNU_UNIQUE ? unique(o, w) : NULL;
+        void *found = ELF64_ST_BIND(s->st_info) == STB_GNU_UNIQUE ? unique(o, w) : in_front(o, w);
         return found ? found : tpsl_symbol_address(o, s);
     }
     return NULL;

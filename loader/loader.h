@@ -66,6 +66,11 @@ bool tpsl_instance_close(struct tpsl_instance *);
 void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
 void *tpsl_object_address(struct tpsl_object *, const char *name);
 
+/* ---- wrapper.c ---- */
+/* For a wrapper (loader.Config): the function of that name that it stands in front of, in the instance that the calling
+ * thread acts for. NULL: that instance has none. */
+void *tpsl_wrapped(const char *name);
+
 /* ---- object_registry.c ---- */
 /* Whose code or data is at an address; safe in a signal handler. */
 enum tpsl_owner {

@@ -63,6 +63,7 @@ struct tpsl_object {
     size_t nscope;
     void *ldso_handle; /* of an object that ld.so has loaded (ldso_objects.c); it stands in scopes only */
     bool c_library;     /* ld.so has loaded it, and it is the C library or a part of it */
+    bool wrapped;       /* wrappers stand in front of its functions (wrapper.c) */
 
     uintptr_t relro, relro_size;
     struct tpsl_ifunc *ifuncs;
@@ -148,6 +149,14 @@ const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *, const char *nam
 void *tpsl_symbol_address(struct tpsl_object *, const ElfW(Sym) *);
 /* The first definition in a list, in objects that we mapped. */
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
+
+/* ---- wrapper.c: functions in front of those of objects with `wrapped` ---- */
+struct tpsl_wrapper {
+    const char *name;
+    void *function;
+};
+void tpsl_set_wrappers(const struct tpsl_wrapper *, size_t n); /* not copied */
+void *tpsl_wrapper(const char *name);                          /* NULL: there is none of that name */
 
 /* ---- object_registry.c: which objects are mapped, and for whom ---- */
 /* Objects placed once; never unloaded. */

@@ -25,6 +25,7 @@ func (m *mapped) finish(s scopes) {
 	c._map.l_name = C.CString(o.Path)
 	c._map.l_ld = (*C.Elf64_Dyn)(m.pointer(o.Dynamic.Vaddr))
 	c.soname = C.CString(o.Name)
+	c.wrapped = C.bool(o.Wrapped)
 	c.start = C.uintptr_t(uintptr(m.start))
 	c.end = c.start + C.uintptr_t(o.Span.Size)
 	c.phdr = (*C.Elf64_Phdr)(m.optional(o.Phdr))

@@ -10,17 +10,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Asks the launcher to end the job, on the first session that is still there: the MPI library closes the sessions of
- * ranks one by one as it finalizes. */
-static void abort_job(const struct tpsl_job *job, int code)
+/* Asks the launcher to end the job, on a rank's session. False: that is closed. */
+static bool abort_by(const struct tpsl_rank *r, int code)
 {
     char line[64];
     int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
-    for (int i = 0; i < job->nranks; i++) {
-        const struct tpsl_wire *pmi = &job->ranks[i].pmi;
-        if (tpsl_wire_is_open(pmi) && send(pmi->fd, line, (size_t)n, MSG_NOSIGNAL) == n)
-            return;
-    }
+    return tpsl_wire_is_open(&r->pmi) && send(r->pmi.fd, line, (size_t)n, MSG_NOSIGNAL) == n;
+}
+
+/* On the first session that is still there: the MPI library closes the sessions of ranks one by one as it finalizes. */
+static void abort_job(const struct tpsl_job *job, int code)
+{
+    for (int i = 0; i < job->nranks && !abort_by(&job->ranks[i], code); i++)
+        ;
 }
 
 /* The program's buffered output is not lost, unless a thread holds the stream. */
@@ -43,20 +45,40 @@ static void be_first(void)
             pause();
 }
 
+/* "tpsl: PREFIX MESSAGE" in one write. */
+static void __attribute__((format(printf, 2, 0))) say(const char *prefix, const char *format, va_list arguments)
+{
+    char line[1024];
+    int n = snprintf(line, sizeof line, "tpsl: %s", prefix);
+    vsnprintf(line + n, sizeof line - 1 - (size_t)n, format, arguments);
+    strcat(line, "\n");
+    (void)!write(STDERR_FILENO, line, strlen(line));
+}
+
 _Noreturn void tpsl_die(int code, const char *format, ...)
 {
     be_first();
-    char line[1024] = "tpsl: ";
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line + 6, sizeof line - 7, format, arguments);
+    say("", format, arguments);
     va_end(arguments);
-    strcat(line, "\n");
-    (void)!write(STDERR_FILENO, line, strlen(line));
     flush_output();
     for (const struct tpsl_job *job = tpsl_first_job(); job; job = job->next)
         if (job->aborts)
             abort_job(job, code);
+    _exit(code);
+}
+
+_Noreturn void tpsl_die_as(const struct tpsl_rank *r, int code, const char *format, ...)
+{
+    be_first();
+    char who[32];
+    snprintf(who, sizeof who, "rank %d: ", r->number);
+    va_list arguments;
+    va_start(arguments, format);
+    say(who, format, arguments);
+    va_end(arguments);
+    abort_by(r, code);
     _exit(code);
 }
 

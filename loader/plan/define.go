@@ -32,6 +32,9 @@ func (s *resolver) define(i int, ref image.Symbol, skipSelf bool) definition {
 		f = s.search(w)
 		s.found[w] = f
 	}
+	if f.object >= 0 && s.plan.Objects[f.object].Wrapped && s.wrapped[ref.Name] {
+		return definition{object: -1, symbol: f.symbol, imported: Import{Source: FromWrapper, Name: ref.Name, Wanted: s.plan.Objects[i].Path}}
+	}
 	if f.object >= 0 && !f.shared {
 		return definition{object: f.object, symbol: f.symbol}
 	}

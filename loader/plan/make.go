@@ -34,6 +34,9 @@ type Options struct {
 	// Interposed lists the names that such libraries take from the process, where
 	// a tool may stand in front of them.
 	Interposed []string
+	// Wrapped lists functions of the private libraries WrappedIn, by SONAME. References to the libraries'
+	// functions get the caller's of the same names.
+	Wrapped, WrappedIn []string
 	// StaticTLS is the size of the block that each thread has for thread-locals at
 	// fixed distances from the thread pointer; LocalExec says that it ends there, so
 	// that programs can be private.
@@ -57,6 +60,8 @@ type maker struct {
 	rebindOnce map[string]bool
 	unified    map[string]bool
 	interposed map[string]bool
+	wrapped    map[string]bool
+	wrappedIn  map[string]bool
 	staticTLS  uint64
 	localExec  bool
 	execStack  bool
@@ -73,6 +78,7 @@ func Make(library string, o Options) (*Plan, error) {
 	m := &maker{
 		policy: o.Policy, program: o.Program, search: o.Search,
 		rebind: set(o.Rebind), rebindOnce: set(o.RebindOnce), unified: set(o.Unified), interposed: set(o.Interposed),
+		wrapped: set(o.Wrapped), wrappedIn: set(o.WrappedIn),
 		staticTLS: o.StaticTLS, localExec: o.LocalExec, execStack: o.ExecStack,
 		preload: o.Preload, standIn: o.StandIn, opened: map[image.FileID]*image.Image{}, placed: map[string]Placement{},
 	}
@@ -272,6 +278,7 @@ func (s *resolver) newObject(o *search.Object, root bool) *Object {
 	if at == Shared {
 		return n
 	}
+	n.Wrapped = at == Private && s.wrappedIn[name]
 	n.Span, n.Loads, n.TLS, n.Relro = o.Span(), o.Loads, o.TLS, o.Relro
 	n.Dynamic, n.Phdr, n.Phnum, n.EHFrameHdr = o.Dynamic, o.PhdrVaddr, o.Phnum, o.EHFrameHdr.Vaddr
 	n.Symtab, n.Strtab, n.GNUHash, n.SysVHash = o.SymtabVaddr, o.StrtabVaddr, o.GNUHashVaddr, o.SysVHashVaddr

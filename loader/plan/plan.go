@@ -58,6 +58,7 @@ type Object struct {
 	ID        image.FileID
 	Placement Placement
 	CLibrary  bool     // the C library, or a part of it
+	Wrapped   bool     // the functions that Options.Wrapped names are the caller's in place of its own
 	Deps      []int    // in DT_NEEDED order; of a shared one: none
 	names     []string // that a need is met by
 
@@ -126,6 +127,7 @@ const (
 	FromProcess    Source = iota // global scope, else the library named
 	FromRebind                   // the loader's rebind table
 	TLSModuleOf                  // TLS module id of the shared library that defines Name
+	FromWrapper                  // function Name of the loader's caller, in front of a library's
 	ThreadOffsetOf               // offset from the thread pointer of the shared library's thread-local Name
 )
 
