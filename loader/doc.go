@@ -10,8 +10,8 @@
 // this package carries the plan out and then stays below the instance: names
 // that would break the illusion of a process of one's own (dlopen, getenv,
 // __tls_get_addr, pthread_create, mmap of shared segments, process_vm_readv) are
-// rebound to functions of its C half, see libc.c. loader.h is the interface of that
-// half.
+// rebound to functions of its C half, see libc.c. Functions of the caller's may stand in
+// front of those of other libraries ([Wrappers]). loader.h is the interface of the C half.
 //
 // # Using a library
 //

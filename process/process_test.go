@@ -58,10 +58,10 @@ func TestLinesToTheLauncher(t *testing.T) {
 // memory is not kept from ending by an error, too.
 func TestEndByAnError(t *testing.T) {
 	file := program(t, "die", "die.c", "job.c", "wire.c")
-	for heard, arguments := range map[string][]string{"": nil, "cmd=abort exitcode=3\n": {"aborts"}} {
-		stdout, stderr, code := testsupport.Run(t, time.Minute, nil, append([]string{file}, arguments...)...)
+	for how, heard := range map[string]string{"": "", "aborts": "cmd=abort exitcode=3\n", "rank": "cmd=abort exitcode=3\n"} {
+		stdout, stderr, code := testsupport.Run(t, time.Minute, nil, file, how)
 		assert.Equal(t, 4, code)
 		assert.Equal(t, "tpsl: rank 0: the first error\ntpsl: the second error\n", stderr)
-		assert.Equal(t, fmt.Sprintf("it ended with 3; PMI heard \"%s\"\n", heard), stdout)
+		assert.Equal(t, fmt.Sprintf("it ended with 3; PMI heard \"%s\"\n", heard), stdout, how)
 	}
 }

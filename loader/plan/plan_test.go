@@ -68,6 +68,23 @@ func TestStoresAndImports(t *testing.T) {
 	assert.Equal(t, 2, kinds[plan.Relative]+kinds[plan.Local], "here and low")
 }
 
+// A wrapped function is the caller's in place of the library's that is named, and of no other library's.
+func TestWrappedFunctions(t *testing.T) {
+	dir := t.TempDir()
+	low := fixture(t, dir, "liblow.so", "int f(void) { return 1; } int g(void) { return 2; }")
+	front := fixture(t, dir, "libfront.so", "extern int f(void); int g(void) { return f(); }", low, "-Wl,-rpath,"+dir)
+	top := fixture(t, dir, "libtop.so", "extern int f(void), g(void); int top(void) { return f() + g(); }", "-Wl,--no-as-needed", front, low, "-Wl,-rpath,"+dir)
+	o := options()
+	o.Wrapped, o.WrappedIn = []string{"f", "g"}, []string{"liblow.so"}
+	p, err := plan.Make(top, o)
+	require.NoError(t, err)
+	assert.Equal(t, []plan.Import{{Source: plan.FromWrapper, Name: "f", Wanted: top}}, p.Imports, "libfront.so stands in front of g")
+	o.WrappedIn = []string{"libother.so"}
+	p, err = plan.Make(top, o)
+	require.NoError(t, err)
+	assert.Empty(t, p.Imports)
+}
+
 func TestExtensionIsRememberedAndKeepsIndices(t *testing.T) {
 	dir := t.TempDir()
 	base := fixture(t, dir, "libbase.so", "int value = 3;")

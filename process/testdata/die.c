@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Two processes that share the memory end by an error, one after the other; PMI gets a line of a job that aborts. */
+/* die [aborts|rank]: two processes that share the memory end by an error, one after the other. PMI gets a line of a job
+ * that aborts, or of the rank whose error the first one is. */
 #include "process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int first(void *unused)
+static int first(void *rank)
 {
+    if (rank)
+        tpsl_die_as(rank, 3, "%s error", "the first");
     tpsl_die(3, "rank %d: the first error", 0);
 }
 
@@ -20,12 +24,13 @@ int main(int argc, char **argv)
     static char stack[1 << 16] __attribute__((aligned(16)));
     int pmi[2], status;
     struct tpsl_rank ranks[2] = {{.pmi = {.fd = -1}}};
-    struct tpsl_job job = {.ranks = ranks, .nranks = 2, .aborts = argc > 1};
+    const char *how = argc > 1 ? argv[1] : "";
+    struct tpsl_job job = {.ranks = ranks, .nranks = 2, .aborts = strcmp(how, "aborts") == 0};
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pmi) != 0)
         return 1;
     tpsl_wire_open(&ranks[1].pmi, pmi[1]);
     tpsl_job_add(&job);
-    pid_t child = clone(first, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
+    pid_t child = clone(first, stack + sizeof stack, CLONE_VM | SIGCHLD, strcmp(how, "rank") == 0 ? &ranks[1] : NULL);
     if (waitpid(child, &status, 0) != child)
         return 1;
     char text[128];
