@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* Lines to the launcher about ranks that it cannot see itself: threads, and processes that
- * are not its children. It reads them in hydra/proxy.
+ * are not its children. Package hydra reads them.
  */
 #include "process.h"
 
