@@ -4,6 +4,7 @@
 /* How an error of the runtime ends the process: with a line, and with what MPI_Abort does. */
 #include "process.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,16 @@ static bool abort_by(const struct tpsl_rank *r, int code)
     char line[64];
     int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
     return tpsl_wire_is_open(&r->pmi) && send(r->pmi.fd, line, (size_t)n, MSG_NOSIGNAL) == n;
+}
+
+/* Waits until the launcher has read all that was written to a session, and has closed it. If the process ended before,
+ * an answer to an earlier request could fail, and the launcher would read no further. */
+static void await_abort(const struct tpsl_rank *r)
+{
+    enum { PATIENCE_MS = 2000 };
+    struct pollfd closed = {.fd = r->pmi.fd};
+    shutdown(r->pmi.fd, SHUT_WR);
+    poll(&closed, 1, PATIENCE_MS);
 }
 
 /* On the first session that is still there: the MPI library closes the sessions of ranks one by one as it finalizes. */
@@ -78,7 +89,8 @@ _Noreturn void tpsl_die_as(const struct tpsl_rank *r, int code, const char *form
     va_start(arguments, format);
     say(who, format, arguments);
     va_end(arguments);
-    abort_by(r, code);
+    if (abort_by(r, code))
+        await_abort(r);
     _exit(code);
 }
 

@@ -67,7 +67,8 @@ bool tpsl_tell_fault(const struct tpsl_job *, int rank, int signal);
 /* ---- die.c ---- */
 /* One line on stderr, then the end of the process with exit status `code`, and of the jobs that it is part of. */
 _Noreturn void tpsl_die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for an error of one rank, whose process this is: the line names the rank, and only its job ends. */
+/* The same for an error of one rank, whose process this is: the line names the rank, and only its job ends. Preconditions: its
+ * other threads use the PMI session no more. */
 _Noreturn void tpsl_die_as(const struct tpsl_rank *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 _Noreturn void tpsl_die_with(int code, const char *message); /* for Go, which cannot call variadic functions */
 
