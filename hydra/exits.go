@@ -109,8 +109,8 @@ func (e exitInfo) check(sets []plan.RankSet) error {
 	return nil
 }
 
-// failure says why the end of the process breaks the job. It is empty for a good end.
-func (e exitInfo) failure() string {
+// cause says why the end of the process breaks the job, without the ranks. It is empty for a good end.
+func (e exitInfo) cause() string {
 	status := e.status()
 	switch {
 	case e.Running:
@@ -118,9 +118,22 @@ func (e exitInfo) failure() string {
 	case status.Signaled():
 		return fmt.Sprintf("%s (%d)%s", unix.SignalName(status.Signal()), status.Signal(), coreText(e))
 	case len(e.Unfinalized) > 0:
-		return fmt.Sprintf("exited with status %d without MPI_Finalize of %s", status.ExitStatus(), plan.RankNames(e.Unfinalized))
+		return fmt.Sprintf("exited with status %d without MPI_Finalize", status.ExitStatus())
 	}
 	return ""
+}
+
+// failure is the cause, with the ranks that it is about.
+func (e exitInfo) failure() string {
+	text := e.cause()
+	if e.Running || e.status().Signaled() || text == "" {
+		return text
+	}
+	text += " of " + plan.RankNames(e.Unfinalized)
+	if len(e.set.Ranks) > 1 && e.ExitRank >= 0 {
+		text += fmt.Sprintf("; exit was called by the thread of rank %d", e.ExitRank)
+	}
+	return text
 }
 
 // failed handles a process that broke the job.
@@ -138,6 +151,7 @@ func (j *Job) failed(w *world, info exitInfo) {
 	j.outcome.count(info.status())
 	switch {
 	case j.outcome.final:
+	case !info.status().Signaled() && j.plan.Exit.KeepRunning: // all failures are told together at the end
 	case !info.status().Signaled():
 		said := j.outcome.Lines
 		j.outcome.note(info.who() + " " + info.failure())

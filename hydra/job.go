@@ -51,8 +51,8 @@ type Job struct {
 	meetings     map[string]*meeting
 	failures     []exitInfo // processes that broke the job, in the order in which mpiexec heard of them
 	lastLines    []string   // what the first of them last wrote to stderr
-	explanations explanations
-	crash        int // index in failures of the crash that ended the job, or -1
+	explanations complaints // what hosts know about why their ranks have failed
+	crash        int        // index in failures of the crash that ended the job, or -1
 	reportFile   *os.File
 }
 
@@ -123,9 +123,7 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.outcome.unwritten(err)
 			j.end()
 		case <-timeout:
-			j.outcome.fail(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
-			j.signal(unix.SIGTERM)
-			j.grace = time.After(termGrace)
+			j.timedOut()
 		case <-j.grace:
 			j.force()
 		case <-j.overdue:
@@ -186,10 +184,12 @@ func (j *Job) handle(e event) {
 		j.exited(e)
 	case channel.Failed:
 		j.broken(w, e.frame.Index-1, string(e.frame.Body))
+	case channel.Located:
+		j.located(e)
 	case channel.LastLines:
 		j.keepTail(e)
 	case channel.Explained:
-		j.explanations.add(e.link.host.Name, string(e.frame.Body))
+		j.explanations.add(string(e.frame.Body), e.link.host.Name, e.link.host.Group)
 	case channel.Warned:
 		j.stderr.line("mpiexec: " + string(e.frame.Body))
 	case channel.Traced:

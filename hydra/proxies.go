@@ -18,10 +18,12 @@ type proxyLink struct {
 	world     *world
 	host      plan.Host
 	conn      *channel.Conn
-	placement plan.Placement  // as planned, until the proxy tells what its hardware has decided
-	pids      []int           // of the processes of the rank sets; nil until all of them run
-	pmix      bool            // it serves its ranks by PMIx
-	asked     []event         // questions about its ranks that came before it was known whether it serves PMIx
+	placement plan.Placement // as planned, until the proxy tells what its hardware has decided
+	pids      []int          // of the processes of the rank sets; nil until all of them run
+	pmix      bool           // it serves its ranks by PMIx
+	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
+	asksWhere bool           // it was asked where its ranks are, and has not answered
+	where     []channel.Whereabouts
 	done      bool            // it has sent everything
 	stdin     *channel.Window // nil if none of its ranks reads stdin
 }

@@ -5,6 +5,7 @@ package hydra
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -106,10 +107,7 @@ func (j *Job) stop() {
 
 // conclude completes the outcome with what is known only when everything has ended.
 func (j *Job) conclude() {
-	if j.crash >= 0 {
-		j.outcome.Lines = append(j.banner(j.failures[j.crash]), j.outcome.Lines...)
-	}
-	j.outcome.Lines = append(j.outcome.Lines, j.explanations.lines()...)
+	j.outcome.Lines = slices.Concat(j.failureLines(), j.outcome.Lines, j.whereaboutLines(), j.explanations.lines())
 	if j.plan.Exit.PrintAll {
 		j.outcome.Lines = append(j.outcome.Lines, j.exitCodes()...)
 	}

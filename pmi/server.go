@@ -63,13 +63,14 @@ type Server struct {
 	events     Events
 	trace      Tracer
 	mu         sync.Mutex
-	spaces     int    // made by create_kvs, for their names
-	dead       string // PMI_dead_processes
+	sessions   map[int]*session // by rank, while they run
+	spaces     int              // made by create_kvs, for their names
+	dead       string           // PMI_dead_processes
 }
 
 // NewServer returns a server for the local ranks of a world. trace may be nil.
 func NewServer(world World, local Ranks, up Upstream, events Events, trace Tracer) *Server {
-	s := &Server{world: world, kvs: newKVS(world.KVSName), attributes: newAttributes(), up: up, events: events, trace: trace}
+	s := &Server{sessions: map[int]*session{}, world: world, kvs: newKVS(world.KVSName), attributes: newAttributes(), up: up, events: events, trace: trace}
 	s.gather = NewGather(world.Size, local, merger{s})
 	for _, e := range world.Preputs {
 		s.kvs.put(Entry{world.KVSName, e.Key, e.Value})
@@ -106,7 +107,22 @@ func (m merger) Enter(a Arrival, leave Leave) {
 // Serve runs the session of one rank until its peer finalizes or goes, and closes conn. appnum is the index of the
 // rank's program segment.
 func (s *Server) Serve(rank, appnum int, conn io.ReadWriteCloser) {
-	s.newSession(rank, appnum, conn).run()
+	session := s.newSession(rank, appnum, conn)
+	s.mu.Lock()
+	s.sessions[rank] = session
+	s.mu.Unlock()
+	session.run()
+	s.mu.Lock()
+	delete(s.sessions, rank)
+	s.mu.Unlock()
+}
+
+// InBarrier reports whether a rank waits in a barrier for others. known is false for a rank without a session.
+func (s *Server) InBarrier(rank int) (waits, known bool) {
+	s.mu.Lock()
+	session := s.sessions[rank]
+	s.mu.Unlock()
+	return session != nil && session.waits.inBarrier(), session != nil
 }
 
 // find returns the value of a key, one of the server's own or of a key-value space.

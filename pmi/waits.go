@@ -30,6 +30,13 @@ func (w *waits) done() {
 	w.count--
 }
 
+// inBarrier reports whether the rank is in a barrier that it has not left.
+func (w *waits) inBarrier() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.next) > 0
+}
+
 // An entrance is a request to enter a barrier.
 type entrance struct {
 	request Message

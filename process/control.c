@@ -37,3 +37,8 @@ bool tpsl_tell_fault(const struct tpsl_job *job, int rank, int signal)
 {
     return tell(job, "fault rank=%d signal=%d\n", rank, signal);
 }
+
+bool tpsl_tell_leave(const struct tpsl_job *job, int rank)
+{
+    return tell(job, "leave rank=%d\n", rank);
+}

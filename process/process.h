@@ -63,6 +63,7 @@ struct tpsl_job *tpsl_first_job(void);
 bool tpsl_tell_start(const struct tpsl_job *, int rank, pid_t);
 bool tpsl_tell_exit(const struct tpsl_job *, int rank, pid_t, int status); /* as of waitpid */
 bool tpsl_tell_fault(const struct tpsl_job *, int rank, int signal);
+bool tpsl_tell_leave(const struct tpsl_job *, int rank); /* its thread has called exit, which ends the others */
 
 /* ---- die.c ---- */
 /* One line on stderr, then the end of the process with exit status `code`, and of the jobs that it is part of. */

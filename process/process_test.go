@@ -51,7 +51,7 @@ func TestPinnedThread(t *testing.T) {
 func TestLinesToTheLauncher(t *testing.T) {
 	stdout, stderr, code := testsupport.Run(t, time.Minute, nil, program(t, "control", "control.c", "wire.c"))
 	assert.Zero(t, code, stderr)
-	assert.Equal(t, "start rank=3 pid=41\nfault rank=3 signal=11\nexit rank=3 pid=41 status=139\ntold 1, to another file 0\nwithout a launcher 0\n", stdout)
+	assert.Equal(t, "start rank=3 pid=41\nfault rank=3 signal=11\nleave rank=3\nexit rank=3 pid=41 status=139\ntold 1, to another file 0\nwithout a launcher 0\n", stdout)
 }
 
 // An error ends the process with a line, and its job where the launcher is to abort it. Another process that shares the

@@ -84,11 +84,25 @@ static void watch_faults(void)
     tpsl_watch_faults(find_victim, true);
 }
 
+/* Runs in the thread that called exit, and in that which returns from main. */
+static void tell_leaving(void)
+{
+    struct tpsl_victim v;
+    if (find_victim(&v))
+        tpsl_tell_leave(v.job, v.rank);
+}
+
+static void watch_process(void)
+{
+    watch_faults();
+    atexit(tell_leaving); /* where there is no memory for it, the launcher names all ranks of the process */
+}
+
 void tpsl_prepare_claim(const struct tpsl_endpoint *ep)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     char *error = tpslPrepare(ep->slot);
     if (error)
         tpsl_die(1, "rank %d: %s", ep->rank, error);
-    pthread_once(&once, watch_faults);
+    pthread_once(&once, watch_process);
 }

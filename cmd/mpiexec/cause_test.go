@@ -29,7 +29,7 @@ kill -9 $pid
 ` + consequence
 					j, code := runJob(t, "-launcher", "fork", "-hosts", hosts, "-n", "2", "sh", "-c", script, filepath.Join(t.TempDir(), "pid"))
 					assert.Equal(t, 9, code, j.errOut.String())
-					assert.Contains(t, j.errOut.String(), "=   RANK: 1\n")
+					assert.Contains(t, j.errOut.String(), "mpiexec: rank 1 (")
 					assert.NotContains(t, j.errOut.String(), "mpiexec: rank 0")
 				}
 			})

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -39,10 +41,10 @@ func TestExit(t *testing.T) {
 		{"abort code is cut to a byte", 2, []string{probe, "abort", "300"}, 44, "", "", true},
 		{"exit between init and finalize", 2, []string{probe, "exit", "3"}, 3, "rank 1 (" + probe, "", true},
 		{"exit 0 between init and finalize", 2, []string{probe, "exit", "0"}, 0, "exited with status 0 without MPI_Finalize of rank 1", "", true},
-		{"killed", 2, []string{probe, "signal", "9"}, 9, "=   SIGNAL: SIGKILL (9), no core\n", "unfinished", true},
-		{"killed without MPI", 2, rankScript("[ $PMI_RANK = 1 ] && kill -9 $$; sleep 60"), 9, "=   RANK: 1\n", "", true},
-		{"segmentation fault", 2, []string{probe, "signal", "11"}, 11, "EXIT STRING: Segmentation fault (signal 11)\n", "unfinished", true},
-		{"bus error", 2, []string{probe, "signal", "7"}, 7, "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n", "", true},
+		{"killed", 2, []string{probe, "signal", "9"}, 9, " was killed by SIGKILL (9, Killed), no core\n", "unfinished", true},
+		{"killed without MPI", 2, rankScript("[ $PMI_RANK = 1 ] && kill -9 $$; sleep 60"), 9, "mpiexec: rank 1 (sh on ", "", true},
+		{"segmentation fault", 2, []string{probe, "signal", "11"}, 11, "SIGSEGV (11, Segmentation fault), no core\n", "unfinished", true},
+		{"bus error", 2, []string{probe, "signal", "7"}, 7, " was killed by SIGBUS (7, Bus error), no core\n", "", true},
 		{"no such program", 3, []string{"./nosuchprogram"}, 255, "no such file or directory\n", "", true},
 		// Hydra waits for ever.
 		{"exit before init", 2, []string{probe, "early", "6"}, 6, "exited with status 6 without MPI_Init, which others wait for", "", false},
@@ -58,7 +60,7 @@ func TestExit(t *testing.T) {
 			assert.Equal(t, row.code, code, j.errOut.String())
 			assert.Contains(t, j.errOut.String(), row.stderr)
 			assert.Contains(t, j.out.String(), row.stdout)
-			assert.NotContains(t, j.out.String(), "BAD TERMINATION", "the report goes to stderr")
+			assert.NotContains(t, j.out.String(), "mpiexec", "the report goes to stderr")
 			if _, err := exec.LookPath("mpiexec.hydra"); row.sameAsHydra && err == nil {
 				h := byHydra(t, func(j *job) bool { return j.ProcessState.ExitCode() == code }, args...)
 				assert.Equal(t, code, h.ProcessState.ExitCode(), "mpiexec.hydra")
@@ -67,10 +69,42 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// The words that scripts search for, in Hydra's order, and what Hydra does not say.
+// A crash is reported in a line with who and what, and in another with what to do where that is known.
 func TestBanner(t *testing.T) {
-	j, _ := runJob(t, "-n", "2", "sh", "-c", "[ $PMI_RANK = 1 ] && kill -6 $$; sleep 60")
-	report := j.errOut.String()
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	for _, c := range []struct{ options, signal, want string }{
+		{"-n 2", "6", "SIGABRT (6, Aborted), no core\nmpiexec: -gdb 1 runs it under gdb; after ulimit -c unlimited a crash leaves a core file\n"},
+		{"-n 2", "9", "SIGKILL (9, Killed), no core\n"},
+		{"-n 2 -errfile-pattern err.%r", "6", "SIGABRT (6, Aborted), no core\nmpiexec: what it wrote to stderr is in the file of -errfile-pattern err.%r\n"},
+	} {
+		t.Chdir(t.TempDir())
+		args := append(strings.Fields(c.options), "sh", "-c", "[ $PMI_RANK = 0 ] && exec sleep 60; kill -"+c.signal+" $$")
+		j, _ := runJob(t, args...)
+		assert.Regexp(t, `^mpiexec: rank 1 \(sh on `+regexp.QuoteMeta(host)+`, PID \d+\) was killed by `+regexp.QuoteMeta(c.want)+"$", j.errOut.String())
+	}
+}
+
+// Who asks for Hydra's form, by an option or a variable, gets the words that scripts search for, in Hydra's order, and what Hydra
+// does not say.
+func TestHydraBanner(t *testing.T) {
+	crash := []string{"-n", "2", "sh", "-c", "[ $PMI_RANK = 1 ] && kill -6 $$; sleep 60"}
+	j, _ := runJob(t, append([]string{"-banner", "hydra"}, crash...)...)
+	isHydras(t, j.errOut.String())
+	for _, variable := range []string{"TPSL_BANNER=hydra", "HYDRA_DEBUG=1"} {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			j, _ := runJob(t, crash...)
+			isHydras(t, j.errOut.String())
+			j, _ = runJob(t, append([]string{"-banner", "line"}, crash...)...)
+			assert.NotContains(t, j.errOut.String(), "BAD TERMINATION", "the option wins")
+		})
+	}
+}
+
+func isHydras(t *testing.T, report string) {
+	t.Helper()
 	at := 0
 	for _, text := range []string{
 		"\n" + strings.Repeat("=", 83) + "\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID ", " RUNNING AT ",
@@ -91,9 +125,9 @@ func TestCore(t *testing.T) {
 	j, code := runJob(t, "-wdir", t.TempDir(), "sh", "-c", "ulimit -S -c unlimited; kill -SEGV $$")
 	switch code {
 	case 11:
-		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), no core\n") // the system does not write one
+		assert.Contains(t, j.errOut.String(), "SIGSEGV (11, Segmentation fault), no core\n") // the system does not write one
 	case 128 + 11:
-		assert.Contains(t, j.errOut.String(), "=   SIGNAL: SIGSEGV (11), core dumped")
+		assert.Contains(t, j.errOut.String(), "SIGSEGV (11, Segmentation fault), core dumped")
 	default:
 		t.Errorf("exit code %d", code)
 	}
@@ -116,7 +150,47 @@ func TestTimeoutGrace(t *testing.T) {
 		host, _ := os.Hostname()
 		assert.Contains(t, j.errOut.String(), "mpiexec: "+fmt.Sprintf(line, host)+"\n")
 	}
-	assert.NotContains(t, j.errOut.String(), "BAD TERMINATION")
+	assert.NotContains(t, j.errOut.String(), "killed by")
+}
+
+// At the time limit each rank is told with how far it had come, as far as the proxy knows.
+func TestTimeoutSaysWhere(t *testing.T) {
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	script := `ask() { echo "$1" >&$PMI_FD; read reply <&$PMI_FD; }
+[ $PMI_RANK -lt 2 ] || ask "cmd=init pmi_version=1 pmi_subversion=1"
+case $PMI_RANK in
+3|4) echo cmd=barrier_in >&$PMI_FD;;
+5|6) ask cmd=finalize;;
+esac
+echo there
+[ $PMI_RANK = 6 ] || exec sleep 60`
+	var j *job
+	for _, timeout := range []string{"1", "5", "20"} {
+		var code int
+		j, code = runJob(t, "-timeout", timeout, "-n", "7", "bash", "-c", script)
+		assert.Equal(t, 255, code)
+		if strings.Count(j.out.String(), "there\n") == 7 {
+			break
+		}
+	}
+	on := " on " + regexp.QuoteMeta(host) + ": "
+	assert.Regexp(t, `^mpiexec: APPLICATION TIMED OUT, TIMEOUT = \d+s\n`+
+		`mpiexec: ranks 0-1`+on+`no word over PMI: before MPI_Init, or not an MPI program \(PIDs \d+[-,]\d+\)\n`+
+		`mpiexec: rank 2`+on+`had begun MPI_Init, in no PMI barrier \(PID \d+\)\n`+
+		`mpiexec: ranks 3-4`+on+`waited in a PMI barrier for other ranks \(PIDs \d+[-,]\d+\)\n`+
+		`mpiexec: rank 5`+on+`had finalized PMI: at the end of MPI_Finalize, or after it \(PID \d+\)\n`+
+		`mpiexec: rank 6`+on+`had ended\n$`, j.errOut.String())
+}
+
+// Of ranks whose proxy does not answer nothing is claimed.
+func TestTimeoutOfStoppedProxy(t *testing.T) {
+	j := launch(t, nil, "mpiexec", "-timeout", "2", "-n", "2", "sleep", "60")
+	j.awaitRanks(t, 2)
+	proxy, _ := j.family()
+	stop(t, proxy)
+	assert.Equal(t, 255, j.end(t))
+	assert.Regexp(t, `mpiexec: ranks 0-1 on \S+: not known, as their proxy did not answer\n`, j.errOut.String())
 }
 
 func TestTimeout(t *testing.T) {

@@ -42,10 +42,10 @@ func TestOutOfMemory(t *testing.T) {
 	greedy := `[ $PMI_RANK = 1 ] || exec sleep 60; exec awk 'BEGIN { x = "0123456789"; while (1) x = x x }'`
 	j := launch(t, nil, "sh", "-c", `echo $$ >"$1"; shift; exec "$@"`, "sh", members, "mpiexec", "-n", "2", "sh", "-c", greedy)
 	assert.Equal(t, 9, j.end(t))
-	assert.Contains(t, j.errOut.String(), "=   RANK: 1\n")
-	assert.Contains(t, j.errOut.String(), "=   OUT OF MEMORY: the kernel killed it at the memory limit of its cgroup\n")
+	assert.Contains(t, j.errOut.String(), "mpiexec: rank 1 (")
+	assert.Contains(t, j.errOut.String(), "; the kernel killed it at the memory limit of its cgroup\nmpiexec: ask the resource manager for more memory, or put fewer ranks on a host (-ppn)\n")
 
 	j = launch(t, nil, "sh", "-c", `echo $$ >"$1"; shift; exec "$@"`, "sh", members, "mpiexec", "-n", "1", "sh", "-c", "kill -9 $$")
 	assert.Equal(t, 9, j.end(t))
-	assert.NotContains(t, j.errOut.String(), "OUT OF MEMORY")
+	assert.NotContains(t, j.errOut.String(), "memory")
 }

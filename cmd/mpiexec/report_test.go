@@ -54,7 +54,7 @@ func TestExitRules(t *testing.T) {
 		assert.Equal(t, want, code, rule)
 	}
 	for rule, want := range map[string]int{"or": 9, "first": 137, "max": 137, "128+sig": 137} {
-		j, code := runJob(t, "-exit-code", rule, "-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] && exec sleep 60; kill -9 $$")
+		j, code := runJob(t, "-exit-code", rule, "-banner", "hydra", "-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] && exec sleep 60; kill -9 $$")
 		assert.Equal(t, want, code, rule)
 		assert.Contains(t, j.errOut.String(), fmt.Sprintf("=   EXIT CODE: %d\n", want))
 	}
@@ -134,7 +134,7 @@ func TestBannerDetails(t *testing.T) {
 until [ -e $0.go ]; do sleep 0.01; done
 case $PMI_RANK in 0) after; sleep 0.5; kill -4 $$;; 1) kill -6 $$;; esac
 exec sleep 60`
-	j := launchTo(t, nil, w, "mpiexec", "-errfile-pattern", t.TempDir()+"/err", "-n", "3", "sh", "-c", script, file)
+	j := launchTo(t, nil, w, "mpiexec", "-banner", "hydra", "-errfile-pattern", t.TempDir()+"/err", "-n", "3", "sh", "-c", script, file)
 	newCollector(r).await(t, "ready\n", 3)
 	stop(t, j.Process.Pid)
 	require.NoError(t, os.WriteFile(file+".go", nil, 0o600))
@@ -154,7 +154,7 @@ func TestCoreFile(t *testing.T) {
 	if code&128 == 0 || strings.HasPrefix(pattern, "|") {
 		testsupport.Unable(t, "no core files here: core_pattern is %q", pattern)
 	}
-	name := regexp.MustCompile(`SIGSEGV \(11\), core dumped to (\S+)\n`).FindStringSubmatch(j.errOut.String())
+	name := regexp.MustCompile(`SIGSEGV \(11, Segmentation fault\), core dumped to (\S+)\n`).FindStringSubmatch(j.errOut.String())
 	require.NotNil(t, name, j.errOut.String())
 	core := fileText(t, name[1])
 	assert.True(t, strings.HasPrefix(core, "\x7fELF"))
@@ -186,8 +186,8 @@ exit 1`
 		"[0] usr1=1 cmd=get_result rc=0 msg=success value=1,3",
 		"[2] usr1=1 cmd=get_result rc=0 msg=success value=1,3",
 	}, lines(j.out.String()))
-	assert.Contains(t, j.errOut.String(), "=   RANK: 1\n")
-	assert.Regexp(t, `=   THEN FAILED: rank 3 \(bash on \S+\): exited with status 2 without MPI_Finalize of rank 3\n`, j.errOut.String())
+	assert.Contains(t, j.errOut.String(), "mpiexec: rank 1 (")
+	assert.Regexp(t, `mpiexec: also failed: rank 3 on \S+: bash: exited with status 2 without MPI_Finalize\n`, j.errOut.String())
 	assert.Regexp(t, `mpiexec: ranks 0,2 on \S+: exit code 1\n`, j.errOut.String())
 
 	script = "trap '' USR1\n" + afterOthers("1") + `if [ $PMI_RANK = 1 ]; then until [ -e $0.0 ] && [ -e $0.2 ]; do sleep 0.01; done; kill -9 $$; fi

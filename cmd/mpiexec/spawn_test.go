@@ -82,7 +82,7 @@ func TestSpawnedRanksCount(t *testing.T) {
 	options := []string{"-print-all-exitcodes", "-report", report}
 	j, code = runJob(t, append(options, spawn(`[ $PMI_RANK = 0 ] && exec sleep 60; kill -9 $$`)...)...)
 	assert.Equal(t, 9, code)
-	assert.Contains(t, j.errOut.String(), "=   RANK: 1 of group 1\n")
+	assert.Contains(t, j.errOut.String(), "mpiexec: rank 1 of group 1 (")
 	assert.Regexp(t, `mpiexec: rank 0 of group 1 on \S+: ended with the job\nmpiexec: rank 1 of group 1 on \S+: signal SIGKILL`, j.errOut.String())
 	assert.Regexp(t, `"rank": 1,\s+"group": 1,\s+"host": ".*",\s+"program": "sh",\s+"state": "signaled",`, fileText(t, report))
 

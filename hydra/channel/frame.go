@@ -23,6 +23,7 @@ const (
 	Answer                     // index: of the request; body: depends on it
 	ModexQuery                 // body: Modex; somebody wants what a rank of this proxy's has put
 	Dead                       // body: ranks that ended while the job goes on
+	Locate                     // tell where the ranks are
 	Grow                       // body: of package launch; makes the proxy a relay
 )
 
@@ -48,6 +49,7 @@ const (
 	Explained                      // body: text; what on the host may be why its ranks have failed
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: plan.Placement, before anything starts
+	Located                        // body: []Whereabouts
 	Lost                           // body: Loss
 	Done                           // all ranks have ended and all output is sent
 )

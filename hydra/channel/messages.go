@@ -14,6 +14,7 @@ type Exit struct {
 	Initialized bool   // some rank of the set started a PMI session
 	Unfinalized []int  // ranks that started a PMI session and did not finalize it
 	FaultRank   int    // the rank whose thread crashed, or -1
+	ExitRank    int    // the rank whose thread called exit, or -1
 	Ended       bool   // the end of the job or of its set ended it: its status says nothing about the program
 	With        int    // Ended: the rank whose death by a signal ended the set, or -1 for the end of the job
 	Core        string // the file with its core, if it is known
@@ -68,3 +69,24 @@ type Loss struct {
 	Began   bool  // the proxy had answered; else it never ran
 	Text    string
 }
+
+// Whereabouts tell where some ranks of one process are.
+type Whereabouts struct {
+	Ranks []int
+	PID   int // 0 if there is none
+	Phase Phase
+}
+
+// A Phase is how far a rank has come, as far as its proxy can see.
+type Phase int
+
+// The phases.
+const (
+	NotStarted   Phase = iota
+	NoSession          // it has not begun a PMI session
+	InSession          // it has begun one, and nothing is known of its barriers
+	OutOfBarrier       // it has begun one, and waits in no barrier
+	InBarrier          // it waits in a barrier for others
+	Finalized          // it has finalized its session
+	Ended              // its process has ended
+)

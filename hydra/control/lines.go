@@ -21,6 +21,7 @@ const (
 	Started     Kind = iota // a rank that is a process of its own runs
 	Initialized             // a rank has initialised MPI, whatever it said over PMI
 	Faulted                 // a thread of a rank is about to die of a signal
+	Leaving                 // a thread of a rank has called exit
 	Exited                  // a rank that was a process of its own has ended
 )
 
@@ -41,6 +42,7 @@ var formats = [...]struct {
 	Started:     {"start rank=%d pid=%d", func(e *Event) []any { return []any{&e.Rank, &e.PID} }},
 	Initialized: {"initialized rank=%d", func(e *Event) []any { return []any{&e.Rank} }},
 	Faulted:     {"fault rank=%d signal=%d", func(e *Event) []any { return []any{&e.Rank, &e.Signal} }},
+	Leaving:     {"leave rank=%d", func(e *Event) []any { return []any{&e.Rank} }},
 	Exited:      {"exit rank=%d pid=%d status=%d", func(e *Event) []any { return []any{&e.Rank, &e.PID, &e.Status} }},
 }
 

@@ -159,3 +159,32 @@ func FuzzParseFile(f *testing.F) {
 		checkHosts(t, list, err)
 	})
 }
+
+// What is written is read back, and is short.
+func TestFormatList(t *testing.T) {
+	for names, want := range map[string]string{
+		"":                        "",
+		"a":                       "a",
+		"b a":                     "b,a",
+		"n1":                      "n1",
+		"n3 n1 n2 n7":             "n[1-3,7]",
+		"n08 n09 n10 n100":        "n[08-10],n100",
+		"n8 n9 n10":               "n[8-10]",
+		"r1c1 r1c2 r2c1":          "r1c[1-2],r2c1",
+		"10.0.0.1 10.0.0.2":       "10.0.0.1,10.0.0.2",
+		"n99999999999999999999 n": "n99999999999999999999,n",
+	} {
+		text := FormatList(strings.Fields(names))
+		assert.Equal(t, want, text)
+		if names == "" {
+			continue
+		}
+		list, err := ParseList(text)
+		require.NoError(t, err)
+		var back []string
+		for _, host := range list {
+			back = append(back, host.Name)
+		}
+		assert.ElementsMatch(t, strings.Fields(names), back)
+	}
+}

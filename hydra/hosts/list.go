@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tpsl/tpsl/internal/ranges"
@@ -144,6 +145,75 @@ func parseRanges(text string, most int) ([]string, error) {
 		}
 	}
 	return numbers, nil
+}
+
+// FormatList writes names as ParseList reads them, with ranges where names differ in their last number only: n[01-03,07].
+func FormatList(names []string) string {
+	var items []string
+	for _, group := range byStem(names) {
+		items = append(items, group.format())
+	}
+	return strings.Join(items, ",")
+}
+
+// A stem is the names that differ in their last number only.
+type stem struct {
+	text    string // before the number
+	digits  int    // 0 if the name does not end in a number
+	numbers []int
+}
+
+// byStem puts names together that can share brackets, in the order in which they come first. Numbers that are padded with
+// zeros share them only with those of as many digits.
+func byStem(names []string) (stems []stem) {
+	for _, name := range names {
+		text := strings.TrimRight(name, "0123456789")
+		number, err := strconv.Atoi(name[len(text):])
+		if _, isAddress := netip.ParseAddr(name); err != nil || isAddress == nil {
+			stems = append(stems, stem{text: name})
+			continue
+		}
+		digits := 1
+		if name[len(text)] == '0' {
+			digits = len(name) - len(text)
+		}
+		i := slices.IndexFunc(stems, func(s stem) bool { return s.text == text && s.takes(number, digits) })
+		if i < 0 {
+			i = len(stems)
+			stems = append(stems, stem{text: text, digits: digits})
+		}
+		stems[i].numbers = append(stems[i].numbers, number)
+	}
+	return stems
+}
+
+// takes reports whether a number is written alike with the digits of the stem: 10 in n[08-10], but 100 not.
+func (s stem) takes(number, digits int) bool {
+	return s.digits > 0 && (s.digits == digits || digits == 1 && len(strconv.Itoa(number)) == s.digits)
+}
+
+// format writes the names of a stem.
+func (s stem) format() string {
+	if s.digits == 0 {
+		return s.text
+	}
+	numbers := slices.Sorted(slices.Values(s.numbers))
+	var parts []string
+	for i := 0; i < len(numbers); {
+		end := i + 1
+		for end < len(numbers) && numbers[end] <= numbers[end-1]+1 {
+			end++
+		}
+		part := fmt.Sprintf("%0*d", s.digits, numbers[i])
+		if numbers[end-1] > numbers[i] {
+			part += fmt.Sprintf("-%0*d", s.digits, numbers[end-1])
+		}
+		parts, i = append(parts, part), end
+	}
+	if len(numbers) == 1 {
+		return s.text + parts[0]
+	}
+	return s.text + "[" + strings.Join(parts, ",") + "]"
 }
 
 // shorten keeps messages on one line.

@@ -52,8 +52,9 @@ func stdioOptions() []option {
 func exitOptions() []option {
 	return []option{
 		{names: []string{"timeout"}, args: "SECONDS", short: "end the job after this time",
-			long: "The environment variable MPIEXEC_TIMEOUT does the same.",
-			set:  toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Timeout })},
+			long: "The ranks get SIGTERM, and are killed 2 s later. Lines on stderr say where each of them was, as far as PMI shows it.\n" +
+				"The environment variable MPIEXEC_TIMEOUT does the same.",
+			set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Timeout })},
 		{names: []string{"exit-code"}, args: "or|first|max|128+sig", short: "how the ranks' exit codes become one",
 			long: "or, the default: all codes or-ed together, or the number of the signal that ended the first rank that was killed;\n" +
 				"first: that of the first rank that failed; max: the largest;\n" +
@@ -61,6 +62,11 @@ func exitOptions() []option {
 			set: toParsed(plan.ParseExitRule, func(p *parser) *plan.ExitRule { return &p.opts.Exit.Code })},
 		{names: []string{"print-all-exitcodes"}, short: "show the exit code of every rank",
 			set: toFlag(true, func(p *parser) *bool { return &p.opts.Exit.PrintAll })},
+		{names: []string{"banner"}, args: "line|hydra", short: "how a crash is reported: in a line, or as Hydra does",
+			long: "line, the default: a line with rank, program, host and signal, and where it is known, a second one with what to do.\n" +
+				"hydra: the lines of Hydra, for scripts that search for them, with the last lines on stderr. It is the default with\n" +
+				"-verbose, and so with HYDRA_DEBUG=1. The environment variable TPSL_BANNER does the same.",
+			set: toParsed(plan.ParseBanner, func(p *parser) *plan.Banner { return &p.opts.Exit.Banner })},
 		{names: []string{"report"}, args: "FILE", short: "write to this file how the job ended, as JSON",
 			set: toText(func(p *parser) *string { return &p.opts.Exit.Report })},
 		{names: []string{"silent-abort"}, short: "no report of ranks that failed",

@@ -109,7 +109,9 @@ func TestEveryOption(t *testing.T) {
 		{"-usize system", func(o *CommandLine) { o.PMI.Universe = "SYSTEM" }},
 		{"-usize 12", func(o *CommandLine) { o.PMI.Universe = "12" }},
 		{"-memory-alloc-kinds mpi,system", func(o *CommandLine) { o.PMI.AllocKinds = "mpi,system" }},
-		{"-v|-verbose|-debug", func(o *CommandLine) { o.Verbose = true }},
+		{"-v|-verbose|-debug", func(o *CommandLine) { o.Verbose, o.Exit.Banner = true, plan.BannerHydra }},
+		{"-v -banner line", func(o *CommandLine) { o.Verbose, o.Exit.Banner = true, plan.BannerLine }},
+		{"-banner HYDRA", func(o *CommandLine) { o.Exit.Banner = plan.BannerHydra }},
 	} {
 		for line := range strings.SplitSeq(tt.lines, "|") {
 			want := parse(t, "a")
@@ -152,6 +154,7 @@ func TestEveryVariable(t *testing.T) {
 		"HYDRA_TOPO_DEBUG=yes":                     "-report-bindings",
 		"HYDRA_DEBUG=TRUE":                         "-verbose",
 		"HYDRA_DEBUG=0":                            "",
+		"TPSL_BANNER=hydra":                        "-banner hydra",
 		"MPIEXEC_TIMEOUT=3":                        "-timeout 3",
 		"I_MPI_JOB_TIMEOUT=3":                      "-timeout 3",
 	} {
@@ -178,6 +181,7 @@ func TestBadVariables(t *testing.T) {
 		"MPIEXEC_PORT_RANGE=9":            "MPIEXEC_PORT_RANGE=9: it is not LOW:HIGH",
 		"MPIEXEC_PORT_RANGE=9:70000":      "MPIEXEC_PORT_RANGE=9:70000: it is not LOW:HIGH",
 		"HYDRA_LAUNCHER_AUTOFORK=perhaps": "HYDRA_LAUNCHER_AUTOFORK=perhaps:",
+		"TPSL_BANNER=short":               `TPSL_BANNER=short: option -banner: "short" is not one of line, hydra`,
 		"I_MPI_PERHOST=allcores":          "I_MPI_PERHOST=allcores: option -ppn:",
 	} {
 		_, err := Parse([]string{"a"}, inEnv(variable))

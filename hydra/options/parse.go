@@ -188,6 +188,9 @@ func (p *parser) finish() (err error) {
 	if p.opts.Stdio.Stdin == nil {
 		p.opts.Stdio.Stdin = plan.Debugged(p.opts.Tools)
 	}
+	if p.opts.Exit.Banner == "" && p.opts.Verbose {
+		p.opts.Exit.Banner = plan.BannerHydra // who wants to see all gets all that Hydra says
+	}
 	byObject := func(s plan.Segment) bool { return s.PerObject != "" && s.PerObject != "node" }
 	if p.opts.Hardware.Bind.Object == "" && slices.ContainsFunc(p.opts.Segments, byObject) {
 		p.opts.Hardware.Bind = plan.Binding{Object: "core", Count: 1}

@@ -28,3 +28,21 @@ func ParseExitRule(s string) (ExitRule, error) {
 	}
 	return "", fmt.Errorf("%q is not one of or, first, max, 128+sig", s)
 }
+
+// A Banner is the form in which mpiexec reports a crash. "" is BannerLine.
+type Banner string
+
+// The forms.
+const (
+	BannerLine  Banner = "line"  // one line, and a second one with what to do
+	BannerHydra Banner = "hydra" // the eleven lines of Hydra, for scripts that search for them
+)
+
+// ParseBanner reads the name of a form.
+func ParseBanner(s string) (Banner, error) {
+	switch form := Banner(strings.ToLower(s)); form {
+	case BannerLine, BannerHydra:
+		return form, nil
+	}
+	return "", fmt.Errorf("%q is not one of line, hydra", s)
+}

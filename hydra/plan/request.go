@@ -81,6 +81,7 @@ type ExitOptions struct {
 	PrintAll    bool   // the exit code of every rank is shown
 	KeepRunning bool   // the death of a rank does not end the others
 	Silent      bool   // what failed is not reported on stderr
+	Banner      Banner // how a crash is reported
 	Report      string // a file that gets the outcome as JSON; "" is none
 }
 

@@ -41,6 +41,7 @@ func (p *proxy) reportExit(proc *process) {
 		Initialized: len(proc.initialized) > 0,
 		Unfinalized: proc.unfinalized(),
 		FaultRank:   proc.faultRank,
+		ExitRank:    proc.exitRank,
 		Ended:       proc.killed || proc.dead >= 0,
 		With:        proc.dead,
 	}
@@ -161,7 +162,7 @@ func (p *proxy) Disconnected(rank int) {
 			}
 		}
 		p.conn.SendValue(channel.Exited, channel.Exit{
-			Set: proc.index, Rank: -1, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, Running: true,
+			Set: proc.index, Rank: -1, PID: proc.pid, Initialized: true, Unfinalized: []int{rank}, FaultRank: -1, ExitRank: -1, Running: true,
 		})
 	}()
 }
@@ -193,6 +194,8 @@ func (p *proxy) readControl(proc *process, lines *os.File) {
 			p.rankInitialized(proc, e.Rank)
 		case control.Faulted:
 			p.faulted(proc, e.Rank)
+		case control.Leaving:
+			p.leaving(proc, e.Rank)
 		case control.Exited:
 			p.rankExited(proc, e.Rank, e.PID, e.Status)
 		}
@@ -205,6 +208,12 @@ func (p *proxy) faulted(proc *process, rank int) {
 	if proc.faultRank < 0 {
 		proc.faultRank = rank
 	}
+}
+
+func (p *proxy) leaving(proc *process, rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc.exitRank = rank
 }
 
 func (p *proxy) rankStarted(proc *process, rank, pid int) {
@@ -228,6 +237,7 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 		Status:      uint32(status),
 		Initialized: slices.Contains(proc.initialized, rank),
 		FaultRank:   -1,
+		ExitRank:    -1,
 		Ended:       p.isOurs(pid, status) || proc.dead >= 0 && isKill(status),
 		With:        proc.dead,
 	}

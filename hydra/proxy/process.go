@@ -34,6 +34,7 @@ type process struct {
 	initialized []int       // ranks that have started a PMI session
 	finalized   []int       // ranks that have finalized it
 	faultRank   int         // the rank whose thread crashed first, or -1
+	exitRank    int         // the rank whose thread called exit, or -1
 	ranks       map[int]int // in private mode the PID of each rank
 	connected   bool        // its rank has connected to the PMI port, or may not any more
 	rankFailed  bool        // in private mode a rank has ended badly
@@ -41,7 +42,7 @@ type process struct {
 }
 
 func newProcess(set plan.RankSet, index int) *process {
-	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, dead: -1, ranks: map[int]int{}}
+	proc := &process{set: set, index: index, ended: make(chan struct{}), quiet: make(chan struct{}), faultRank: -1, exitRank: -1, dead: -1, ranks: map[int]int{}}
 	proc.left, proc.over = map[int]chan struct{}{}, map[int]chan struct{}{}
 	for _, rank := range set.Ranks {
 		proc.left[rank], proc.over[rank] = make(chan struct{}), make(chan struct{})
@@ -55,6 +56,24 @@ func (proc *process) unfinalized() []int {
 	return slices.DeleteFunc(slices.Sorted(slices.Values(proc.initialized)), func(rank int) bool {
 		return slices.Contains(proc.finalized, rank) || proc.isOver(rank)
 	})
+}
+
+// pidOf returns the PID of the process that the rank is, or is a thread of. Preconditions: proxy.mu is held.
+func (proc *process) pidOf(rank int) int {
+	if own, found := proc.ranks[rank]; found {
+		return own
+	}
+	return proc.pid
+}
+
+// hasEnded reports whether the process has been collected.
+func (proc *process) hasEnded() bool {
+	select {
+	case <-proc.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // isOver reports whether the end of the rank's own process has been told.

@@ -191,6 +191,8 @@ func (p *proxy) handle(frame channel.Frame) {
 		p.signalAll(unix.Signal(frame.Index))
 	case channel.Kill:
 		p.end()
+	case channel.Locate:
+		p.conn.SendValue(channel.Located, p.whereabouts())
 	case channel.Dead:
 		p.otherDied(frame)
 	case channel.BarrierOut:

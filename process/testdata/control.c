@@ -16,7 +16,7 @@ int main(void)
     if (pipe(launcher) != 0 || pipe(other) != 0)
         return 1;
     tpsl_wire_open(&job.control, launcher[1]);
-    bool told = tpsl_tell_start(&job, 3, 41) & tpsl_tell_fault(&job, 3, 11) & tpsl_tell_exit(&job, 3, 41, 139);
+    bool told = tpsl_tell_start(&job, 3, 41) & tpsl_tell_fault(&job, 3, 11) & tpsl_tell_leave(&job, 3) & tpsl_tell_exit(&job, 3, 41, 139);
     ssize_t n = read(launcher[0], text, sizeof text);
     fwrite(text, 1, n > 0 ? (size_t)n : 0, stdout);
     dup2(other[1], launcher[1]);

@@ -40,7 +40,7 @@ func TestCrashReport(t *testing.T) {
 // A rank of private mode is told in the same words.
 func TestPrivateCrashReport(t *testing.T) {
 	program, env := plain(t, "mpicc.mpich", "crash.c", crashFlags...), []string{"OMP_NUM_THREADS=1"}
-	reports(t, env, program, `rank 1 \(process \d+, thread \d+\)`, "=   RANK: 1")
+	reports(t, env, program, `rank 1 \(process \d+, thread \d+\)`, "mpiexec: rank 1 (")
 	t.Run("no_stack", func(t *testing.T) {
 		testsupport.NothingLeft(t)
 		job := mpiexec(t, env, "-n 2 -rpp 2", program, "no_stack")
@@ -78,7 +78,7 @@ func reports(t *testing.T, env []string, program, whom, banner string) {
 			testsupport.NothingLeft(t)
 			job := mpiexec(t, env, "-n 2 -rpp 2", program, c.how)
 			assert.Equal(t, int(c.signal), job.code)
-			assert.Contains(t, job.stderr, fmt.Sprintf("=   SIGNAL: %s (%d)", unix.SignalName(c.signal), c.signal))
+			assert.Contains(t, job.stderr, fmt.Sprintf(" killed by %s (%d, ", unix.SignalName(c.signal), c.signal))
 			assert.Contains(t, job.stderr, banner)
 			assert.Regexp(t, `(?m)^tpsl: `+whom+`: `+c.what+`$`, job.stderr)
 			for _, frame := range c.frames {

@@ -89,7 +89,7 @@ func tells(victim string, code int, said string) bool {
 	case victim == "ssh":
 		return code == 255 && regexp.MustCompile(lost).MatchString(said) && regexp.MustCompile("ssh was killed by SIGKILL").MatchString(said)
 	case victim == "child" && code == 9, victim == "rank":
-		return code == 9 && regexp.MustCompile(`=   RANK: [0-2]\n`).MatchString(said)
+		return code == 9 && regexp.MustCompile(`mpiexec: rank [0-2] \(`).MatchString(said)
 	}
 	return code == 255 && regexp.MustCompile(lost).MatchString(said)
 }

@@ -57,7 +57,7 @@ func TestMisuse(t *testing.T) {
 		{"init_after_finalize", nil, 1, "tpsl", []string{"rank 0 called MPI_Finalize before", "cannot be initialised again"}},
 		{"unbound_thread", nil, 1, "tpsl", []string{"OpenMP thread ", "called MPI_Comm_rank before MPI_Init", "2 ranks"}},
 		// As with Hydra, the code is the program's own.
-		{"exit_without_finalize", nil, 0, "mpiexec", []string{"ranks 0-1 (one process, ", "without MPI_Finalize of ranks 0-1\n"}},
+		{"exit_without_finalize", nil, 0, "mpiexec", []string{"ranks 0-1 (one process, ", "without MPI_Finalize of ranks 0-1"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			testsupport.NothingLeft(t)
@@ -123,9 +123,9 @@ func TestTooFewThreadsNotice(t *testing.T) {
 // thread crashed.
 func TestCrash(t *testing.T) {
 	program := fixture(t, "misuse")
-	const noRank = "=   RANKS: 0-1 (one process)\n"
+	const noRank = "Segmentation fault), no core\n"
 	for what, ranks := range map[string]string{
-		"crash":             "=   RANKS: 0-1 (one process); the fault was in rank 1\n",
+		"crash":             "Segmentation fault), no core; the fault was in rank 1\n",
 		"crash_before_init": noRank,
 		"crash_after_query": noRank,
 	} {
@@ -134,7 +134,8 @@ func TestCrash(t *testing.T) {
 			job := mpiexec(t, nil, "-n 2 -rpp 2", program, what)
 			assert.Equal(t, 11, job.code)
 			assert.Contains(t, job.stderr, ranks)
-			assert.Contains(t, job.stderr, "=   SIGNAL: SIGSEGV (11)")
+			assert.Contains(t, job.stderr, "mpiexec: ranks 0-1 (one process, ")
+			assert.Contains(t, job.stderr, " were killed by SIGSEGV (11, ")
 			assert.NotContains(t, job.stderr, "goroutine", "a trace of the Go runtime")
 			assert.Equal(t, ranks != noRank, strings.Contains(job.stderr, "tpsl: rank 1 (slot 1, "), job.stderr)
 		})

@@ -56,7 +56,7 @@ func TestOpenMPI(t *testing.T) {
 		{how: ""},
 		{how: "code", code: 5},
 		{how: "abort", stderr: []string{"[1] MPI_ABORT was invoked on rank 1 ", "\nmpiexec: rank 1 on ", " called MPI_Abort: exit code 7\n"}, code: 7},
-		{how: "killed", stderr: []string{"=   RANK: 1\n"}, code: 9},
+		{how: "killed", stderr: []string{"mpiexec: rank 1 ("}, code: 9},
 		{how: "left", stderr: []string{"without MPI_Finalize of rank 1\n"}, code: 3},
 	} {
 		t.Run("rank 1 "+c.how, func(t *testing.T) {

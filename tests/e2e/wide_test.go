@@ -39,11 +39,11 @@ func TestEnds(t *testing.T) {
 		stdout string
 		says   string
 	}{
-		{"exit", 5, "atexit: slot 0\n", "exited with status 5 without MPI_Finalize of ranks 0-1\n"},
+		{"exit", 5, "atexit: slot 0\n", "exited with status 5 without MPI_Finalize of ranks 0-1; exit was called by the thread of rank 0\n"},
 		{"_exit", 6, "", "exited with status 6 without MPI_Finalize of ranks 0-1\n"},
 		{"quick_exit", 7, "", "exited with status 7 without MPI_Finalize of ranks 0-1\n"},
-		{"return", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of ranks 0-1\n"},
-		{"thread_ends", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of ranks 0-1\n"},
+		{"return", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of ranks 0-1; exit was called by the thread of rank 0\n"},
+		{"thread_ends", 0, "atexit: slot 0\n", "exited with status 0 without MPI_Finalize of ranks 0-1; exit was called by the thread of rank 0\n"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			testsupport.NothingLeft(t)
@@ -56,8 +56,8 @@ func TestEnds(t *testing.T) {
 	testsupport.NothingLeft(t)
 	job := mpiexec(t, nil, "-n 2 -rpp 2", program, "signal")
 	assert.Equal(t, 15, job.code)
-	assert.Contains(t, job.stderr, "=   RANKS: 0-1 (one process)\n")
-	assert.Contains(t, job.stderr, "=   SIGNAL: SIGTERM (15)")
+	assert.Contains(t, job.stderr, "mpiexec: ranks 0-1 (one process, ")
+	assert.Contains(t, job.stderr, " were killed by SIGTERM (15, Terminated)")
 }
 
 // What an instance's code registers for the end runs when the process ends, once, as that

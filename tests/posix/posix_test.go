@@ -42,8 +42,8 @@ type outcome struct {
 }
 
 var (
-	// The report of a crash is ours alone. The launcher shows it again, with other lines.
-	report = regexp.MustCompile(`(?m)^\[\d\] tpsl: .*\n|^=   \| .*\n|^=   ITS LAST LINES ON STDERR:\n`)
+	// The report of a crash is ours alone.
+	report = regexp.MustCompile(`(?m)^\[\d\] tpsl: .*\n`)
 	number = regexp.MustCompile(`PID \d+`)
 )
 
