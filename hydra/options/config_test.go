@@ -109,7 +109,7 @@ func TestBadConfigFiles(t *testing.T) {
 		"-hosts a b\n-hosts c":       "conf:2: duplicate setting: -hosts a and -hosts c",
 		"-n 1 a\n-n 0 b":             `conf:2: option -n: "0" is not a number of ranks`,
 		"-n -1\na":                   `conf:1: option -n: "-1" is not a number of ranks`,
-		"-n 2 -rpp 0 a":              `conf:1: option -rpp: "0" is not a positive number`,
+		"-n 2 -rpp 0 a":              `conf:1: option -rpp: "0" is not a number from 1 to 1048576`,
 		"-h":                         "conf:1: option -h: it has no place in a file",
 		"-hosts -h":                  "conf:1: option -hosts: it has no place in a file",
 		"-info a":                    "conf:1: option -version: it has no place in a file",

@@ -28,7 +28,7 @@ func hardwareOptions() []option {
 		{names: []string{"map-by"}, args: "core|hwthread|numa|socket|machine|l2cache|l3cache|gpu|ib|...", short: "go round these objects with the ranks of -bind-to",
 			long: "-bind-to core -map-by numa gives each NUMA node a rank before any gets two. Not given: the object of -bind-to.\n" +
 				"Without -bind-to it has no effect.",
-			set: toParsed(plan.ParseMapping, func(p *parser) *plan.Binding { return &p.opts.Hardware.MapBy })},
+			set: setMapping},
 		{names: []string{"membind"}, args: "firsttouch|bind|interleave|none|...", short: "the NUMA nodes that the ranks' memory comes from",
 			long: "bind:0,2 and interleave:0-3 name nodes. Else bind means the nodes of the CPUs that the process is bound to, interleave all.",
 			set:  toParsed(plan.ParseMemBinding, func(p *parser) *plan.MemBinding { return &p.opts.Hardware.MemBind })},
@@ -46,6 +46,11 @@ func hardwareOptions() []option {
 				"different ones. What the user has set stays. tpsl nic lists the cards.",
 			set: toWord(hardware(func(o *plan.HardwareOptions) *string { return &o.NICs }), "none", "near")},
 	}
+}
+
+func setMapping(p *parser, v string) (err error) {
+	p.opts.Hardware.MapBy, err = plan.ParseMapping(v)
+	return explainMapping(v, err)
 }
 
 func setSubGPUs(_ *parser, v string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tpsl/tpsl/hydra/launch"
+	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/shellwords"
 )
 
@@ -137,7 +138,7 @@ func setUniverse(p *parser, v string) error {
 	}
 	p.opts.PMI.Universe = v
 	if _, err := positive(v); err != nil {
-		return fmt.Errorf("%q is not SYSTEM, INFINITE or a positive number", v)
+		return fmt.Errorf("%q is not SYSTEM, INFINITE or a number from 1 to %d", v, plan.MaxRanks)
 	}
 	return nil
 }
@@ -149,7 +150,7 @@ func setSingleton(p *parser, v string) error {
 	}
 	port, err := strconv.Atoi(p.opts.PMI.Singleton[0])
 	if err != nil || port < 1 || port > 65535 {
-		return fmt.Errorf("%q is not a port", p.opts.PMI.Singleton[0])
+		return fmt.Errorf("%q is not a port from 1 to 65535", p.opts.PMI.Singleton[0])
 	}
 	return nil
 }

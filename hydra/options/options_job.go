@@ -105,7 +105,7 @@ func actionOptions() []option {
 // ignore is for options that are looked up among those seen, or that have no effect.
 func ignore(*parser, string) error { return nil }
 
-// ignoredOptions are for scripts that are written for Hydra or by the MPI standard.
+// ignoredOptions are for scripts that are written for Hydra, for Open MPI or by the MPI standard.
 func ignoredOptions() []option {
 	const note = "Accepted, and without effect here."
 	return []option{
@@ -114,6 +114,8 @@ func ignoredOptions() []option {
 		{names: []string{"arch"}, args: "NAME", short: "architecture: that of this host", long: note, set: ignore},
 		{names: []string{"demux"}, args: "NAME", short: "how Hydra waits for input", long: note, set: ignore},
 		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", long: note, set: ignore},
+		{names: []string{"oversubscribe"}, short: "more ranks than slots, as Open MPI allows it: in any case", long: note, set: ignore},
+		{names: []string{"allow-run-as-root"}, short: "run as root, as Open MPI allows it: in any case", long: note, set: ignore},
 		{names: []string{"profile"}, short: "Hydra's profile of itself", long: note, set: ignore},
 	}
 }

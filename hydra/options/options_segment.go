@@ -73,7 +73,7 @@ func setPerProcess(p *parser, v string) error {
 	}
 	n, err := positive(v)
 	if err != nil {
-		return fmt.Errorf("%q is not a positive number, node, numa, socket or core", v)
+		return fmt.Errorf("%q is not a number from 1 to %d, node, numa, socket or core", v, plan.MaxRanks)
 	}
 	p.segment.PerProcess = n
 	return nil
@@ -99,7 +99,7 @@ func setSoft(p *parser, v string) error {
 		for i, field := range fields {
 			n, err := strconv.Atoi(field)
 			if err != nil || len(fields) > 3 || n < 0 || n > plan.MaxRanks || i == 2 && n == 0 {
-				return fmt.Errorf("%q is not a number or a range FIRST:LAST:STEP", part)
+				return fmt.Errorf("%q is not a number from 0 to %d or a range FIRST:LAST:STEP of such", part, plan.MaxRanks)
 			}
 			triplet[i] = n
 		}

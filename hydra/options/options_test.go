@@ -54,7 +54,7 @@ func TestEveryOption(t *testing.T) {
 		{"-iface eth0", func(o *CommandLine) { o.Hosts.Iface, o.Hosts.PropagateName = "eth0", false }},
 		{"-localhost me", func(o *CommandLine) { o.Hosts.LocalName = "me" }},
 		{"-disable-hostname-propagation", func(o *CommandLine) { o.Hosts.PropagateName = false }},
-		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-nameserver h:1|-demux poll|-topolib hwloc|-profile",
+		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-nameserver h:1|-demux poll|-topolib hwloc|-profile|-oversubscribe|-allow-run-as-root",
 			func(*CommandLine) {}},
 		{"-genv A 1|-genv A=1", func(o *CommandLine) { o.Env = []string{"A=1"} }},
 		{"-l|-prepend-rank", func(o *CommandLine) { o.Stdio.Label = plan.LabelPattern }},
@@ -173,7 +173,7 @@ func TestEveryVariable(t *testing.T) {
 
 func TestBadVariables(t *testing.T) {
 	for variable, want := range map[string]string{
-		"MPIEXEC_TIMEOUT=soon":            `MPIEXEC_TIMEOUT=soon: option -timeout: "soon" is not a positive number of seconds`,
+		"MPIEXEC_TIMEOUT=soon":            `MPIEXEC_TIMEOUT=soon: option -timeout: "soon" is not a number of seconds above 0 and below 3153600000`,
 		"HYDRA_DEBUG=2":                   "HYDRA_DEBUG=2: it is not one of 0, 1, false, no, off, on, true, yes",
 		"HYDRA_ENV=some":                  "HYDRA_ENV=some: it is not one of all, none",
 		"HYDRA_LAUNCHER=persist":          "HYDRA_LAUNCHER=persist: option -launcher:",

@@ -20,9 +20,16 @@ func (p *parser) parseOptions(args []string) (rest []string, err error) {
 // parseOption reads the option at args[0] with its values and returns what follows.
 func (p *parser) parseOption(args []string) ([]string, error) {
 	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	if isHostsOfOpenMPI(args) {
+		name = "hosts"
+	}
 	opt, _ := findOption(name)
 	if opt == nil {
-		return nil, unknownOption(args[0], name)
+		following := args[1:]
+		if joined {
+			following = append([]string{value}, following...)
+		}
+		return nil, unknownOption(args[0], name, following)
 	}
 	args = args[1:]
 	help := len(args) > 0 && isHelp(args[0])

@@ -91,13 +91,13 @@ func TestParseErrors(t *testing.T) {
 		"-n=0 a":                      `option -n: "0" is not`,
 		"-n 1 a : -n 0 b":             `option -n: "0" is not`,
 		"-n 1 a : -np -1 b":           `option -n: "-1" is not`,
-		"-n 1 a : -rpp 0 b":           `option -rpp: "0" is not a positive number`,
+		"-n 1 a : -rpp 0 b":           `option -rpp: "0" is not a number from 1 to 1048576, node, numa, socket or core`,
 		"-n 99999999 a":               `option -n: "99999999" is not`,
 		"-n 2 -n 3 a":                 "duplicate setting: -n 2 and -n 3",
 		"-np 2 -n 3 a":                "duplicate setting",
 		"-timeout 1 a : -timeout 2 b": "duplicate setting: -timeout",
-		"-rpp 0 a":                    `option -rpp: "0" is not a positive number`,
-		"-rpp l2 a":                   `option -rpp: "l2" is not a positive number, node,`,
+		"-rpp 0 a":                    `option -rpp: "0" is not a number from 1 to 1048576, node, numa, socket or core`,
+		"-rpp l2 a":                   `option -rpp: "l2" is not a number from 1 to 1048576, node,`,
 		"-tpsl x a":                   "option -tpsl:",
 		"-bind-to user a":             "option -bind-to:",
 		"-bind-to user:1+x a":         `option -bind-to: "1+" is not CPU numbers`,
@@ -127,11 +127,17 @@ func TestParseErrors(t *testing.T) {
 		"-pmi 3 a":                    `option -pmi: "3" is not one of auto, 1, 2, x`,
 		"-pmi_args x a b c a":         `option -pmi_args: "x" is not a port`,
 		"-soft 4:6 -n 3 a":            "option -soft: no number of the list is from 1 to 3",
-		"-soft 1:2:0 a":               `option -soft: "1:2:0" is not a number or a range`,
+		"-soft 1:2:0 a":               `option -soft: "1:2:0" is not a number from 0 to 1048576 or a range FIRST:LAST:STEP`,
 		"-gtool gdb a":                `option -gtool: "gdb" is not COMMAND:RANKS`,
 		"-wdir= a":                    "option -wdir: its value is empty",
 		"-iface e -enable-hostname-propagation a": "-iface e and -enable-hostname-propagation exclude each other",
-		"- a": "unknown option -",
+		"- a":               "unknown option -",
+		"-n abc a":          `option -n: "abc" is not a number of ranks from 1 to 1048576`,
+		"-n 1048577 a":      `option -n: "1048577" is not a number of ranks from 1 to 1048576`,
+		"-ppn none a":       `option -ppn: "none" is not a number from 1 to 1048576`,
+		"-gpus-per-proc -1": `option -gpus-per-proc: "-1" is not auto or a number from 0 to 1048576`,
+		"-timeout soon a":   `option -timeout: "soon" is not a number of seconds above 0 and below 3153600000`,
+		"-bind-to core:x a": `option -bind-to: "x" is not a number of objects, 1 or more`,
 	} {
 		_, err := Parse(strings.Fields(line), noEnv)
 		if assert.ErrorContains(t, err, want, line) {
@@ -191,5 +197,53 @@ func checkParsed(t *testing.T, args []string) {
 	}
 	if len(opts.Segments) == 0 {
 		t.Fatal("no segment")
+	}
+}
+
+// Who types an option of Open MPI is told what to type here, or it is simply understood.
+func TestOpenMPIOptions(t *testing.T) {
+	for line, here := range map[string]string{
+		"--mca btl self,tcp a":        "--mca is an option of Open MPI; here: -genv OMPI_MCA_btl self,tcp",
+		"-mca":                        "-mca is an option of Open MPI; here: -genv OMPI_MCA_NAME VALUE",
+		"-x A=b a":                    "-x is an option of Open MPI; here: -genv A=b",
+		"-n 2 -x LD_LIBRARY_PATH a":   "-x is an option of Open MPI; here: leave it out, as ranks get all variables; -genvlist passes on only some",
+		"--tag-output a":              "--tag-output is an option of Open MPI; here: -l",
+		"--npernode 4 a":              "--npernode is an option of Open MPI; here: -ppn 4",
+		"--npernode=4 a":              "--npernode=4 is an option of Open MPI; here: -ppn 4",
+		"--output-filename log a":     "--output-filename is an option of Open MPI; here: -outfile-pattern log.%r",
+		"--map-by slot a":             "option -map-by: slot is a value of Open MPI; here: leave it out, as ranks fill the slots of a host in any case",
+		"--map-by node a":             "option -map-by: node is a value of Open MPI; here: -rr",
+		"--map-by ppr:4:node a":       "option -map-by: ppr:4:node is a value of Open MPI; here: -ppn 4",
+		"--map-by ppr:4:socket a":     "option -map-by: ppr:4:socket is a value of Open MPI; here: -ppn N for the ranks of a host, -bind-to for their CPUs",
+		"--map-by socket:PE=4 a":      "option -map-by: socket:PE=4 is a value of Open MPI; here: -bind-to core:4 -map-by socket",
+		"--map-by numa:oversubscribe": "option -map-by: numa:oversubscribe is a value of Open MPI; here: -map-by numa",
+	} {
+		_, err := Parse(strings.Fields(line), noEnv)
+		assert.EqualError(t, err, here, line)
+	}
+	for line, same := range map[string]string{
+		"--oversubscribe --allow-run-as-root -np 4 a": "-n 4 a",
+		"-H x:2,y a": "-hosts x:2,y a",
+		"--hostfile x --bind-to core --report-bindings a":      "-f x -bind-to core -report-bindings a",
+		"-np 4 --host x,y --map-by socket --bind-to package a": "-n 4 -hosts x,y -map-by socket -bind-to socket a",
+	} {
+		assert.Equal(t, parse(t, same), parse(t, line), line)
+	}
+	assert.Equal(t, ActionHelp, parse(t, "-H").Action)
+}
+
+// What is recommended can be typed.
+func TestOpenMPITranslations(t *testing.T) {
+	for _, option := range openMPIOptions() {
+		for _, word := range strings.Fields(option.here("1", "2")) {
+			if strings.HasPrefix(word, "-") {
+				opt, _ := findOption(strings.Trim(word, "-;:,"))
+				assert.NotNil(t, opt, "%v: %s", option.names, word)
+			}
+		}
+		for _, name := range option.names {
+			opt, _ := findOption(name)
+			assert.Nil(t, opt, "%s is an option of ours", name)
+		}
 	}
 }

@@ -98,7 +98,10 @@ func (o *option) key() string {
 // isAssignment tells the options that take NAME VALUE as well as NAME=VALUE.
 func (o *option) isAssignment() bool { return strings.HasPrefix(o.args, "NAME VALUE") }
 
-func unknownOption(arg, name string) error {
+func unknownOption(arg, name string, values []string) error {
+	if err := fromOpenMPI(arg, name, values); err != nil {
+		return err
+	}
 	var names []string
 	for _, opt := range allOptions() {
 		names = append(names, opt.names...)

@@ -59,14 +59,14 @@ func toCount(field func(*parser) *string) setter {
 			*field(p) = strings.ToLower(v)
 			return nil
 		}
-		return fmt.Errorf("%q is not a number or auto", v)
+		return fmt.Errorf("%q is not auto or a number from 0 to %d", v, plan.MaxRanks)
 	}
 }
 
 func positive(v string) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > plan.MaxRanks {
-		return 0, fmt.Errorf("%q is not a positive number", v)
+		return 0, fmt.Errorf("%q is not a number from 1 to %d", v, plan.MaxRanks)
 	}
 	return n, nil
 }
@@ -75,7 +75,7 @@ func parseTimeout(v string) (time.Duration, error) {
 	seconds, err := strconv.ParseFloat(v, 64)
 	const most = 100 * 365 * 24 * 3600
 	if err != nil || !(seconds > 0 && seconds < most) {
-		return 0, fmt.Errorf("%q is not a positive number of seconds", v)
+		return 0, fmt.Errorf("%q is not a number of seconds above 0 and below %d", v, most)
 	}
 	return time.Duration(seconds * float64(time.Second)), nil
 }

@@ -114,7 +114,7 @@ func setPortRange(p *parser, v string) error {
 	first, err := strconv.ParseUint(low, 10, 16)
 	last, err2 := strconv.ParseUint(high, 10, 16)
 	if err != nil || err2 != nil || last < first {
-		return errors.New("it is not LOW:HIGH, two ports")
+		return errors.New("it is not LOW:HIGH, two ports from 0 to 65535")
 	}
 	p.opts.PMI.PortRange = fmt.Sprintf("%d:%d", first, last)
 	return nil

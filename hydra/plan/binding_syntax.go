@@ -99,7 +99,7 @@ func countedBinding(object, id, count string) (Binding, error) {
 	}
 	var err error
 	if b.Count, err = strconv.Atoi(count); err != nil || b.Count < 1 {
-		return Binding{}, fmt.Errorf("%q is not a positive number of objects", count)
+		return Binding{}, fmt.Errorf("%q is not a number of objects, 1 or more", count)
 	}
 	return b, nil
 }
@@ -116,7 +116,7 @@ func parseUserBinding(list string) ([]topology.Set, error) {
 		count := 1
 		if repeated {
 			if count, err = strconv.Atoi(times); err != nil || count < 1 || count > MaxRanks {
-				return nil, fmt.Errorf("%q is not a number of ranks", times)
+				return nil, fmt.Errorf("%q is not a number of ranks from 1 to %d", times, MaxRanks)
 			}
 		}
 		sets = append(sets, slices.Repeat([]topology.Set{cpus}, count)...)
