@@ -122,7 +122,7 @@ func TestInterruptKills(t *testing.T) {
 	j.awaitRanks(t, 2)
 	require.NoError(t, j.Process.Signal(unix.SIGINT))
 	assert.Equal(t, 2, j.end(t))
-	assert.Contains(t, j.errOut.String(), "EXIT STRING: Interrupt (signal 2)")
+	assert.Contains(t, j.errOut.String(), " was killed by SIGINT (2, Interrupt)")
 }
 
 // awaitRunning waits until no thread of the job's ranks, which run the program, is stopped by a debugger.

@@ -95,7 +95,7 @@ func actionOptions() []option {
 				"over the file, the file over the environment. Without this option the file is the one that HYDRA_CONFIG_FILE names,\n" +
 				"else ~/.mpiexec.hydra.conf, else etc/mpiexec.hydra.conf in the folder that mpiexec's bin is in (/etc for /usr/bin).",
 			set: ignore},
-		{names: []string{"h", "help"}, typed: true, short: "show this help; after an option, the help of that option",
+		{names: []string{"h", "help"}, typed: true, short: "a short help; -h all: all options; -OPTION -h: one",
 			set: func(p *parser, _ string) error { p.opts.Action = ActionHelp; return nil }},
 		{names: []string{"version", "info"}, typed: true, short: "show version and build details",
 			set: func(p *parser, _ string) error { p.opts.Action = ActionVersion; return nil }},

@@ -14,7 +14,7 @@ import (
 
 func segmentOptions() []option {
 	return []option{
-		{names: []string{"n", "np"}, args: "N", short: "number of ranks (default: all slots of the hosts, or 1)",
+		{names: []string{"n", "np"}, args: "N", short: "number of ranks (default: all slots of hosts, or 1)",
 			long: "Counts ranks, not processes. At least 1: leave it out for all slots of the hosts.",
 			set:  setRanks},
 		{names: []string{"rpp", "ranks-per-process"}, args: "K|node|numa|socket|core", short: "ranks in one process (default 1)",

@@ -17,7 +17,8 @@ type CommandLine struct {
 	Action Action
 	plan.Request
 
-	topic *option // of -OPTION -h
+	topic      *option // of -OPTION -h
+	allOptions bool    // of -h all
 }
 
 // Action is what mpiexec does after reading its options.

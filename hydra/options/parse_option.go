@@ -33,6 +33,7 @@ func (p *parser) parseOption(args []string) ([]string, error) {
 	}
 	args = args[1:]
 	help := len(args) > 0 && isHelp(args[0])
+	p.opts.allOptions = opt.names[0] == "h" && len(args) > 0 && strings.EqualFold(args[0], "all")
 	switch {
 	case p.where != "" && (help || opt.typed):
 		return nil, fmt.Errorf("option -%s: %w", opt.names[0], errNotInFile)

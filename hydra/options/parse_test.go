@@ -147,7 +147,7 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	usage := Usage(parse(t, "--HELP"))
+	usage := Usage(parse(t, "--HELP all"))
 	for group, opt := range allOptions() {
 		for _, name := range opt.names {
 			assert.Contains(t, usage, "-"+name)
@@ -245,5 +245,23 @@ func TestOpenMPITranslations(t *testing.T) {
 			opt, _ := findOption(name)
 			assert.Nil(t, opt, "%s is an option of ours", name)
 		}
+	}
+}
+
+// -h fits a terminal; -h all its width.
+func TestHelpFits(t *testing.T) {
+	short, full := Usage(parse(t, "-h")), Usage(parse(t, "-help ALL"))
+	assert.LessOrEqual(t, strings.Count(short, "\n"), 25, short)
+	assert.Greater(t, strings.Count(full, "\n"), 100)
+	for line := range strings.Lines(short + full) {
+		assert.LessOrEqual(t, len(line), 80+len("\n"), line)
+	}
+	for _, basic := range basics {
+		assert.Contains(t, short, "\n  "+basic+"  ")
+	}
+	assert.Contains(t, short, "\nmpiexec -h all lists all options, ")
+	assert.Equal(t, short, Usage(parse(t, "-h prog")))
+	for line, topic := range map[string]string{"-n -h all": "n", "-h -h": "h"} {
+		assert.Equal(t, topic, parse(t, line).topic.names[0], line)
 	}
 }

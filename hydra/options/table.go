@@ -20,7 +20,7 @@ type option struct {
 	subject string   // what it sets, where several options set the same; only one of them may be given
 	many    bool     // may be given again with another value
 	typed   bool     // only on the command line, not in a file
-	short   string   // one line of -help
+	short   string   // one line of -h
 	long    string   // the rest of -OPTION -h
 	set     setter
 }

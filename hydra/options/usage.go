@@ -12,32 +12,77 @@ import (
 	"github.com/tpsl/tpsl/internal/version"
 )
 
-// Usage is the text of -help, or of -OPTION -h when that was asked for.
+// basics are the options that most people need, and how -h writes them.
+var basics = []string{
+	"-n N", "-rpp K", "-tpsl shared|private", "-hosts HOST[:N],...", "-f FILE", "-ppn N", "-genv NAME VALUE", "-wdir DIR", "-l",
+	"-outfile-pattern FILE", "-stdin none|all|RANKS", "-bind-to core|numa|...", "-report-bindings", "-timeout SECONDS",
+	"-gdb RANKS", "-report FILE",
+}
+
+const synopsis = "Usage: mpiexec [OPTIONS] PROGRAM [ARGS] [: [OPTIONS] PROGRAM [ARGS]]...\n"
+
+const examples = "  mpiexec -n 16 ./flat                     16 processes, one rank each\n" +
+	"  mpiexec -n 16 -rpp 4 ./prog              4 processes with 4 thread ranks each\n" +
+	"  mpiexec -n 1 ./master : -n 8 ./worker    two programs in one job\n"
+
+// Usage is the text of -h, -h all or -OPTION -h, whichever was asked for. The first two fit 80 columns.
 func Usage(c CommandLine) string {
-	if c.topic != nil {
+	switch {
+	case c.topic != nil:
 		return c.topic.help()
+	case c.allOptions:
+		return fullUsage()
 	}
 	var b strings.Builder
-	b.WriteString("Usage: mpiexec [global options] [local options] PROGRAM [ARGS] [: [local options] PROGRAM [ARGS]]...\n")
-	for _, group := range optionTable() {
-		writeOptions(&b, group)
+	b.WriteString(synopsis + "\n")
+	for _, text := range basics {
+		name, _, _ := strings.Cut(text[1:], " ")
+		opt, _ := findOption(name)
+		fmt.Fprintf(&b, "  %-22s  %s\n", text, opt.short)
 	}
-	b.WriteString("\nOptions take any number of dashes, any case, and -opt=value as well as -opt value.\n" +
-		"mpiexec -OPTION -h says more about an option.\n\n" +
-		"The exit code is that of the ranks, all or-ed together, or the number of the signal that ended the first of them;\n" +
-		"255 is mpiexec's own.\n\n" +
-		"Examples:\n" +
-		"  mpiexec -n 16 ./flat                        16 processes, one rank each\n" +
-		"  mpiexec -n 16 -rpp 4 ./prog                 4 processes with 4 thread ranks each\n" +
-		"  mpiexec -n 1 ./master : -n 8 ./worker       two programs in one job\n")
+	b.WriteString("\nmpiexec -h all lists all options, and mpiexec -OPTION -h says more about one.\n\n" + examples)
 	return b.String()
 }
 
-func writeOptions(b *strings.Builder, group optionGroup) {
-	fmt.Fprintf(b, "\n%s\n", group.title)
-	for _, opt := range group.options {
-		fmt.Fprintf(b, "  %-45s  %s\n", opt.synopsis(), opt.short)
+// fullUsage lists every option with all of its names. Completion of shells reads it: a line that begins with two spaces and a
+// dash has names, the argument, and maybe behind two spaces the explanation, which else follows on a line of its own.
+func fullUsage() string {
+	var b strings.Builder
+	b.WriteString(synopsis)
+	for _, group := range optionTable() {
+		fmt.Fprintf(&b, "\n%s\n", group.title)
+		for _, opt := range group.options {
+			opt.list(&b)
+		}
 	}
+	b.WriteString("\nOptions take any number of dashes, any case, and -opt=value as well as\n" +
+		"-opt value. mpiexec -OPTION -h says more about an option.\n\n" +
+		"The exit code is that of the ranks, all or-ed together, or the number of the\n" +
+		"signal that ended the first of them; 255 is mpiexec's own.\n\n" +
+		"Examples:\n" + examples)
+	return b.String()
+}
+
+// columns is how wide the lists of options are.
+const columns = 80
+
+// list writes the names of the option, on as many lines as they need, and what it does.
+func (o *option) list(b *strings.Builder) {
+	line := "  -" + o.names[0]
+	for _, name := range o.names[1:] {
+		next := line + ", -" + name
+		if len(next)+len(" ")+len(o.args) > columns {
+			b.WriteString(strings.TrimRight(line+" "+o.args, " ") + "\n")
+			next = "  -" + name
+		}
+		line = next
+	}
+	line = strings.TrimRight(line+" "+o.args, " ")
+	if short := fmt.Sprintf("%-26s  %s\n", line, o.short); len(line) <= 26 && len(short) <= columns+1 {
+		b.WriteString(short)
+		return
+	}
+	fmt.Fprintf(b, "%s\n        %s\n", line, o.short)
 }
 
 func (o *option) synopsis() string {

@@ -34,8 +34,12 @@ func TestEveryOptionIsOffered(t *testing.T) {
 	testsupport.NothingLeft(t)
 	bin := testsupport.Build(t) + "/bin/"
 	for _, command := range []string{"mpiexec", "tpslcc", "tpslcxx", "tpslfort"} {
-		help := run(t, nil, bin+command, "-help")
-		listed := found(`(-[a-z][a-z_-]*)`, strings.Join(found(`^  (-.*?)  `, help), "\n"))
+		arguments := []string{bin + command, "-help"}
+		if command == "mpiexec" {
+			arguments = append(arguments, "all")
+		}
+		help := run(t, nil, arguments...)
+		listed := found(`(-[a-z][a-z_-]*)`, strings.Join(found(`^  (-.*?)(?:  |$)`, help), "\n"))
 		assert.Greater(t, len(listed), 4, help)
 		for _, shell := range []string{"bash", "zsh"} {
 			words := offered(t, shell, command+" -")

@@ -10,7 +10,7 @@ zpty shell zsh -f -i
 {
 	# await TEXT: reads what the shell prints up to a text, into out.
 	await() { zpty -r shell out "*$1*" }
-	zpty -w shell "PS1=; unsetopt prompt_cr prompt_sp; stty cols 400 rows 400; fpath=($1 \$fpath)
+	zpty -w shell "PS1=; unsetopt prompt_cr prompt_sp; stty cols 400 rows 400; LISTMAX=1000; fpath=($1 \$fpath)
 autoload -Uz compinit; compinit -u -D; zstyle ':completion:*' verbose no; setopt no_beep
 mark() { print -r -- MARK'.HERE' }; zle -N mark; bindkey '^X' mark; bindkey '^I' list-choices
 print -r -- READY'.HERE'"
