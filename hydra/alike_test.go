@@ -48,3 +48,17 @@ func TestAlsoFailed(t *testing.T) {
 		"mpiexec: also failed: rank 9 on n1: ./a: SIGILL (4), no core",
 	}, alsoFailed([]exitInfo{failed(2, 2<<8, "n2"), failed(9, 4, "n1"), failed(1, 2<<8, "n1"), failed(3, 2<<8, "n3")}))
 }
+
+// A line of our libraries is shown once, and then who wrote it; other lines, and what is indented, are shown as they are.
+func TestRepeatedLines(t *testing.T) {
+	link := &proxyLink{host: plan.Host{Name: "n1"}, world: &world{ends: ends{}}}
+	link.world.ends.add(exitInfo{set: plan.RankSet{Ranks: []int{2, 3}}}, 0)
+	r := &repeats{first: map[string]source{}}
+	text := "hello\ntpsl: slots are 0 to 1; you passed 2\ntpsl:   #0 frame\ntpsl: unfinished"
+	drop := func(rank int) string { return string(r.drop(source{link, rank}, []byte(text))) }
+	assert.Equal(t, text, drop(0))
+	assert.Equal(t, text, drop(0), "it may say so twice")
+	assert.Equal(t, "hello\ntpsl:   #0 frame\ntpsl: unfinished", drop(2))
+	assert.Equal(t, "hello\ntpsl:   #0 frame\ntpsl: unfinished", drop(4))
+	assert.Equal(t, []string{"mpiexec: ranks 0,2-4 on n1 said: tpsl: slots are 0 to 1; you passed 2"}, r.lines())
+}

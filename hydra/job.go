@@ -49,10 +49,12 @@ type Job struct {
 	asked        time.Time        // when a first SIGTERM was passed on to the ranks
 	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
 	meetings     map[string]*meeting
-	failures     []exitInfo // processes that broke the job, in the order in which mpiexec heard of them
-	lastLines    []string   // what the first of them last wrote to stderr
-	explanations complaints // what hosts know about why their ranks have failed
-	crash        int        // index in failures of the crash that ended the job, or -1
+	failures     []exitInfo       // processes that broke the job, in the order in which mpiexec heard of them
+	lastLines    []string         // what the first of them last wrote to stderr
+	explanations complaints       // what hosts know about why their ranks have failed
+	warnings     complaints       // not told yet
+	gathered     <-chan time.Time // fires when the warnings are to be told; nil if there are none
+	crash        int              // index in failures of the crash that ended the job, or -1
 	reportFile   *os.File
 }
 
@@ -71,6 +73,7 @@ func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slo
 	j.outcome.sum.rule = made.Exit.Code
 	j.stdout = newMerger(os.Stdout)
 	j.stderr = newMerger(os.Stderr)
+	j.stderr.repeats = &repeats{first: map[string]source{}}
 	return j
 }
 
@@ -112,6 +115,7 @@ func (j *Job) loop(signals <-chan os.Signal) {
 	for {
 		if j.open == 0 && !waiting {
 			waiting = true
+			j.tellWarnings()
 			go j.flush(flushed)
 		}
 		select {
@@ -124,6 +128,8 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.end()
 		case <-timeout:
 			j.timedOut()
+		case <-j.gathered:
+			j.tellWarnings()
 		case <-j.grace:
 			j.force()
 		case <-j.overdue:
@@ -191,7 +197,7 @@ func (j *Job) handle(e event) {
 	case channel.Explained:
 		j.explanations.add(string(e.frame.Body), e.link.host.Name, e.link.host.Group)
 	case channel.Warned:
-		j.stderr.line("mpiexec: " + string(e.frame.Body))
+		j.warned(e)
 	case channel.Traced:
 		j.stderr.line(string(e.frame.Body))
 	case channel.Done:

@@ -26,8 +26,9 @@ type merger struct {
 	queue   []piece
 	busy    bool
 	failed  bool
-	last    source // the source of an unfinished line
-	partial bool   // what was written last did not end its line
+	repeats *repeats // lines that are shown once; nil shows all
+	last    source   // the source of an unfinished line
+	partial bool     // what was written last did not end its line
 }
 
 type source struct {
@@ -105,6 +106,11 @@ func (m *merger) put(p piece) {
 		return
 	}
 	text := p.text
+	if m.repeats != nil && p.link != nil && (!m.partial || m.last != p.source) {
+		if text = m.repeats.drop(p.source, text); len(text) == 0 {
+			return
+		}
+	}
 	if m.partial && m.last != p.source {
 		text = append([]byte{'\n'}, text...)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,8 @@ func TestShortJobsOnManyHosts(t *testing.T) {
 
 // A rank that talks nonsense over PMI is told so; the others and the launcher go on.
 func TestNonsenseOverPMI(t *testing.T) {
+	host, err := os.Hostname()
+	require.NoError(t, err)
 	script := `[ $PMI_RANK = 1 ] || exit 0
 head -c 1000000 /dev/zero | tr '\0' x >&3
 printf '\ngarbage\ncmd=nosuch\nmcmd=spawn\nnprocs=1\nendcmd\n' >&3
@@ -224,14 +227,35 @@ printf cmd=get_app >&3`
 	assert.Zero(t, code, j.errOut.String())
 	assert.Equal(t, "cmd=spawn_result rc=1 msg=malformed_request\n", j.out.String())
 	for _, text := range []string{
-		"mpiexec: rank 1: PMI request longer than 65536 bytes\n",
-		"mpiexec: rank 1: PMI request without a command: \"garbage\"\n",
-		"mpiexec: rank 1: unknown PMI command \"nosuch\"\n",
-		"mpiexec: rank 1: PMI spawn: malformed request\n",
-		"mpiexec: rank 1: PMI connection ended in the middle of a request\n",
+		"mpiexec: rank 1 on " + host + ": PMI request longer than 65536 bytes\n",
+		"mpiexec: rank 1 on " + host + ": PMI request without a command: \"garbage\"\n",
+		"mpiexec: rank 1 on " + host + ": unknown PMI command \"nosuch\"\n",
+		"mpiexec: rank 1 on " + host + ": PMI spawn: malformed request\n",
+		"mpiexec: rank 1 on " + host + ": PMI connection ended in the middle of a request\n",
 	} {
 		assert.Contains(t, j.errOut.String(), text)
 	}
+}
+
+// Ranks that are warned of the same thing, and processes that say the same in the words of our libraries, are told in one line.
+func TestSameOfManyRanks(t *testing.T) {
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	script := `echo cmd=nosuch >&3
+read reply <&3
+echo "tpsl: slots are 0 to 1; you passed 2" >&2`
+	warning := "mpiexec: ranks 0-3 on " + host + `: unknown PMI command "nosuch"` + "\n"
+	var said string
+	for range 5 { // on a busy machine ranks may start too far apart
+		j, code := runJob(t, "-n", "4", "bash", "-c", script)
+		assert.Zero(t, code)
+		if said = j.errOut.String(); strings.Contains(said, warning) {
+			break
+		}
+	}
+	assert.Contains(t, said, warning)
+	assert.Equal(t, 1, strings.Count("\n"+said, "\ntpsl: "), said)
+	assert.Regexp(t, `\nmpiexec: ranks 0-3 on `+regexp.QuoteMeta(host)+` said: tpsl: slots are 0 to 1; you passed 2\n$`, said)
 }
 
 // A rank that closes its PMI connection and stays ends the job.

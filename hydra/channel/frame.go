@@ -44,7 +44,7 @@ const (
 	Aborted                        // body: Abort
 	Exited                         // body: Exit
 	Failed                         // body: text; the host's ranks cannot run. index: 0, or 1 more than that of the program at fault
-	Warned                         // body: text
+	Warned                         // index: 1 more than the rank that it is about, or 0 for the host; body: text
 	LastLines                      // body: Tail
 	Explained                      // body: text; what on the host may be why its ranks have failed
 	Traced                         // body: a line of the PMI trace

@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -177,10 +176,7 @@ func (p *proxy) isDying(proc *process, rank int) bool {
 
 // Warned implements pmi.Events.
 func (p *proxy) Warned(rank int, text string) {
-	if rank >= 0 {
-		text = fmt.Sprintf("rank %d: %s", rank, text)
-	}
-	p.conn.Send(channel.Warned, 0, []byte(text))
+	p.conn.Send(channel.Warned, rank+1, []byte(text)) // -1 is the host
 }
 
 // readControl handles the lines that a set's process writes about itself.

@@ -121,8 +121,8 @@ func (g *Guard) tell(kind channel.Kind, t *ib.Trouble) {
 		return
 	}
 	g.told[line] = kind
-	if kind == channel.Explained {
-		line = t.String() // mpiexec counts the hosts that say the same
+	if kind == channel.Explained || kind == channel.Warned {
+		line = t.String() // mpiexec names the hosts that say the same
 	}
 	g.conn.Send(kind, 0, []byte(line))
 }
