@@ -38,7 +38,7 @@ func TestKillRank(t *testing.T) {
 			time.Sleep(moment)
 			_ = unix.Kill(ranks[1], unix.SIGKILL)
 			assert.Equal(t, 9, j.end(t))
-			assert.Contains(t, j.errOut.String(), "SIGKILL (9)")
+			assert.Contains(t, j.errOut.String(), "was killed by SIGKILL (9, ")
 		}
 	}
 }
