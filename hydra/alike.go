@@ -95,8 +95,12 @@ func alsoFailed(failures []exitInfo) (lines []string) {
 	for _, info := range failures {
 		all.add(info.program+": "+info.cause(), info.host, info.group, info.set.Ranks...)
 	}
-	for _, c := range all {
+	const most = 8 // each core has a file of its own
+	for _, c := range all[:min(most, len(all))] {
 		lines = append(lines, fmt.Sprintf("mpiexec: also failed: %s: %s", c.who(), c.text))
+	}
+	if len(all) > most {
+		lines = append(lines, fmt.Sprintf("mpiexec: also failed, for %d more reasons: other ranks; -report FILE lists all", len(all)-most))
 	}
 	return lines
 }

@@ -47,6 +47,13 @@ func TestAlsoFailed(t *testing.T) {
 		"mpiexec: also failed: ranks 1-3 on n[1-3]: ./a: exited with status 2 without MPI_Finalize",
 		"mpiexec: also failed: rank 9 on n1: ./a: SIGILL (4), no core",
 	}, alsoFailed([]exitInfo{failed(2, 2<<8, "n2"), failed(9, 4, "n1"), failed(1, 2<<8, "n1"), failed(3, 2<<8, "n3")}))
+	var many []exitInfo
+	for code := range 20 {
+		many = append(many, failed(code, uint32(code)<<8, "n1"))
+	}
+	lines := alsoFailed(many)
+	assert.Len(t, lines, 9)
+	assert.Equal(t, "mpiexec: also failed, for 12 more reasons: other ranks; -report FILE lists all", lines[8])
 }
 
 // A line of our libraries is shown once, and then who wrote it; other lines, and what is indented, are shown as they are.

@@ -44,7 +44,7 @@ func runOnce(program string, t test, options ...string) (status string, seconds 
 	if err != nil {
 		return fail, 0, err.Error()
 	}
-	command := append([]string{"env", "-C", folder, mpiexec, "-n", strconv.Itoa(t.ranks)}, options...)
+	command := append([]string{"env", "-C", folder, mpiexec, "-banner", "hydra", "-n", strconv.Itoa(t.ranks)}, options...) // a crash reads the same in each run
 	command = append(append(command, program), t.args...)
 	env := append([]string{fmt.Sprintf("MPIEXEC_TIMEOUT=%.0f", t.limit.Seconds())}, t.env...)
 
