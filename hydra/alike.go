@@ -68,7 +68,8 @@ func (all complaints) lines() (lines []string) {
 // gatherTime is how long a warning waits for others that say the same.
 const gatherTime = 200 * time.Millisecond
 
-// warned takes a warning. It is told soon, together with those of other ranks or hosts that say the same.
+// warned takes a warning. It is told soon, together with those of other ranks or hosts that say the same. Where there is only
+// one host, its own warnings are told at once, in front of the output of its ranks.
 func (j *Job) warned(e event) {
 	host := e.link.host
 	var ranks []int
@@ -76,6 +77,10 @@ func (j *Job) warned(e event) {
 		ranks = []int{rank}
 	}
 	j.warnings.add(string(e.frame.Body), host.Name, host.Group, ranks...)
+	if ranks == nil && len(j.proxies) == 1 {
+		j.tellWarnings()
+		return
+	}
 	if j.gathered == nil {
 		j.gathered = time.After(gatherTime)
 	}
