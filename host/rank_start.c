@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 enum { SIGNALS = 65 };
-static bool ignored[SIGNALS]; /* when the host was started */
+static bool ignored[SIGNALS]; /* signals that were ignored when the host was started */
 static sigset_t mask;
 static struct rlimit files;
 
-/* Before the Go runtime, which sets handlers and raises the limit of files, starts. */
+/* This runs before the Go runtime starts, because the Go runtime sets handlers and raises the limit of open files. */
 __attribute__((constructor(101))) static void remember(void)
 {
     struct sigaction a;
@@ -35,8 +35,8 @@ rlim_t tpsl_files_of_ranks(void)
     return files.rlim_cur;
 }
 
-/* As after execve (signal(7)): what was ignored still is, the rest is default. But for libc's own two signals, which
- * signal() leaves alone: see cancel_once. */
+/* Sets the dispositions that execve leaves (signal(7)): ignored signals stay ignored, and all others get the default action.
+ * signal() does not change libc's own two signals: see cancel_once. */
 static void reset_signals(void)
 {
     stack_t none = {.ss_flags = SS_DISABLE};
@@ -59,12 +59,12 @@ void tpsl_close_streams(void)
     }
 }
 
-/* What the host has opened for itself, as execve would. */
+/* Closes the descriptors that the host has opened for itself, as execve would do. */
 static void close_on_exec(void)
 {
     DIR *open = opendir("/proc/self/fd");
     for (struct dirent *d; open && (d = readdir(open)) != NULL;) {
-        int fd = atoi(d->d_name); /* "." and "..": 0, which a rank keeps */
+        int fd = atoi(d->d_name); /* 0 for "." and "..", and a rank keeps descriptor 0 */
         if (fd > STDERR_FILENO && fd != dirfd(open) && fcntl(fd, F_GETFD) & FD_CLOEXEC)
             close(fd);
     }
@@ -77,7 +77,7 @@ static void own_descriptors(const struct tpsl_job *job, const struct tpsl_rank *
 {
     if (r->stdin_fd < 0) {
         close(STDIN_FILENO);
-        open("/dev/null", O_RDONLY); /* the lowest number is free */
+        open("/dev/null", O_RDONLY); /* open returns the lowest free number, which is 0 now */
     } else {
         dup2(r->stdin_fd, STDIN_FILENO);
     }
@@ -121,8 +121,8 @@ static _Noreturn void enter(const struct tpsl_rank_process *r, uintptr_t entry)
     __builtin_unreachable();
 }
 
-/* A child that a rank forked is no rank. The host tells the launcher how the process of a rank ended,
- * so the handler does not. */
+/* Finds the rank that the current process is. A child that a rank has forked is not a rank. The host tells the
+ * launcher how the process of a rank ended, so the handler does not tell it. */
 static bool find_victim(struct tpsl_victim *v)
 {
     const struct tpsl_rank_process *r = tpsl_rank_of(getpid());
@@ -138,9 +138,9 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank_process *r)
     struct tpsl_instance *in = r->instance;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != tpsl_host.pid)
-        _exit(1); /* it died before */
-    tpsl_tell_start(tpsl_host.job, r->rank->number, getpid()); /* by the rank, so that it comes before the line of its end */
-    setsid(); /* as a flat rank: kill(0, ...) is its own, and so is its share of a CPU (sched(7), autogroup) */
+        _exit(1); /* the host died before prctl */
+    tpsl_tell_start(tpsl_host.job, r->rank->number, getpid()); /* The rank writes this line itself. So the line comes before the one about its end. */
+    setsid(); /* As for a flat rank, kill(0, ...) reaches this rank only, and it has its own share of a CPU (sched(7), autogroup). */
     set_name(r->argv[0]);
     own_descriptors(tpsl_host.job, r->rank);
     setrlimit(RLIMIT_NOFILE, &files);
@@ -151,7 +151,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank_process *r)
     tpsl_become(in);
     tpsl_census_thread(in, false);
     if (tpsl_instance_needs_exec_stack(in) && !tpsl_stack_executable())
-        tpsl_die(1, "rank %d: make its stack executable, as %s wants it: %s", r->rank->number, r->argv[0], strerror(errno));
+        tpsl_die(1, "rank %d: make its stack executable, as %s requires: %s", r->rank->number, r->argv[0], strerror(errno));
     tpsl_instance_set_arguments(in, r->argc, r->argv, r->rank->environment);
     tpsl_instance_start(in, r->objects, r->nobjects);
     enter(r, tpsl_instance_entry(in));

@@ -15,14 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A part is what the set has of one member, in the order of the members' indices.
+// A part is what one member has given to its set. Parts are in the order of the members' indices.
 type part struct {
 	donation
 	fds  []int         // session, stdin, stdout, stderr
 	conn *net.UnixConn // to the donor; nil for the leader's own part
 }
 
-// gather collects the parts of the member's set, its own first. With an error it returns the parts that have come.
+// gather collects the parts of the member's set. The member's own part is the first. If there is an error, gather also returns the
+// parts that have arrived.
 func (m *Member) gather(r Request) ([]*part, error) {
 	own, err := m.donation(r)
 	if err != nil {
@@ -38,7 +39,7 @@ func (m *Member) gather(r Request) ([]*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = listener.SetDeadline(time.Now().Add(r.Wait)) // a socket takes deadlines
+	_ = listener.SetDeadline(time.Now().Add(r.Wait)) // no error, because sockets support deadlines
 	came := acceptDonations(listener)
 	defer came.close()
 	for missing := len(parts) - 1; missing > 0; missing-- {
@@ -69,7 +70,8 @@ func differ(a, b *part) error {
 		"give each program a multiple of -rpp ranks per host", a.Rank, b.Rank, a.Command, b.Command)
 }
 
-// incomplete names those who have not come by their index on this host, as their ranks are not known.
+// incomplete returns an error about the members that have not arrived. It names them by their index on this host, because their
+// ranks are not known.
 func (m *Member) incomplete(parts []*part, r Request) error {
 	var missing []string
 	for slot, p := range parts {
@@ -81,7 +83,7 @@ func (m *Member) incomplete(parts []*part, r Request) error {
 		m.localRanks, strings.Join(missing, ","), r.Wait, r.PerProcess)
 }
 
-// drop lets go of a part's descriptors.
+// drop closes the descriptors of a part. It leaves those of the leader's own part open.
 func (p *part) drop() {
 	if p.conn != nil {
 		closeAll(p.fds)
@@ -89,16 +91,16 @@ func (p *part) drop() {
 	}
 }
 
-// tell lets the donor end as its rank did.
+// tell sends a reply to the donor.
 func (p *part) tell(reply string) {
 	if p.conn != nil {
-		_, _ = p.conn.Write([]byte(reply)) // a donor that is gone needs no reply
+		_, _ = p.conn.Write([]byte(reply)) // a donor that has ended needs no reply
 	}
 }
 
 func (p *part) tellStatus(status unix.WaitStatus) { p.tell(fmt.Sprintf(statusReply, uint32(status))) }
 
-// ranksOf lists the ranks of a set, its leader's first.
+// ranksOf lists the ranks of a set. The leader's rank is the first.
 func ranksOf(parts []*part) string {
 	var ranks []string
 	for _, p := range parts {

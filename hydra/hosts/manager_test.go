@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// environment reads settings with blanks between them; a value that begins with @ is the text of a file, | its line ends.
+// environment returns a Getenv of settings that semicolons separate. A value that begins with @ is the text of a file, in which |
+// stands for the end of a line. The variable then has the path of that file.
 func environment(t *testing.T, settings string) Getenv {
 	t.Helper()
 	env := map[string]string{}
@@ -36,7 +37,7 @@ func TestManagers(t *testing.T) {
 		{"SLURM_JOB_NODELIST=a;SLURM_NODELIST=b", "slurm slurm", "a:1"},
 		{"SLURM_JOB_NODELIST=a[1-3];SLURM_NTASKS_PER_NODE=5", "slurm slurm", "a1:5 a2:5 a3:5"},
 		{"SLURM_JOB_NODELIST=a[1-2];SLURM_JOB_CPUS_PER_NODE=8(x2)", "slurm slurm", "a1:8 a2:8"},
-		// In a step of one node, that number is not about the job.
+		// In a step of one node, SLURM_TASKS_PER_NODE is about the step and not about the job.
 		{"SLURM_JOB_NODELIST=a[1-2];SLURM_TASKS_PER_NODE=1;SLURM_JOB_CPUS_PER_NODE=8,4", "slurm slurm", "a1:8 a2:4"},
 		{"PBS_NODEFILE=@a|a|b|a|", "pbs ssh", "a:3 b:1"},
 		{"LOADL_HOSTFILE=@a|b|", "ll ll", "a:1 b:1"},
@@ -44,7 +45,7 @@ func TestManagers(t *testing.T) {
 		{"PE_HOSTFILE=@a.site 4 all.q@a UNDEFINED|b.site 2 all.q@b <NULL>|", "sge sge", "a.site:4 b.site:2"},
 		{"LSB_MCPU_HOSTS=a 4 b 2 a 1 ", "lsf lsf", "a:5 b:2"},
 		{"LSB_DJOB_HOSTFILE=@a|a|b", "lsf lsf", "a:2 b:1"},
-		{"SLURM_JOB_NODELIST=a;PBS_NODEFILE=@b", "slurm slurm", "a:1"}, // one after the other
+		{"SLURM_JOB_NODELIST=a;PBS_NODEFILE=@b", "slurm slurm", "a:1"}, // managers are tried in their order
 	} {
 		getenv := environment(t, tt.settings)
 		m, err := Find("", getenv)
@@ -134,7 +135,7 @@ func TestFlux(t *testing.T) {
 	}
 }
 
-// What Slurm says is refused, or it is numbers of slots.
+// Each text is either refused, or read as numbers of slots within the limits.
 func FuzzParseCounts(f *testing.F) {
 	f.Add("4(x2),3")
 	f.Fuzz(func(t *testing.T, text string) {

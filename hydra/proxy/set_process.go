@@ -15,27 +15,27 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// A SetProcess is the process of a rank set that no proxy looks after: whoever started it collects it, and its connections lead
-// elsewhere.
+// A SetProcess is the process of a rank set without a proxy. The caller of StartSet waits for its end, and its connections lead to
+// another launcher.
 type SetProcess struct {
 	PID     int
 	Private bool     // each rank is a process of its own
-	Control *os.File // what it says about itself (package control); nil for a single rank
+	Control *os.File // the pipe on which it reports about itself (package control); nil for a single rank
 }
 
-// StartSet starts the one set of a host's plan, with connections that another launcher has made. All of its ranks read stdin.
-// cpus has the CPUs of each of its ranks; nil leaves that to the plan.
+// StartSet starts the only set of a host's plan, with connections that another launcher has made. All ranks of the set read stdin.
+// cpus has the CPUs of each rank. If it is nil, the plan decides them.
 func StartSet(host plan.Host, cpus []topology.Set, c descriptors.Connections) (process SetProcess, err error) {
 	p, set := &proxy{host: host, programs: host.Programs}, host.Sets[0]
 	program := host.Programs[set.Program]
 	exe, err := executable.Find(host, program)
 	if err == nil && exe.PMIx && host.World.Size > 1 {
-		err = errors.New("it needs PMIx, which mpiexec alone serves; start it by mpiexec")
+		err = errors.New("it needs PMIx, which only mpiexec serves; start it with mpiexec")
 	}
 	if err != nil {
 		return process, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
 	}
-	exe.PMIx = false // nobody serves it here, and a job of one rank needs nobody
+	exe.PMIx = false // there is no PMIx server here, and a job of one rank needs none
 	shares := hardware.Given(host, cpus)
 	if cpus == nil {
 		if shares, err = hardware.Place(host); err != nil {

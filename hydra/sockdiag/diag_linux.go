@@ -25,7 +25,8 @@ const (
 // ErrNoSocket means that there is no such socket, or that it is closed.
 var ErrNoSocket = errors.New("no such socket")
 
-// ask returns the kernel's answer about the socket with these two addresses. extra asks for attributes behind it, a bit for each.
+// ask returns the kernel's answer about the socket with these two addresses. Each bit of extra asks for one attribute, which
+// follows the answer.
 func ask(local, remote netip.AddrPort, extra byte) ([]byte, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -70,7 +71,7 @@ func request(local, remote netip.AddrPort, extra byte) []byte {
 	return native.AppendUint64(b, noCookie)
 }
 
-// check returns the answer without netlink's header. A socket without an inode has been closed.
+// check returns the answer without netlink's header. If the socket has no inode, it has been closed, and check returns ErrNoSocket.
 func check(b []byte) ([]byte, error) {
 	native := binary.NativeEndian
 	if len(b) >= netlinkHeader+4 && native.Uint16(b[4:]) == unix.NLMSG_ERROR {

@@ -21,7 +21,7 @@ func judgeRanks(f Facts) (found []Finding) {
 		subject, value string
 		ranks          Limit
 		resource       limits.Resource
-		need, raise    string // formats of how much is needed, and of how to get it
+		need, raise    string // formats: how much is needed, and how to raise the limit
 	}{
 		{"RLIMIT_NOFILE", l.FilesHard.String(), l.RanksByFiles, limits.Files, "%d", "raise the hard limit: ulimit -n %d"},
 		{"vm.max_map_count", l.MaxMapCount.String(), l.RanksByMaps, limits.Maps, "%d", "raise it: sysctl vm.max_map_count=%d"},
@@ -45,15 +45,15 @@ func judgeRanks(f Facts) (found []Finding) {
 	return found
 }
 
-// cpus is how many ranks users start with: one for each CPU.
+// cpus returns the number of CPUs. It is also the number of ranks that is judged, because users usually start one rank per CPU.
 func (s System) cpus() uint64 { return uint64(max(s.CPUsAllowed, 1)) }
 
-// judgeShm judges /dev/shm. In a rank, a file system that is full there is SIGBUS.
+// judgeShm judges /dev/shm. When that file system is full, a rank that writes there gets SIGBUS.
 func judgeShm(f Facts) []Finding {
 	l, cpus := f.Limits, f.System.cpus()
 	switch {
 	case l.ShmSize == Unknown:
-		return []Finding{{Warning, "/dev/shm", "is not there", "a tmpfs", "mount one: ranks of different processes meet there"}}
+		return []Finding{{Warning, "/dev/shm", "is not there", "a tmpfs", "mount one: ranks of different processes share memory there"}}
 	case l.RanksByShm >= 0 && uint64(l.RanksByShm) < cpus:
 		return []Finding{{
 			Warning, "/dev/shm", fmt.Sprintf("%s free of %s", l.ShmFree.size(), l.ShmSize.size()),
@@ -64,7 +64,7 @@ func judgeShm(f Facts) []Finding {
 	return nil
 }
 
-// judgeCrossMemory judges the way that large messages between processes take.
+// judgeCrossMemory judges process_vm_readv, by which large messages go between processes.
 func judgeCrossMemory(l Limits) []Finding {
 	if l.CrossMemory == crossMemoryWorks {
 		return nil
@@ -80,12 +80,12 @@ func judgeCrossMemory(l Limits) []Finding {
 		remedies = append(remedies, fmt.Sprintf("allow it in the seccomp filter (mode %d; containers: --cap-add SYS_PTRACE)", l.Seccomp))
 	}
 	if remedies == nil {
-		remedies = append(remedies, "use a larger -rpp: ranks of one process do without")
+		remedies = append(remedies, "use a larger -rpp: ranks of one process do not need it")
 	}
 	return []Finding{{Warning, "process_vm_readv", l.CrossMemory, "it, or large messages between processes are copied twice", strings.Join(remedies, "; ")}}
 }
 
-// judgeMachine tells what networks, debuggers and profilers want.
+// judgeMachine judges what networks, debuggers and profilers need.
 func judgeMachine(f Facts) (found []Finding) {
 	l, s := f.Limits, f.System
 	for _, port := range f.RDMA {

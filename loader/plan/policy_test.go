@@ -22,8 +22,8 @@ func policyFile(t *testing.T, text string) string {
 	return path
 }
 
-// A user's rules stand in front of the default's, the first that matches decides, and a
-// rule says where it stands.
+// A user's rules come before the default rules, and the first rule that matches decides.
+// Each rule tells where it comes from.
 func TestUsersPolicy(t *testing.T) {
 	file := policyFile(t, "# mine\nlibz.so.* private # why\nlibucp.so.0 once\nlibucp* shared\n\n[program]\nlibstate.so.? private state_open\nlibhdf5_mpich* shared\n[opened]\nlibm?ne.so shared\n")
 	p, err := plan.ReadPolicies(file, "libown*=own_open,libhdf5_mpich_hl*")
@@ -47,7 +47,7 @@ func TestUsersPolicy(t *testing.T) {
 	state, own := p.Program.Rule("libstate.so.2"), p.Program.Rule("libown.so")
 	assert.Equal(t, plan.Rule{Pattern: "libstate.so.?", Placement: plan.Private, Prepare: "state_open", Where: file + ":7"}, state)
 	assert.Equal(t, plan.Rule{Pattern: "libown*", Placement: plan.Private, Prepare: "own_open", Where: "TPSL_PRIVATE"}, own)
-	assert.Equal(t, plan.Private, p.Program.Place("libhdf5_mpich_hl.so.100"), "TPSL_PRIVATE stands in front of TPSL_POLICY")
+	assert.Equal(t, plan.Private, p.Program.Place("libhdf5_mpich_hl.so.100"), "rules of TPSL_PRIVATE come before those of TPSL_POLICY")
 	assert.Equal(t, plan.Shared, p.Program.Place("libhdf5_mpich.so.103"))
 	assert.Equal(t, plan.Shared, p.Program.Place("libmine2.so"))
 }

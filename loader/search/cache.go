@@ -13,8 +13,8 @@ import (
 type cache map[string]string
 
 // The format of /etc/ld.so.cache, from glibc's sysdeps/generic/dl-cache.h. All
-// offsets count from the start of the new format's header, which stands at the
-// start of the file or behind the table of the old format.
+// offsets count from the start of the new format's header. This header is at the
+// start of the file, or after the table of the old format.
 const (
 	oldMagic     = "ld.so-1.7.0"
 	oldHeader    = 16 // magic, padding, u32 number of entries
@@ -35,8 +35,8 @@ const (
 	extensionHwcaps = 1
 )
 
-// parseCache reads a cache for a machine with these hwcaps subdirectories, best
-// first. What is malformed is left out.
+// parseCache reads a cache for a machine with these hwcaps subdirectories. The best
+// subdirectory comes first. Malformed entries are left out.
 func parseCache(data []byte, hwcaps []string) cache {
 	data = newFormat(data)
 	if len(data) < newHeader || data[28] == bigEndian {
@@ -46,7 +46,7 @@ func parseCache(data []byte, hwcaps []string) cache {
 	n := le.Uint32(data[20:])
 	subdirs := cacheHwcaps(data)
 	found := cache{}
-	rank := map[string]int{} // of what was found; the lower the better
+	rank := map[string]int{} // of each entry in found; a lower rank is better
 	for table := data[newHeader:]; n > 0 && len(table) >= newEntrySize; n, table = n-1, table[newEntrySize:] {
 		if f := le.Uint32(table); f != flagElf && f != flagX8664Libc {
 			continue
@@ -64,11 +64,12 @@ func parseCache(data []byte, hwcaps []string) cache {
 	return found
 }
 
-// newFormat cuts what stands before the header of the new format.
+// newFormat returns the data from the header of the new format on. It returns nil
+// if there is no such header.
 func newFormat(data []byte) []byte {
 	if bytes.HasPrefix(data, []byte(oldMagic)) && len(data) >= oldHeader {
 		n := uint64(binary.LittleEndian.Uint32(data[12:]))
-		// The new header is aligned as its u64 members want.
+		// The new header is aligned to 8 bytes, because it has u64 members.
 		at := (oldHeader + n*oldEntrySize + 7) &^ 7
 		if at > uint64(len(data)) {
 			return nil
@@ -81,9 +82,9 @@ func newFormat(data []byte) []byte {
 	return data
 }
 
-// entryRank tells how good an entry is: the index of its subdirectory among
-// hwcaps, or behind all of them if it has none; false if this machine cannot use
-// it.
+// entryRank returns the rank of an entry, which is the index of its subdirectory
+// in hwcaps. An entry without a subdirectory comes after all of them. The second
+// result is false if this machine cannot use the entry.
 func entryRank(hwcap uint64, subdirs, hwcaps []string) (int, bool) {
 	if hwcap == 0 {
 		return len(hwcaps), true
@@ -126,8 +127,8 @@ func cacheHwcaps(data []byte) []string {
 // maxName is PATH_MAX.
 const maxName = 4096
 
-// cacheString copies a string; false if it does not end inside the file, or not
-// within the length of a path.
+// cacheString copies the string at an offset. The second result is false if the
+// string does not end inside the file, or if it is longer than a path can be.
 func cacheString(data []byte, at uint32) (string, bool) {
 	if uint64(at) >= uint64(len(data)) {
 		return "", false
