@@ -8,7 +8,7 @@
 // signals and exits between the proxies and the terminal (package hydra/channel). A job ends with an [Outcome], which holds
 // the exit code and what to say about it.
 //
-// Not safe: Run owns the process's signals, standard streams and children. One job per process.
+// Not safe: Run owns the process's signals, standard streams and children. A process can run only one job.
 //
 // A Job is driven by the goroutine that calls Run.
 package hydra

@@ -17,11 +17,11 @@ import (
 // ExitLauncher is mpiexec's exit code when it fails itself, or when the job cannot be run.
 const ExitLauncher = 255
 
-// exitPipe is mpiexec's exit code when nobody reads its stdout: that which a shell shows for a program that SIGPIPE ended.
+// exitPipe is mpiexec's exit code when nobody reads its stdout. A shell shows the same code for a program that SIGPIPE ended.
 const exitPipe = 128 + int(unix.SIGPIPE)
 
-// An Outcome is how a job ended. The first failure decides the exit code. Without one, the user's rule makes it of the codes of
-// all processes.
+// An Outcome is how a job ended. The first failure decides the exit code. Without a failure, the user's rule makes the exit code
+// from the codes of all processes.
 type Outcome struct {
 	Code  int
 	Lines []string // to be shown on stderr after all output
@@ -35,7 +35,7 @@ type Outcome struct {
 type doubt struct {
 	world *world
 	ranks []int    // that made the decision
-	lines []string // those of the outcome before it
+	lines []string // the lines of the outcome before the decision
 }
 
 // count adds the end of a process to the exit code, unless the code is decided.
@@ -58,8 +58,8 @@ func (o *Outcome) decide(code int) bool {
 // doubtful notes which ranks made the decision, and the lines of the outcome before it.
 func (o *Outcome) doubtful(w *world, ranks []int, lines []string) { o.doubt = &doubt{w, ranks, lines} }
 
-// reopen takes a decision back when other ranks than those that made it turn out to have died from outside: that death explains
-// the decision.
+// reopen takes a decision back if other ranks than those that made it have died of an external cause. That death then explains the
+// decision.
 func (o *Outcome) reopen(w *world, ranks []int) {
 	d := o.doubt
 	if d == nil || d.world == w && slices.ContainsFunc(ranks, func(rank int) bool { return slices.Contains(d.ranks, rank) }) {
@@ -89,7 +89,7 @@ func (o *Outcome) unwritten(err error) {
 	}
 }
 
-// A tally makes one exit code of those of all processes.
+// A tally makes one exit code from the exit codes of all processes.
 type tally struct {
 	rule plan.ExitRule
 	all  unix.WaitStatus // the statuses of all processes, or-ed; a signal in it hides the exit codes

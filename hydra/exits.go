@@ -62,7 +62,7 @@ func (j *Job) aborted(e event) {
 	j.end()
 }
 
-// exited handles the end of a process: of the one that runs a rank set, or in private mode of a rank's own.
+// exited handles the end of a process. The process runs a rank set, or is that of one rank in private mode.
 func (j *Job) exited(e event) {
 	info := exitInfo{host: e.link.host.Name, group: e.link.host.Group}
 	if err := e.frame.Value(&info.Exit); err != nil {
@@ -167,7 +167,7 @@ func (j *Job) failed(w *world, info exitInfo) {
 	j.end()
 }
 
-// endedWith returns the ranks of a process that ended because their set did, and not before.
+// endedWith returns the ranks of a process that ended because their set ended, without those that had ended before.
 func (w *world) endedWith(info exitInfo) []int {
 	return slices.DeleteFunc(slices.Clone(info.set.Ranks), func(rank int) bool { return !w.ends[rank].Ended })
 }
@@ -184,8 +184,8 @@ func (w *world) tellDead(ranks []int) {
 	}
 }
 
-// endIfStuck ends the job when one process has ended without MPI_Init while others use PMI: they would wait for it in a barrier
-// for ever.
+// endIfStuck ends the job when one process has ended without MPI_Init while others use PMI, because the others would wait for it in
+// a barrier for ever.
 func (j *Job) endIfStuck(w *world) {
 	if !w.pmiUsed || len(w.idle) == 0 {
 		return
@@ -211,7 +211,7 @@ type end struct {
 // ends are the ends of ranks, as far as they are known.
 type ends map[int]end
 
-// add enters the end of a process for all of its ranks. A rank that had a process of its own keeps the end of that one.
+// add records the end of a process for all of its ranks. A rank that had a process of its own keeps the end of its own process.
 func (e ends) add(info exitInfo, after time.Duration) {
 	for _, rank := range info.set.Ranks {
 		if _, known := e[rank]; !known {

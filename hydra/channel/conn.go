@@ -10,18 +10,18 @@ import (
 	"github.com/tpsl/tpsl/hydra/wire"
 )
 
-// A Conn is one end of what mpiexec and one proxy say to each other, over a trunk that others may share.
+// A Conn is one end of the conversation between mpiexec and one proxy. Several conversations may share a trunk.
 type Conn struct {
 	trunk *Trunk
 	proxy int
 }
 
-// Send queues a frame. Frames are dropped once the peer is gone or the trunk is closed; Receive then tells.
+// Send queues a frame. Frames are dropped once the peer is gone or the trunk is closed. Receive then returns the error.
 func (c *Conn) Send(kind Kind, index int, body []byte) {
 	c.trunk.Put(Frame{kind, c.proxy, index, body})
 }
 
-// SendValue queues a frame whose body is v, as package wire has it.
+// SendValue queues a frame whose body is v, encoded by package wire.
 func (c *Conn) SendValue(kind Kind, v any) { c.Send(kind, 0, wire.Encode(v)) }
 
 // Answer queues the answer to the request of that index, as SendValue does.

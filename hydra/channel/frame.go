@@ -57,13 +57,13 @@ const (
 // Credit goes both ways. Index: the stream's kind (Stdin, Stdout, Stderr); body: bytes consumed, 4 bytes big-endian.
 const Credit Kind = 64
 
-// Beat comes from a proxy at times, so that its silence tells something. It is for the process that started it.
+// Beat comes from a proxy at regular intervals, so that the process that started the proxy can notice its silence.
 const Beat Kind = 65
 
 // A Frame is one message.
 type Frame struct {
 	Kind  Kind
-	Proxy int // that it is for or from; relays go by it
+	Proxy int // the proxy that it is for or from; relays use it to find the way
 	Index int
 	Body  []byte
 }

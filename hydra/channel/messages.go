@@ -8,14 +8,14 @@ import "time"
 // An Exit tells how the process of a rank set ended, or that of one rank in it.
 type Exit struct {
 	Set         int    // index in the host's sets
-	Rank        int    // the one whose own process it was, or -1
+	Rank        int    // the rank whose own process it was, or -1
 	PID         int    // on its host
 	Status      uint32 // as wait(2) returns it
 	Initialized bool   // some rank of the set started a PMI session
 	Unfinalized []int  // ranks that started a PMI session and did not finalize it
 	FaultRank   int    // the rank whose thread crashed, or -1
 	ExitRank    int    // the rank whose thread called exit, or -1
-	Ended       bool   // the end of the job or of its set ended it: its status says nothing about the program
+	Ended       bool   // it ended because the job or its set ended, so its status says nothing about the program
 	With        int    // Ended: the rank whose death by a signal ended the set, or -1 for the end of the job
 	Core        string // the file with its core, if it is known
 	OutOfMemory bool   // the kernel killed a process of the host's ranks for want of memory
@@ -32,7 +32,7 @@ type Tail struct {
 type Abort struct {
 	Rank, Code int
 	Text       string
-	Unsaid     bool // its MPI library does not say on which host it was
+	Unsaid     bool // the message of its MPI library does not name the host
 }
 
 // A Name is a request to the job's name service or the answer to it.
@@ -40,7 +40,7 @@ type Name struct {
 	Op            string // publish, lookup, unpublish
 	Service, Port string
 	Once          bool          // publish: until the first lookup
-	Wait          time.Duration // lookup: so long at most until it is published
+	Wait          time.Duration // lookup: the longest time to wait until the name is published
 	Error         string
 }
 
@@ -56,17 +56,17 @@ type Layout struct {
 
 // A Modex asks for what a rank has put for all others to see, or brings it.
 type Modex struct {
-	Proxy, ID int    // that asks, and the index of its request
+	Proxy, ID int    // the proxy that asks, and the index of its request
 	Space     string // key-value space of the rank's world
 	Rank      int
 	Data      string
 	Error     string
 }
 
-// A Loss tells that a proxy is gone, and with it all below it.
+// A Loss tells that a proxy is gone, together with all proxies below it.
 type Loss struct {
-	Proxies []int // all of them, the one that is gone first
-	Began   bool  // the proxy had answered; else it never ran
+	Proxies []int // all of these proxies; the first is the one that has failed
+	Began   bool  // the proxy had answered; if not, it never ran
 	Text    string
 }
 

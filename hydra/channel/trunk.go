@@ -23,7 +23,7 @@ type Trunk struct {
 	sent   chan struct{} // closed when the writer has ended
 }
 
-// Buffered returns a reader that New takes as it is: what was read ahead is not lost.
+// Buffered returns a reader that New uses without another buffer, so data that was read ahead is not lost.
 func Buffered(in io.Reader) *bufio.Reader { return bufio.NewReaderSize(in, 8<<10) }
 
 // New returns a trunk that reads frames from in and writes them to out.
@@ -34,10 +34,10 @@ func New(in io.Reader, out io.WriteCloser) *Trunk {
 	return t
 }
 
-// Conn returns the end of a proxy's conversation that goes over the trunk.
+// Conn returns this end of the conversation with a proxy over the trunk.
 func (t *Trunk) Conn(proxy int) *Conn { return &Conn{trunk: t, proxy: proxy} }
 
-// Put queues a frame as it is.
+// Put queues a frame without changing it.
 func (t *Trunk) Put(f Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,8 @@ func (t *Trunk) Close() {
 // Sent is closed after the last queued frame was written or the peer was found gone.
 func (t *Trunk) Sent() <-chan struct{} { return t.sent }
 
-// batch is from how many bytes on frames are written without waiting for more that are there: a peer is woken by each write.
+// batch is the number of bytes from which on the writer writes at once. With fewer bytes it first takes further frames that are
+// queued already, because each write wakes the peer.
 const batch = 64 << 10
 
 func (t *Trunk) write() {
@@ -99,7 +100,7 @@ func (t *Trunk) write() {
 	}
 }
 
-// take waits for queued frames; open is false when none can follow.
+// take waits for queued frames. open is false when no further frame can follow.
 func (t *Trunk) take() (frames []Frame, open bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

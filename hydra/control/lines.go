@@ -19,7 +19,7 @@ type Kind int
 // The kinds of lines.
 const (
 	Started     Kind = iota // a rank that is a process of its own runs
-	Initialized             // a rank has initialised MPI, whatever it said over PMI
+	Initialized             // a rank has initialised MPI, with or without PMI
 	Faulted                 // a thread of a rank is about to die of a signal
 	Leaving                 // a thread of a rank has called exit
 	Exited                  // a rank that was a process of its own has ended
@@ -46,8 +46,8 @@ var formats = [...]struct {
 	Exited:      {"exit rank=%d pid=%d status=%d", func(e *Event) []any { return []any{&e.Rank, &e.PID, &e.Status} }},
 }
 
-// Events reads a process's lines to their end. It passes over lines that are of no kind, and over those about ranks that are
-// not the set's.
+// Events reads a process's lines to their end. It skips lines of an unknown kind, and lines about ranks that are not in the
+// set.
 func Events(lines io.Reader, set []int) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for scanner := bufio.NewScanner(lines); scanner.Scan(); {

@@ -37,14 +37,14 @@ func TestEvents(t *testing.T) {
 		{Kind: Exited, Rank: 3, PID: 78, Status: 256},
 	}, got)
 	for range Events(strings.NewReader(text), []int{2}) {
-		break // who has heard enough may stop
+		break // the reader may stop before the end
 	}
 }
 
-// controlLine matches a string of C that is a control line: no other string of the product names a rank so.
+// controlLine matches a C string that is a control line. No other C string of the product has this form.
 var controlLine = regexp.MustCompile(`"([^"\n]*\brank=%[^"\n]*)"`)
 
-// What C writes is what is read here: each format is written somewhere, and nothing else is.
+// The C code writes each format somewhere, and writes no line of another format.
 func TestFormatsAreThoseOfC(t *testing.T) {
 	testsupport.Require(t, "git")
 	root := testsupport.Root(t)
@@ -70,7 +70,7 @@ func TestFormatsAreThoseOfC(t *testing.T) {
 	assert.ElementsMatch(t, read, slices.Collect(maps.Keys(written)), "C writes %v", written)
 }
 
-// A line of each format is read back as what it was made of.
+// Reading a line of each format gives the values from which it was made.
 func TestFormatsAreRead(t *testing.T) {
 	for kind, format := range formats {
 		numbers := []any{5, 6, 7}[:strings.Count(format.text, "%d")]

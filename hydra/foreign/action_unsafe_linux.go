@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setDefaultAction sets SIG_DFL, which os/signal does not for a signal that the Go runtime handles itself (SIGSEGV).
+// setDefaultAction sets SIG_DFL. os/signal does not do this for signals that the Go runtime handles itself, such as SIGSEGV.
 func setDefaultAction(sig unix.Signal) {
 	var action [4]uint64        // struct kernel_sigaction of x86-64; SIG_DFL is 0
 	const maskSize = uintptr(8) // of the kernel's sigset_t

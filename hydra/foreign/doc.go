@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package foreign runs rank sets under a launcher that is not ours.
+// Package foreign runs rank sets under a launcher other than mpiexec of tpsl.
 //
-// Such a launcher starts a process for each rank. Those of one host, in the order in which the launcher counts them
-// there, are cut into sets. The first process of a set is its leader, the others are donors: each gives the leader its
-// PMI session and standard streams over a Unix socket (SCM_RIGHTS, unix(7)), then only passes signals on and ends as its
-// rank ends. The leader starts the process that has the ranks, as a proxy of ours would. To the launcher all of them are
-// the ranks it has started: labels, exit codes and barriers stay right.
+// Such a launcher starts a process for each rank. The processes of one host are divided into sets, in the order in which
+// the launcher numbers them on that host. The first process of a set is its leader, and the others are donors. Each donor
+// gives the leader its PMI session and standard streams over a Unix socket (SCM_RIGHTS, unix(7)). After that it only passes
+// signals on, and ends as its rank ends. The leader starts the process that has the ranks, as our proxy does. The launcher
+// still sees the ranks that it has started, so labels, exit codes and barriers are correct.
 //
-// The socket has an abstract name, made from the launcher's process that serves PMI on this host and the set's place
-// there. File permissions do not guard such names: leader and donor ask the kernel for the user of the other end
-// (SO_PEERCRED) before anything is given or taken, and pass over names that another user has taken.
+// The socket has an abstract name, made from the launcher's process that serves PMI on this host and from the set's place
+// there. File permissions do not guard such names. So leader and donor ask the kernel for the user of the other end
+// (SO_PEERCRED) before they send or receive anything, and skip names that another user has taken.
 //
-// Not safe: a leader owns all children of its process, so it must be alone in it.
+// Not safe: a leader owns all children of its process, so no other code in that process may start children.
 package foreign

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// donationLimit is how long a peer may take to make its donation. A donor does at once.
+	// donationLimit is how long a peer may take to make its donation. A donor sends it immediately.
 	donationLimit = 5 * time.Second
-	// maxSilent is how many peers of this user may be connected that have not made their donation. Further ones wait.
+	// maxSilent is how many peers of this user may be connected that have not made their donation. Further peers wait.
 	maxSilent = 256
 )
 
-// Donations are what donors give over a listener. Only processes of this user may. One that connects and says nothing does
-// not hold up the others.
+// Donations are what donors give over a listener. Only processes of this user may give one. A process that connects and sends
+// nothing does not delay the others.
 type donations struct {
 	listener *net.UnixListener
 	parts    chan *part
@@ -40,7 +40,7 @@ func (d *donations) next() (*part, error) {
 	}
 }
 
-// close drops the donations that were not taken. Peers that have said nothing yet are dropped when their time is over.
+// close drops the donations that were not taken. Peers that have sent nothing yet are dropped when their time is over.
 func (d *donations) close() {
 	close(d.closed)
 	d.listener.Close()
@@ -73,7 +73,7 @@ func (d *donations) accept() {
 
 // receive takes a donation. A peer that dies or stays silent is dropped; the leader's deadline shows who is missing.
 func (d *donations) receive(conn *net.UnixConn) {
-	_ = conn.SetReadDeadline(time.Now().Add(donationLimit)) // a socket takes deadlines
+	_ = conn.SetReadDeadline(time.Now().Add(donationLimit)) // no error, because sockets support deadlines
 	gift, fds, err := receiveDonation(conn)
 	if err != nil {
 		conn.Close()

@@ -16,14 +16,14 @@ import (
 	"github.com/tpsl/tpsl/hydra/procs"
 )
 
-// What leaders reply: the set's ranks, when all have come; how the rank ended; or that they cannot run the set.
+// The replies of leaders: the ranks of the set, when all have arrived; how the rank ended; or that they cannot run the set.
 const (
 	setReply    = "set="
 	statusReply = "status=%d"
 	failed      = "failed"
 )
 
-// ErrSaid means that the leader has told what is wrong.
+// ErrSaid means that the leader has already reported the error.
 var ErrSaid = errors.New("the set's leader has told what is wrong")
 
 // donate gives the leader what the launcher has given this process, and waits for the end of the rank.
@@ -60,8 +60,8 @@ func (m *Member) findLeader(r Request) (*net.UnixConn, error) {
 		"start all ranks with the same tpsl run -rpp %d", r.PerProcess, r.Wait, r.PerProcess)
 }
 
-// release closes the standard streams, which the rank has now. The session stays open: the launcher takes its end for the
-// end of the rank, and is to see it when this process ends as the rank did.
+// release closes the standard streams, which the rank has now. The session stays open, because the launcher takes the end of the
+// session for the end of the rank. It ends when this process ends as the rank did.
 func (m *Member) release() error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *Member) release() error {
 func passSignals(signals <-chan os.Signal, conn *net.UnixConn) {
 	for sig := range signals {
 		if _, err := conn.Write([]byte{byte(sig.(unix.Signal))}); err != nil {
-			return // the leader is gone, and so will be this process
+			return // the leader is gone, and this process will end too
 		}
 	}
 }
@@ -107,7 +107,8 @@ func (m *Member) await(conn *net.UnixConn) (unix.WaitStatus, error) {
 	}
 }
 
-// leaderDied says that the leader, the first rank of the set, has died. It names ranks if the leader has told who they are.
+// leaderDied returns the error that the leader, which is the first rank of the set, has died. It names the ranks if the leader has
+// sent them.
 func leaderDied(set string) error {
 	if set == "" {
 		return errors.New("the first of its ranks on this host, which leads them, has died")

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// describe says how the set ended, as far as the launcher cannot see it: the launcher sees how processes end, and several
-// ranks share one.
+// describe says how the set ended, as far as the launcher cannot see it. The launcher only sees how processes end, and several
+// ranks share one process.
 func (s *set) describe() error {
 	who := "the process of ranks " + ranksOf(s.parts)
 	switch {
@@ -33,7 +33,7 @@ func EndAs(status unix.WaitStatus) {
 		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the rank's own process has left the core that matters
 		setDefaultAction(status.Signal())
 		_ = unix.Kill(os.Getpid(), status.Signal())
-		select {} // until it arrives
+		select {} // wait until the signal arrives
 	}
 	os.Exit(status.ExitStatus())
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// outdated are variables that launchers give each of their processes, and that are wrong for one which has several ranks.
+// outdated lists variables that launchers set for each of their processes. They are wrong for a process that has several ranks.
 var outdated = []string{
 	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_TASK_PID", "TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
 }
 
-// perRank are variables of which each rank keeps its own: its number for Slurm, and the devices that it may use.
+// perRank lists variables of which each rank keeps its own value: its number for Slurm, and the devices that it may use.
 var perRank = []string{
 	"SLURM_PROCID", "SLURM_LOCALID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "UCX_NET_DEVICES",
 }

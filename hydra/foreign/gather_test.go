@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stranger is the environment variable that makes this test program another user's: it takes names, or connects to one.
+// stranger is the environment variable that makes this test program a process of another user. It takes names, or connects to one.
 const stranger = "TPSL_TEST_STRANGER"
 
 func TestMain(m *testing.M) {
@@ -80,7 +80,7 @@ func meet(t *testing.T, address *net.UnixAddr) {
 // pairOf makes a leader and a donor of a job of its own.
 func pairOf(t *testing.T) (leader, donor *Member) {
 	t.Helper()
-	server := fmt.Sprintf("%s %d", t.Name(), os.Getpid()) // names are of the whole machine
+	server := fmt.Sprintf("%s %d", t.Name(), os.Getpid()) // names are visible in the whole machine
 	leader = &Member{Rank: 4, Size: 8, local: 0, localRanks: 2, server: server}
 	donor = &Member{Rank: 5, Size: 8, local: 1, localRanks: 2, server: server}
 	for _, m := range []*Member{leader, donor} {
@@ -103,8 +103,8 @@ func give(m *Member, r Request) (*net.UnixConn, error) {
 	return conn, donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command()}.send(conn, m.session, 0, 1, 2)
 }
 
-// Another user's process that listens at a name of the set gets nothing, and one that connects first stops nobody. Where
-// the leader listens cannot be known, and taken, before.
+// A process of another user that listens at a name of the set gets nothing. One that connects first does not stop the donors. The
+// leader's name cannot be known before it listens, so no other process can take it.
 func TestStrangers(t *testing.T) {
 	leader, donor := pairOf(t)
 	before, err := leader.listen(2)
@@ -139,7 +139,7 @@ func TestStrangers(t *testing.T) {
 	assert.Len(t, p.fds, given)
 }
 
-// A whole set comes together; what was given are the donor's descriptors.
+// A complete set is gathered, and the leader gets the donor's descriptors.
 func TestGather(t *testing.T) {
 	leader, donor := pairOf(t)
 	gave := make(chan *net.UnixConn, 1)
@@ -163,7 +163,7 @@ func TestGather(t *testing.T) {
 	assert.Equal(t, 7, status.ExitStatus())
 }
 
-// Peers of this user that connect first, and say nothing or half a word, hold nobody up.
+// Peers of this user that connect first, and send nothing or part of a message, do not delay the donors.
 func TestSilentPeers(t *testing.T) {
 	leader, donor := pairOf(t)
 	var there sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 type Member struct {
 	Rank, Size int
 	local      int    // its index among the ranks of this host
-	localRanks int    // how many these are
+	localRanks int    // the number of ranks of this host
 	server     string // the launcher's process that serves PMI here
 	session    int    // descriptor of the rank's PMI session
 }
@@ -29,7 +29,7 @@ func Find(getenv func(string) string) (*Member, error) {
 	case getenv("PMI_PORT") != "" && getenv("PMI_ID") != "":
 		return connected(getenv)
 	case tasks == 1:
-		return nil, nil // a job of its own, whatever the launcher speaks
+		return nil, nil // a job of its own, whichever protocol the launcher speaks
 	case getenv("PMIX_NAMESPACE") != "":
 		return nil, errors.New("this launcher speaks only PMIx, which knows one rank per process; " +
 			"start one task of tpsl run, or start with srun --mpi=pmi2, mpiexec.hydra or tpsl's mpiexec")
@@ -85,6 +85,6 @@ func pair(local, localRanks string) (i, n int, err error) {
 	return i, n, err
 }
 
-// first and last are the indices of the first and last member of this one's set of k.
+// first and last are the indices of the first and the last member of the set of k members to which this member belongs.
 func (m *Member) first(k int) int { return m.local / k * k }
 func (m *Member) last(k int) int  { return min(m.first(k)+k, m.localRanks) - 1 }

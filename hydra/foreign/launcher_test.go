@@ -69,7 +69,7 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// Sessions of one server name the same job, whichever they are.
+// All sessions of one server name the same job.
 func TestServer(t *testing.T) {
 	env := []string{"PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=0"}
 	a, err := Find(environment(append(env, session(t))...))

@@ -46,7 +46,7 @@ func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range parts[1:] { // the own session stays open until this process ends
+	for _, p := range parts[1:] { // the leader's own session stays open until this process ends
 		closeAll(p.fds)
 		p.fds = nil
 	}
@@ -72,8 +72,8 @@ func (m *Member) hostPlan(r Request, parts []*part) plan.Host {
 	return host
 }
 
-// boundCPUs returns the CPUs that the launcher has bound each rank to, as far as one process can have them all. It is nil
-// if all ranks have the same mask: then the launcher has bound none.
+// boundCPUs returns the CPUs that the launcher has bound each rank to, as far as one process can have them all. It returns nil
+// if all ranks have the same mask, because then the launcher has bound no rank.
 func (m *Member) boundCPUs(parts []*part) (cpus []topology.Set) {
 	if !slices.ContainsFunc(parts, func(p *part) bool { return !slices.Equal(p.CPUs, parts[0].CPUs) }) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// A CPU that the machine has not is one that a cgroup holds back.
+// A CPU that the machine does not have stands for a CPU that a cgroup withholds.
 func TestBoundCPUs(t *testing.T) {
 	const far = 5000
 	allowed, err := hardware.AllowedCPUs()

@@ -23,12 +23,12 @@ type Request struct {
 	Mode       plan.Mode
 	Args       []string      // program and its arguments
 	Dir        string        // where it runs
-	Environ    []string      // the leader's counts
+	Environ    []string      // the environment; that of the leader is used
 	Wait       time.Duration // how long members wait for one another
 }
 
-// digest is the same for two requests that can be one process. The environment is not in it: launchers give each rank
-// variables of its own.
+// digest is the same for two requests that can share a process. It does not contain the environment, because launchers give each
+// rank variables of its own.
 func (r Request) digest() [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q", r.PerProcess, r.Mode, r.Args, r.Dir))
 }
@@ -45,7 +45,7 @@ func (r Request) command() string {
 
 // Run runs the member's part of its set and returns how the rank ended.
 func (m *Member) Run(r Request) (unix.WaitStatus, error) {
-	// The launcher's death ends the rank. The setting is of this thread, which must live on (prctl(2)).
+	// The launcher's death ends the rank. The setting belongs to this thread, so the thread must not end (prctl(2)).
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("rank %d: ask for an end with the launcher: %w", m.Rank, err)
@@ -61,7 +61,7 @@ func (m *Member) Run(r Request) (unix.WaitStatus, error) {
 	return status, nil
 }
 
-// Abort has the launcher end the job: it would let the other ranks wait for this one.
+// Abort makes the launcher end the job. Otherwise the other ranks would wait for this one.
 func (m *Member) Abort(code int) {
 	session := os.NewFile(uintptr(m.session), "PMI session")
 	done := make(chan struct{})

@@ -18,11 +18,12 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// patience bounds how long a launcher may take to answer.
+// patience is how long a launcher may take to answer.
 const patience = 10 * time.Second
 
-// serverOf names the process at the other end of a session: the same for all ranks of the job on this host, and for no
-// others. Asking over the session instead would begin it: Hydra then takes an end without MPI_Finalize for a crash.
+// serverOf names the process at the other end of a session. All ranks of the job on this host have the same one, and no other
+// ranks have it. To ask over the session instead would start the session, and then Hydra would take an end without MPI_Finalize
+// for a crash.
 func serverOf(fd int) (string, error) {
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -34,7 +35,7 @@ func serverOf(fd int) (string, error) {
 	return fmt.Sprintf("process %d born %s", peer.Pid, procs.Birth(int(peer.Pid))), nil
 }
 
-// connected is a member that connects to the launcher's port itself; from then on its session is like any other.
+// connected returns a member that connects to the launcher's port itself. After that its session is like any other.
 func connected(getenv func(string) string) (*Member, error) {
 	port, id := getenv("PMI_PORT"), getenv("PMI_ID")
 	if strings.Contains(id, ",") {
@@ -56,7 +57,7 @@ func connected(getenv func(string) string) (*Member, error) {
 	return m, m.locate(getenv)
 }
 
-// keep returns a descriptor of the connection as MPI libraries expect it: reading waits.
+// keep returns a descriptor of the connection that blocks on reads, as MPI libraries expect.
 func keep(conn *net.TCPConn) (int, error) {
 	file, err := conn.File()
 	if err != nil {

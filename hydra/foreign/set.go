@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// settle is how long the last lines of an ended process may take if a process that outlives it has their pipe open.
+	// settle is how long the set waits for the last lines of an ended process if another process still has their pipe open.
 	settle = 2 * time.Second
 	// sweepLimit bounds the wait for killed processes.
 	sweepLimit = 3 * time.Second
@@ -41,7 +41,7 @@ type set struct {
 	ended     bool // the process was collected
 	status    unix.WaitStatus
 	ends      map[int]unix.WaitStatus // by rank
-	crash     unix.WaitStatus         // in private mode that of the first rank that a signal ended
+	crash     unix.WaitStatus         // in private mode the status of the first rank that a signal ended
 	lines     chan struct{}           // closed when the control lines have been read to their end
 }
 
@@ -86,7 +86,7 @@ func (s *set) follow(process proxy.SetProcess) (unix.WaitStatus, error) {
 	return s.finish()
 }
 
-// finish cleans up, and lets the donors end afterwards: the launcher may kill this process when one of them ends badly.
+// finish cleans up, and lets the donors end afterwards, because the launcher may kill this process when a donor ends badly.
 func (s *set) finish() (unix.WaitStatus, error) {
 	bad := s.status != 0
 	for _, status := range s.ends {
@@ -161,11 +161,11 @@ func (s *set) heard(e control.Event) {
 	}
 }
 
-// rankEnded lets the donor of a private rank end as the rank did. A crash ends the whole set first: the launcher would kill
-// this process before it could clean up.
+// rankEnded lets the donor of a private rank end as the rank did. If the rank has crashed, the whole set ends first. Otherwise the
+// launcher would kill this process before it could clean up.
 func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 	if s.crash != 0 && status.Signaled() && status.Signal() == unix.SIGKILL {
-		return // it was killed with its set, and counts as the rank that crashed
+		return // it was killed with its set, and gets the status of the rank that crashed
 	}
 	s.ends[rank] = status
 	if status.Signaled() {
@@ -184,7 +184,7 @@ func (s *set) rankEnded(rank int, status unix.WaitStatus) {
 
 func (s *set) kill() { _ = unix.Kill(-s.process.PID, unix.SIGKILL) } // it may have ended meanwhile
 
-// listenTo takes the signals that a donor passes on. The death of the donor is the death of its rank.
+// listenTo reads the signals that a donor passes on. If the donor dies, its rank counts as dead.
 func (s *set) listenTo(p *part) {
 	message := make([]byte, maxMessage)
 	for {

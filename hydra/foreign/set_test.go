@@ -15,7 +15,8 @@ import (
 	"github.com/tpsl/tpsl/hydra/control"
 )
 
-// The ranks that are killed as another one has crashed end like it; one that had its own end keeps that.
+// Ranks that are killed because another one has crashed get the status of that one. A rank that had ended before keeps its own
+// status.
 func TestRanksEndAsTheCrashed(t *testing.T) {
 	process := exec.Command("sleep", "60")
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

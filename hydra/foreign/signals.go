@@ -11,7 +11,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/procs"
 )
 
-// A round is a signal that the launcher sends to all ranks. The process that they share gets it once.
+// A round is a signal that the launcher sends to all ranks. The process that the ranks share gets it once.
 type round struct {
 	since time.Time
 	seen  map[int]bool // ranks
@@ -44,7 +44,7 @@ func (s *set) rankStarted(rank, pid int) {
 	delete(s.early, rank)
 }
 
-// kill signals a process group, or the process that is about to become its leader. It does nothing to what has ended.
+// kill signals a process group, or the process that is about to become its leader. It does nothing if they have ended.
 func kill(pid int, sig unix.Signal) {
 	if unix.Kill(-pid, sig) != nil {
 		_ = unix.Kill(pid, sig)

@@ -23,7 +23,7 @@ import (
 )
 
 // counting is the environment variable that makes this test program a process that writes a line for each signal. A shell that
-// waits for input is none: it may look for signals, get one, and then wait.
+// waits for input cannot be used, because a signal may come between its check for signals and its wait.
 const counting = "TPSL_TEST_COUNTING"
 
 func count() {
@@ -72,7 +72,7 @@ func expect(t *testing.T, lines *bufio.Reader, want string) {
 	assert.Equal(t, want+"\n", line)
 }
 
-// A launcher's signal to all ranks is one to the process that they share.
+// If the launcher signals all ranks, the process that they share gets one signal.
 func TestRounds(t *testing.T) {
 	pid, lines := counter(t)
 	s := newSet(nil)
@@ -101,7 +101,7 @@ func TestRounds(t *testing.T) {
 	assert.Empty(t, rest)
 }
 
-// A signal to a rank that is a process of its own reaches that one alone, an early one too.
+// A signal to a rank that is a process of its own reaches only that rank, even if it comes before the rank has started.
 func TestSignalToOneRank(t *testing.T) {
 	zero, ofZero := counter(t)
 	one, ofOne := counter(t)

@@ -23,16 +23,16 @@ import (
 const (
 	// network is a kind of socket that keeps message boundaries.
 	network = "unixpacket"
-	// pause is how long a donor waits at first before it looks again for its leader, and longest how long later on.
+	// pause is how long a donor waits at first before it looks again for its leader. The pause grows up to longest.
 	pause   = 10 * time.Millisecond
 	longest = 160 * time.Millisecond
-	// given is how many descriptors a donation has.
+	// given is the number of descriptors of a donation.
 	given = 4
 	// maxMessage is the size of a buffer for any message, in bytes.
 	maxMessage = 16 << 10
 )
 
-// A donation is what a donor says of itself. With it come the descriptors of its session, stdin, stdout and stderr.
+// A donation is what a donor tells about itself. The descriptors of its session, stdin, stdout and stderr come with it.
 type donation struct {
 	Rank, Local int
 	Digest      [sha256.Size]byte
@@ -47,8 +47,8 @@ func (m *Member) donation(r Request) (donation, error) {
 	return donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
 }
 
-// prefix begins the name of the socket of the member's set. All can work it out, so the name goes on with what nobody can
-// know before.
+// prefix is the beginning of the name of the socket of the member's set. Any process can compute it. So the rest of the name is
+// text that nobody can know in advance.
 func (m *Member) prefix(k int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s user %d place %d", m.server, os.Getuid(), m.first(k)))
 	return fmt.Sprintf("@tpsl-set-%x-", sum[:16])
@@ -75,7 +75,7 @@ func (m *Member) addresses(k int) (list []*net.UnixAddr, err error) {
 	return list, nil
 }
 
-// dial connects to the leader, if it listens already. A listener of another user is not it, whatever its name.
+// dial connects to the leader, if it listens already. A listener of another user is never the leader, whatever its name is.
 func (m *Member) dial(k int) (*net.UnixConn, error) {
 	addresses, err := m.addresses(k)
 	for _, address := range addresses {
@@ -94,7 +94,7 @@ func (m *Member) dial(k int) (*net.UnixConn, error) {
 	return nil, err
 }
 
-// ofThisUser asks the kernel who made the other end (unix(7)).
+// ofThisUser asks the kernel whether a process of this user made the other end (unix(7)).
 func ofThisUser(conn *net.UnixConn) bool {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -108,7 +108,7 @@ func ofThisUser(conn *net.UnixConn) bool {
 	return err == nil && same
 }
 
-// send gives a donation with its descriptors.
+// send sends a donation with its descriptors.
 func (d donation) send(conn *net.UnixConn, fds ...int) error {
 	_, _, err := conn.WriteMsgUnix(wire.Encode(d), unix.UnixRights(fds...), nil)
 	return err
