@@ -35,7 +35,7 @@ func readSGE(getenv Getenv) ([]Host, error) {
 	})
 }
 
-// readLSF reads a host and its slots, again and again, from a variable. LSF leaves it out of jobs with very many hosts.
+// readLSF reads pairs of a host and its slots from a variable. LSF does not set the variable in jobs with very many hosts.
 func readLSF(getenv Getenv) ([]Host, error) {
 	fields := strings.Fields(getenv(lsfHosts))
 	if len(fields) == 0 {

@@ -4,7 +4,7 @@
 // Package hosts reads on which hosts a job may run: from lists, from host files, and from what resource managers tell in
 // the environment.
 //
-// A host has a name, as it was written and never looked up, and slots: how many ranks it takes before it is the next
-// host's turn. What is read is untrusted text: numbers and ranges have limits, and a name cannot be taken for an option by
-// the program that will connect to it.
+// A host has a name and slots. The name stays as it was written, and is never looked up. The slots are how many ranks the
+// host takes before it is the next host's turn. The package reads untrusted text. So numbers and ranges have limits, and a
+// name cannot be taken for an option by the program that will connect to the host.
 package hosts

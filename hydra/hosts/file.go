@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// useLocalhost in place of a host's name means the host of mpiexec.
+// useLocalhost, used as the name of a host, means the host of mpiexec.
 const useLocalhost = "HYDRA_USE_LOCALHOST"
 
-// maxFile bounds what is read of a host file: it may be a device by mistake.
+// maxFile bounds how much of a host file is read, because the file may be a device by mistake.
 const maxFile = 64 << 20
 
 // ReadFile reads a host file: a line is NAME[:SLOTS] [slots=N] [binding=B] [user=U], where NAME may have ranges; # begins
@@ -69,7 +69,7 @@ func (h *Host) set(field string) (err error) {
 	return fmt.Errorf("%q is not slots=N, binding=B or user=U", shorten(field))
 }
 
-// eachLine parses a text line by line, comments and empty lines left out, and merges what the lines name.
+// eachLine parses a text line by line, and merges the hosts that the lines name. It skips comments and empty lines.
 func eachLine(path, text string, parse func(fields []string) ([]Host, error)) ([]Host, error) {
 	var list []Host
 	number := 0

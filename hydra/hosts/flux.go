@@ -24,8 +24,8 @@ const (
 	fluxLimit = 30 * time.Second
 )
 
-// readFlux asks the flux command, as Flux tells no hosts in the environment. Inside a job they are the job's, in an
-// allocation's shell the instance's.
+// readFlux asks the flux command, because Flux names no hosts in the environment. Inside a job it returns the hosts of the
+// job. In the shell of an allocation it returns the hosts of the Flux instance.
 func readFlux(getenv Getenv) ([]Host, error) {
 	args := []string{"resource", "R", "-s", "up"}
 	if job := getenv(fluxJob); job != "" {
@@ -99,7 +99,7 @@ func parseIDs(text string) ([]int, error) {
 	}
 	ids := make([]int, len(numbers))
 	for i, number := range numbers {
-		ids[i], _ = strconv.Atoi(number) // parseRanges has made it
+		ids[i], _ = strconv.Atoi(number) // no error, because parseRanges returns numbers
 	}
 	return ids, nil
 }

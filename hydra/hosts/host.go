@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// MaxHosts is how many hosts a list may name, repeated ones counted.
+	// MaxHosts is how many hosts a list may name. Repeated hosts count again.
 	MaxHosts = 1 << 17
 	// MaxSlots is how many ranks a host takes in one turn.
 	MaxSlots = 1 << 20
@@ -25,11 +25,12 @@ var errLongName = fmt.Errorf("host name longer than %d characters", maxName)
 type Host struct {
 	Name    string
 	Slots   int    // ranks it takes before the next host's turn
-	Binding string // how its ranks are bound, if not as -bind-to says
-	User    string // whom to log in as, if not as the launcher does by itself
+	Binding string // how its ranks are bound; "" is as -bind-to says
+	User    string // the user to log in as; "" leaves it to the launcher
 }
 
-// merge puts repeated hosts together: slots add, the first mention sets the place, the last one binding and user.
+// merge combines repeated hosts. It adds their slots. The first mention of a host decides its place, and the last one decides
+// binding and user.
 func merge(list []Host) []Host {
 	index := make(map[string]int, len(list))
 	var merged []Host
@@ -52,7 +53,7 @@ func merge(list []Host) []Host {
 	return merged
 }
 
-// checkName refuses what is no host name or address. A dash in front would make it an option of ssh.
+// checkName refuses a text that is not a host name or address. ssh would take a name that begins with a dash for an option.
 func checkName(name string) error {
 	if addr, err := netip.ParseAddr(name); err == nil && addr.Zone() == "" {
 		return nil

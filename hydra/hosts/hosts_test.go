@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// show writes hosts as a list that ParseList reads, with what a file adds in braces.
+// show writes hosts as a list that ParseList reads. Properties that only a file can give follow in braces.
 func show(list []Host) string {
 	var parts []string
 	for _, h := range list {
@@ -142,7 +142,7 @@ func checkHosts(t *testing.T, list []Host, err error) {
 	}
 }
 
-// A list is refused, or it names hosts, each once.
+// A list is either refused, or read as hosts of which each is there once.
 func FuzzParseList(f *testing.F) {
 	f.Add("a:2,b,n[01-03,7]:4")
 	f.Add("r[1-2]n[3-4]x,[2001:db8::2]:4,::1")

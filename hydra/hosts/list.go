@@ -13,7 +13,7 @@ import (
 	"github.com/tpsl/tpsl/internal/ranges"
 )
 
-// ParseList reads hosts with commas between them, each maybe with ranges and slots: a:2,n[01-03,7]:4,r[1-2]c[0-3].
+// ParseList reads hosts with commas between them. Each may have ranges and slots: a:2,n[01-03,7]:4,r[1-2]c[0-3].
 func ParseList(text string) ([]Host, error) {
 	list, err := parseItems(text)
 	if err != nil {
@@ -24,7 +24,7 @@ func ParseList(text string) ([]Host, error) {
 
 const expected = "expected NAME[:SLOTS] or ranges, as in n[01-03,7]:4"
 
-// parseItems reads a list as it stands, repeated hosts not merged.
+// parseItems reads a list without merging repeated hosts.
 func parseItems(text string) ([]Host, error) {
 	items, err := splitItems(text)
 	if err != nil {
@@ -67,7 +67,7 @@ func splitItems(text string) ([]string, error) {
 	return append(items, strings.TrimSpace(text[start:])), nil
 }
 
-// parseItem reads one NAME[:SLOTS] and writes out its ranges.
+// parseItem reads one NAME[:SLOTS] and expands its ranges.
 func parseItem(item string) ([]Host, error) {
 	pattern, slots := item, 1
 	if _, err := netip.ParseAddr(item); err != nil {
@@ -92,7 +92,8 @@ func parseItem(item string) ([]Host, error) {
 	return list, nil
 }
 
-// expand writes out the ranges of a pattern, the last one running fastest. An address of IPv6 may stand in brackets.
+// expand returns the names that a pattern with ranges stands for. The last range varies fastest. An IPv6 address may be in
+// brackets.
 func expand(pattern string) ([]string, error) {
 	if inner := strings.Trim(pattern, "[]"); "["+inner+"]" == pattern {
 		if addr, err := netip.ParseAddr(inner); err == nil && addr.Is6() {
@@ -127,7 +128,8 @@ func expand(pattern string) ([]string, error) {
 	}
 }
 
-// parseRanges reads 01-03,7 as at most most numbers. They have as many digits as the first one of their range.
+// parseRanges reads ranges such as 01-03,7. There are at most most numbers. Each number has as many digits as the first one of
+// its range.
 func parseRanges(text string, most int) ([]string, error) {
 	var numbers []string
 	for part := range strings.SplitSeq(text, ",") {

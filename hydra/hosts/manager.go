@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// A Manager is a resource manager that tells in the environment which hosts a job has.
+// A Manager is a resource manager. It tells in the environment which hosts a job has.
 type Manager struct {
 	Name      string
-	Launcher  string   // how proxies start under it, unless the user says so
-	variables []string // each of them shows that it is there
+	Launcher  string   // how proxies start under it, unless the user chooses another launcher
+	variables []string // if one of them is set, the job runs under this manager
 	read      func(Getenv) ([]Host, error)
 }
 
 // Getenv returns the value of a variable, "" if it is not set.
 type Getenv func(name string) string
 
-// managers lists all, in the order in which they are looked for.
+// managers lists all resource managers, in the order in which Find tries them.
 var managers = []Manager{
 	{"slurm", "slurm", []string{slurmNodes, slurmOldNodes}, readSlurm},
 	{"lsf", "lsf", []string{lsfHosts, lsfFile}, readLSF},
@@ -31,8 +31,8 @@ var managers = []Manager{
 	{"flux", "ssh", []string{fluxURI}, readFlux},
 }
 
-// Find returns the resource manager of that name, which must be there, or without a name the one that is. None is the
-// zero Manager.
+// Find returns the resource manager of that name. It is an error if the job does not run under it. With an empty name Find
+// returns the manager under which the job runs, or the zero Manager if there is none.
 func Find(name string, getenv Getenv) (Manager, error) {
 	for _, m := range managers {
 		present := slices.ContainsFunc(m.variables, func(variable string) bool { return getenv(variable) != "" })
@@ -49,7 +49,7 @@ func Find(name string, getenv Getenv) (Manager, error) {
 	return Manager{}, nil
 }
 
-// Hosts returns the hosts of the job, whose number of slots are the ranks that it was promised there.
+// Hosts returns the hosts of the job. The slots of a host are the ranks that the manager has granted there.
 func (m Manager) Hosts(getenv Getenv) ([]Host, error) {
 	list, err := m.read(getenv)
 	if err != nil {

@@ -15,7 +15,8 @@ const (
 	slurmOldNodes = "SLURM_NODELIST"
 )
 
-// slurmSlots have a number for each node. Inside a step some may be about the step's nodes, which are fewer.
+// slurmSlots are variables with a number for each node. Inside a step some of them may be about the nodes of the step, and the
+// step may have fewer nodes than the job.
 var slurmSlots = []string{"SLURM_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"}
 
 func readSlurm(getenv Getenv) ([]Host, error) {
@@ -54,7 +55,7 @@ func readSlurm(getenv Getenv) ([]Host, error) {
 	return list, nil
 }
 
-// parseCounts reads what Slurm tells of each node in turn: 4(x2),3 is 4, 4, 3.
+// parseCounts reads Slurm's list with a number for each node: 4(x2),3 means 4, 4, 3.
 func parseCounts(text string) ([]int, error) {
 	var counts []int
 	for part := range strings.SplitSeq(text, ",") {

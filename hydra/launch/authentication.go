@@ -31,8 +31,8 @@ func NewSecret() (s Secret) {
 
 const (
 	order  = "tpsl-job "    // begins the line to a proxy: secret, ID, interval of beats, login after an equals sign
-	answer = "+tpsl-proxy " // begins its line back: version, proof
-	// maxChatter bounds what start-up files of a shell may print before the proxy's line.
+	answer = "+tpsl-proxy " // begins the line that the proxy answers: version, proof
+	// maxChatter bounds how much the start-up files of a shell may print before the proxy's line.
 	maxChatter = 1 << 20
 )
 
@@ -40,23 +40,23 @@ func (s Secret) order(id int, beat time.Duration, login string) string {
 	return fmt.Sprintf("%s%x %d %s login=%s\n", order, s, id, beat, login)
 }
 
-// An Order is what a proxy is told first.
+// An Order is the first message to a proxy.
 type Order struct {
 	Secret Secret
 	ID     int
 	Beat   time.Duration // it sends a Beat frame at this interval
-	Login  string        // of who started it, "" if not by ssh
+	Login  string        // the ssh connection of the process that started it; "" if it was not started by ssh
 }
 
-// proof shows that a proxy knows the secret, without telling it to who reads the line.
+// proof shows that a proxy knows the secret. A reader of the line does not learn the secret.
 func (s Secret) proof(id int) string {
 	mac := hmac.New(sha256.New, s[:])
 	fmt.Fprintf(mac, "proxy %d", id)
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Obey is the proxy's side of the greeting: it reads the order from in and answers on out. The answer is on a line of its
-// own, whatever a shell has printed before.
+// Obey is the proxy's side of the greeting. It reads the order from in and answers on out. The answer is always a separate line,
+// even if a shell has printed something before.
 func Obey(in *bufio.Reader, out io.Writer) (o Order, err error) {
 	line, err := readLine(in, 512)
 	if err != nil {
@@ -77,7 +77,7 @@ func Obey(in *bufio.Reader, out io.Writer) (o Order, err error) {
 	return o, err
 }
 
-// greet reads a proxy's answer. What came before it is returned, too.
+// greet reads a proxy's answer. It also returns the text that came before the answer.
 func (s Secret) greet(in *bufio.Reader, id int) (chatter []byte, err error) {
 	for len(chatter) < maxChatter {
 		line, err := readLine(in, maxChatter)
@@ -102,7 +102,7 @@ func (s Secret) judge(itsVersion, proof string, id int) error {
 	return nil
 }
 
-// readLine reads a line of at most limit bytes; a longer one is given in pieces.
+// readLine reads a line of at most limit bytes. It returns a longer line in pieces.
 func readLine(in *bufio.Reader, limit int) (string, error) {
 	var line []byte
 	for len(line) < limit {

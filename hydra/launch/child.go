@@ -22,7 +22,7 @@ type Child struct {
 	Host  Host
 	Trunk *channel.Trunk
 
-	ids      []int // of the proxies that the trunk leads to
+	ids      []int // the proxies that the trunk leads to
 	set      *Children
 	launcher Launcher
 	gate     *gate
@@ -74,7 +74,7 @@ func (c *Child) serve(remote Remote) string {
 		close(over)
 		c.Trunk.Close()
 		if isGarbled(err) {
-			remote.Kill() // it may wait to say what nobody reads
+			remote.Kill() // it may be blocked while it writes, because nobody reads its output
 		}
 		defer time.AfterFunc(stopLimit, remote.Kill).Stop()
 		if end := remote.Wait(); end != nil && !isGarbled(err) {
@@ -87,12 +87,13 @@ func (c *Child) serve(remote Remote) string {
 	}
 }
 
-// isGarbled reports whether a channel was given up for what it carried: it has not ended.
+// isGarbled reports whether a channel was given up because of a frame that cannot be read. The channel itself has not ended.
 func isGarbled(err error) bool {
 	return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fs.ErrClosed)
 }
 
-// receive returns the next frame, which must be of a proxy that the trunk leads to: others trust it.
+// receive returns the next frame. It refuses frames of a proxy that the trunk does not lead to, because the callers trust the number
+// of the proxy.
 func (c *Child) receive() (channel.Frame, error) {
 	frame, err := c.Trunk.Receive()
 	if err == nil && frame.Kind != channel.Beat && !slices.Contains(c.ids, frame.Proxy) {
@@ -101,8 +102,8 @@ func (c *Child) receive() (channel.Frame, error) {
 	return frame, err
 }
 
-// listen calls silent when nothing was heard for some beats. It counts its own ticks, not time: while this process is
-// stopped it cannot hear, and there are no ticks.
+// listen calls silent when the child has sent nothing for some beats. It counts its own ticks and not time, because a stopped
+// process receives nothing, and has no ticks either.
 func (c *Child) listen(heard *atomic.Bool, over <-chan struct{}, silent func()) {
 	ticks := time.NewTicker(c.set.beat())
 	defer ticks.Stop()
@@ -130,7 +131,7 @@ func (c *Child) launch() (Remote, error) {
 	var late atomic.Bool
 	timer := time.AfterFunc(c.set.opts.Limit, func() { late.Store(true); remote.Kill() })
 	in := channel.Buffered(remote.Out)
-	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID, c.set.beat(), login())) // who does not read it does not answer
+	_, _ = io.WriteString(remote.In, c.set.secret.order(c.Host.ID, c.set.beat(), login())) // a child that does not read it does not answer
 	chatter, err := c.set.secret.greet(in, c.Host.ID)
 	timer.Stop()
 	if late.Load() {
@@ -165,7 +166,7 @@ func (c *Child) failed(remote Remote, chatter []byte, err error) error {
 	return fmt.Errorf("host %s: %s", c.Host.Name, withStderr(said, err.Error()))
 }
 
-// withStderr puts a launcher's own words before ours.
+// withStderr puts the launcher's own error message before ours.
 func withStderr(said, ours string) string {
 	if said == "" {
 		return ours

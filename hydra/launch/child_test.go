@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long what comes by itself may take.
+// patience is how long a test waits for an event.
 const patience = 30 * time.Second
 
 // heard collects what children say.
@@ -56,7 +56,7 @@ func (h *heard) Lost(_ *Child, loss channel.Loss) {
 	h.lost <- struct{}{}
 }
 
-// silence is that of the children.
+// silence is the limit of the children's silence.
 var silence time.Duration
 
 // startChild starts a child by a script that stands for ssh: its last argument is the command.
@@ -117,7 +117,7 @@ func TestChildThatFails(t *testing.T) {
 	}
 }
 
-// What a launcher that hangs has said is told.
+// The error about a launcher that hangs contains what it has written.
 func TestChildThatHangs(t *testing.T) {
 	var text string
 	for _, limit := range []time.Duration{500 * time.Millisecond, 5 * time.Second, 20 * time.Second} {
@@ -131,13 +131,13 @@ func TestChildThatHangs(t *testing.T) {
 	assert.Regexp(t, `^host far: trying \(no answer within [0-9m]+s; HYDRA_LAUNCH_TIMEOUT may say more\)$`, text)
 }
 
-// Who does not know the secret gets nothing but the order.
+// A process that does not know the secret gets only the order.
 func TestNothingBeforeTheProof(t *testing.T) {
 	got := filepath.Join(t.TempDir(), "got")
 	h, children := startChild(t, "trap '' TERM; cat >"+got, 0)
 	var text []byte
 	require.Eventually(t, func() bool { text, _ = os.ReadFile(got); return bytes.HasSuffix(text, []byte("\n")) }, patience, time.Millisecond)
-	time.Sleep(200 * time.Millisecond) // nothing more comes
+	time.Sleep(200 * time.Millisecond) // nothing more must come
 	children.Stop()
 	h.awaitLoss(t)
 	text, err := os.ReadFile(got)
@@ -152,7 +152,7 @@ func TestChildThatDies(t *testing.T) {
 	assert.Equal(t, channel.Loss{Proxies: []int{3}, Began: true, Text: "Connection to far closed by remote host. (ssh ended with 255)"}, h.awaitLoss(t))
 }
 
-// A launch that is under way ends at once when the job does.
+// When the job ends, a launch that is under way ends immediately.
 func TestStopWhileLaunching(t *testing.T) {
 	took := time.Hour
 	for try := 0; try < 3 && took > stopLimit/2; try++ {
@@ -166,7 +166,7 @@ func TestStopWhileLaunching(t *testing.T) {
 	assert.Less(t, took, stopLimit/2)
 }
 
-// A proxy that says nothing is dead; one that beats is not, however little it has to say.
+// A proxy that sends nothing counts as dead. A proxy that sends only beats does not.
 func TestSilence(t *testing.T) {
 	silence = 300 * time.Millisecond
 	t.Cleanup(func() { silence = 0 })
@@ -175,7 +175,8 @@ func TestSilence(t *testing.T) {
 	children.Stop()
 }
 
-// A proxy speaks for itself and those below it: it can neither end nor crash what hears it by other numbers.
+// A proxy may only send frames for itself and for the proxies below it. A frame with another number neither ends nor crashes the
+// receiver.
 func TestChildThatSpeaksForOthers(t *testing.T) {
 	h, children := startChild(t, `eval "${@: -1}"`, 0)
 	children.all[0].Trunk.Conn(4).Send(channel.BarrierIn, 0, nil) // it is sent back

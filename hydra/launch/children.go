@@ -14,12 +14,12 @@ import (
 const (
 	// defaultLimit is how long a host may take to answer.
 	defaultLimit = 60 * time.Second
-	// defaultSilence is how long a proxy may say nothing. It says something beatsPerSilence times meanwhile.
+	// defaultSilence is how long a proxy may send nothing. It sends a beat beatsPerSilence times in this time.
 	defaultSilence  = 60 * time.Second
 	beatsPerSilence = 6
-	// stopLimit is how long a proxy may take to go after its channel was closed.
+	// stopLimit is how long a proxy may take to end after its channel was closed.
 	stopLimit = 5 * time.Second
-	// atOnce bounds the launches under way, each of which may be a process and a connection.
+	// atOnce bounds the number of launches under way. Each of them may need a process and a connection.
 	atOnce = 32
 )
 
@@ -35,7 +35,7 @@ type Children struct {
 	all []*Child
 }
 
-// Events is told what comes from children. Its methods are called from the child's goroutine.
+// Events receives what children send. Its methods are called from the child's goroutine.
 type Events interface {
 	// Frame came from the proxy that it names.
 	Frame(*Child, channel.Frame)
@@ -43,7 +43,7 @@ type Events interface {
 	Lost(*Child, channel.Loss)
 }
 
-// NewChildren returns the set of children, none yet.
+// NewChildren returns an empty set of children.
 func NewChildren(launcher Launcher, secret Secret, opts Options, events Events) *Children {
 	opts.Limit = cmp.Or(opts.Limit, defaultLimit)
 	opts.Silence = cmp.Or(opts.Silence, defaultSilence)
@@ -70,7 +70,7 @@ func (set *Children) add(host Host, ids []int, launcher Launcher) *Child {
 	return c
 }
 
-// Expect tells a launcher that starts proxies together which ones these are. It comes before their Start.
+// Expect tells a launcher that starts proxies together which proxies these are. Call it before their Start.
 func (set *Children) Expect(hosts []Host) error {
 	if e, together := set.launcher.(expecter); together {
 		return e.Expect(hosts)
@@ -90,7 +90,7 @@ func (set *Children) Abandon() {
 	}
 }
 
-// Stop closes all channels and waits until every child has ended. One that stays is killed.
+// Stop closes all channels and waits until every child has ended. It kills a child that does not end.
 func (set *Children) Stop() {
 	set.mu.Lock()
 	all := set.all

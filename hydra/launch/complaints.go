@@ -11,14 +11,13 @@ import (
 	"sync"
 )
 
-// complaints are what srun says on its stderr. It is the only one who knows that a task has died: the others keep its
-// output open.
+// complaints are what srun writes to its stderr. Only srun knows that a task has died, because other tasks keep its output open.
 type complaints struct {
 	step *step
 	rest []byte // of an unfinished line
 }
 
-// taskDied matches "srun: error: n3: task 2: Killed", and the same of several tasks.
+// taskDied matches "srun: error: n3: task 2: Killed", and the same message about several tasks.
 var taskDied = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S+: error: \S+: tasks? (\S+): `) })
 
 // Write implements io.Writer.
@@ -37,7 +36,7 @@ func (c *complaints) Write(b []byte) (int, error) {
 	}
 }
 
-// died ends the lane of a task, or all where there are several.
+// died ends the lane of a task, or all lanes if the message is about several tasks.
 func (st *step) died(task string, err error) {
 	number, several := strconv.Atoi(task)
 	for _, l := range st.lanes {

@@ -12,24 +12,25 @@ import (
 	"github.com/tpsl/tpsl/hydra/sockdiag"
 )
 
-// login returns the connection by which sshd has logged this process's user in (ssh(1), SSH_CONNECTION), in one word.
+// login returns, in one word, the connection by which sshd has logged in the user of this process (ssh(1), SSH_CONNECTION).
 func login() string {
 	return strings.Join(strings.Fields(os.Getenv("SSH_CONNECTION")), ",")
 }
 
-// Watched reports whether Watch has something to watch: a connection that is the proxy's own, not inherited from who started it.
+// Watched reports whether Watch has a connection to watch. That is a connection of the proxy itself, and not one that it has
+// inherited from the process that started it.
 func (o Order) Watched() bool { return login() != "" && login() != o.Login }
 
-// Watch calls cut when nothing of the host that started the proxy has been heard for as long as that host bears with
-// silence, while it owes answers to our beats. A process there that is stopped owes none: its kernel answers. It returns
-// when the connection is gone.
+// Watch calls cut when the host that started the proxy does not acknowledge our beats for too long. The limit is the silence
+// after which that host gives up a proxy. If only the process there is stopped, its kernel still acknowledges the beats. Watch
+// returns when the connection is gone.
 func (o Order) Watch(cut func()) {
 	local, remote, ok := ends(login())
 	for ok {
 		time.Sleep(o.Beat)
 		silence, err := sockdiag.Unheard(local, remote)
 		if err != nil {
-			return // its end shows in the channel
+			return // the channel reports the end of the connection
 		}
 		if silence >= beatsPerSilence*o.Beat {
 			cut()
@@ -38,7 +39,7 @@ func (o Order) Watch(cut func()) {
 	}
 }
 
-// ends reads a login: the client's address and port, and ours.
+// ends reads a login. It has the client's address and port, then those of this host.
 func ends(login string) (local, remote netip.AddrPort, ok bool) {
 	words := strings.Split(login, ",")
 	if len(words) != 4 {

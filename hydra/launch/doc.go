@@ -3,12 +3,13 @@
 
 // Package launch starts proxies on hosts and makes sure who they are.
 //
-// A Launcher starts a program on a host, with its standard input and output in our hands: fork, ssh and its like, srun.
-// Nothing listens, so no other process can reach the channel. Children are the proxies that one process has started; a
-// Child begins with a greeting: the proxy gets the job's Secret as the first line of its input, and proves in the first
-// line of its output that it knows it. Only then is anything else sent, and only what follows is read as frames.
+// A Launcher starts a program on a host by fork, by ssh or a similar program, or by srun. The program's standard input and
+// output lead to us. No socket listens, so no other process can reach the channel. Children are the proxies that one process
+// has started. A Child begins with a greeting: the proxy gets the job's Secret as the first line of its input, and the first
+// line of its output proves that it knows the Secret. Only after that we send anything else, and only what follows is read as
+// frames.
 //
-// Not safe: a host's root, and who may become the user there, can do what the user can.
+// Not safe: root of a host, and everybody who may become the user there, can do what the user can do.
 //
 // Launchers may be used from any goroutine. Each child has a goroutine that reads its frames.
 package launch

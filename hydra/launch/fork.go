@@ -18,7 +18,7 @@ import (
 
 // Fork starts proxies on this machine by running this program again.
 type Fork struct {
-	proxies atomic.Int32 // at once, on this machine
+	proxies atomic.Int32 // the number of proxies that run on this machine at the same time
 }
 
 // Expect implements expecter.
@@ -61,7 +61,7 @@ func (f *Fork) fork() (Remote, error) {
 	return Remote{In: toProxy, Out: fromProxy, Wait: wait, Kill: func() { _ = proxy.Kill() }}, nil
 }
 
-// pipe makes a pipe of which no end blocks a thread: a proxy's only processor would wait with it.
+// pipe makes a pipe whose ends do not block a thread. A proxy may have only one processor, which would wait together with the thread.
 func pipe(fds *[2]int) error {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		*fds = [2]int{-1, -1}
@@ -72,12 +72,12 @@ func pipe(fds *[2]int) error {
 
 func closeAll(lists ...[]int) {
 	for _, fd := range slices.Concat(lists...) {
-		_ = unix.Close(fd) // EBADF of what was not opened
+		_ = unix.Close(fd) // EBADF for a descriptor that was not opened
 	}
 }
 
-// forkSelf gives each proxy its part of the processors: those of many would get into each other's way with more threads. The
-// proxy of a job that lasts takes what Go takes by default.
+// forkSelf gives each proxy its part of the processors. With more threads, many proxies on one machine would disturb each other.
+// When the job lasts longer, its proxy uses Go's default.
 func (f *Fork) forkSelf(in, out int) (*os.Process, error) {
 	part := max(1, runtime.NumCPU()/max(1, int(f.proxies.Load())))
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{os.Args[0], ProxyArg}, &syscall.ProcAttr{

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// A gate keeps what is written to a child until the child has proved who it is. It is closed, open or, for ever, shut.
+// A gate holds back what is written to a child until the child has proved that it knows the secret. It is closed, open, or
+// permanently shut.
 type gate struct {
 	decided chan struct{} // closed when it is open or shut
 	once    sync.Once
@@ -22,7 +23,7 @@ func (g *gate) open(in io.Reader, out io.WriteCloser) {
 	g.once.Do(func() { g.in, g.out = in, out; close(g.decided) })
 }
 
-// shut fails whatever waits, unless the gate is open.
+// shut makes all waiting calls fail, unless the gate is open.
 func (g *gate) shut() { g.once.Do(func() { close(g.decided) }) }
 
 func (g *gate) isOpen() bool {

@@ -18,7 +18,7 @@ const ProxyArg = "+proxy"
 
 // A Host is where a proxy runs.
 type Host struct {
-	ID    int // of the proxy
+	ID    int // the number of the proxy
 	Name  string
 	User  string // to log in as; "" leaves it to the launcher
 	Ranks []int
@@ -90,7 +90,7 @@ func newRemote(opts Options) (Launcher, error) {
 // Names lists the launchers, the default first.
 var Names = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge", "pbs", "ll", "manual"}
 
-// CanBe reports whether proxies can be started as this user: "" and our own always.
+// CanBe reports whether proxies can be started as this user. This is always possible for "" and for our own user.
 func (o Options) CanBe(login string) bool {
 	return isOurs(login) || shells[cmp.Or(o.Launcher, "ssh")].user != ""
 }
@@ -111,12 +111,12 @@ func (a autofork) Start(host Host) (Remote, error) {
 	return a.Launcher.Start(host)
 }
 
-// isHere reports whether a proxy starts here without the launcher. Another user's needs a login.
+// isHere reports whether a proxy starts on this host without the launcher. A proxy of another user needs a login.
 func (o Options) isHere(host Host) bool {
 	return o.AutoFork && forksLocally(o.Launcher) && (host.Name == o.LocalName || IsLocal(host.Name)) && isOurs(host.User)
 }
 
-// isOurs reports whether a login as this user is one as who we are.
+// isOurs reports whether login is the user of this process. This is so for "".
 func isOurs(login string) bool {
 	if login == "" {
 		return true

@@ -47,7 +47,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// Every launcher that is named is there, and the other way round.
+// Every launcher that has a name exists, and every launcher has a name.
 func TestNames(t *testing.T) {
 	t.Setenv("PBS_JOBID", "7.server")
 	for _, name := range Names {
@@ -135,7 +135,7 @@ func TestObeyRefuses(t *testing.T) {
 	}
 }
 
-// Whatever answers, a child is accepted only with the proof, and the frames behind it are whole.
+// For any answer, a child is accepted only with the proof, and the frames after it are complete.
 func FuzzGreet(f *testing.F) {
 	var secret Secret
 	f.Add([]byte("x"), []byte("y"))

@@ -17,10 +17,10 @@ import (
 // LinesArg makes a proxy speak in lines: srun sends its input to all tasks, and mixes their outputs by lines.
 const LinesArg = "lines"
 
-// A line is the task that it is for or from, and then either text in base64 or endMark. srun keeps the lines of a task
-// whole up to 1,024 bytes.
+// A line has the task that it is for or from, followed by text in base64 or by endMark. srun does not split lines of up to
+// 1,024 bytes.
 const (
-	lineBytes = 720 // of what a line carries
+	lineBytes = 720 // bytes of the stream in one line
 	endMark   = "."
 	taskMark  = "+tpsl-task" // begins a task's first line: task, node
 )
@@ -31,7 +31,7 @@ type lineWriter struct {
 	out  *sharedWriter
 }
 
-// A sharedWriter is what several lineWriters write to.
+// A sharedWriter is the stream to which several lineWriters write.
 type sharedWriter struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -83,7 +83,7 @@ func (r *lineReader) Read(b []byte) (int, error) {
 		}
 		task, text, err := parseLine(line)
 		if err != nil || task != r.task {
-			continue // another's
+			continue // a line of another task
 		}
 		r.rest, r.over = text, text == nil
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// IsLocal reports whether a host is this one, by its name or address alone: no name is looked up.
+// IsLocal reports whether a host is this one. It compares name or address, and looks no name up.
 func IsLocal(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -30,7 +30,7 @@ func sameName(a, b string) bool {
 }
 
 func isOwn(address netip.Addr) bool {
-	list, _ := net.InterfaceAddrs() // none are none of ours
+	list, _ := net.InterfaceAddrs() // after an error the list is empty, and no address is ours
 	for _, a := range list {
 		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr() == address {
 			return true

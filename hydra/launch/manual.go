@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// manual prints a command line for each proxy and leaves it to others to run them. The channel is two named pipes in a
-// folder that only the user can enter, so the line works on another host, too, behind ssh.
+// manual prints a command line for each proxy, and the user or a script runs these lines. The channel is two named pipes in a
+// folder that only the user can enter. So a line also works on another host when it is run by ssh.
 type manual struct {
 	proxy string // its command, for a shell
 	mu    sync.Mutex
@@ -80,7 +80,8 @@ func (m *manual) gone() {
 	}
 }
 
-// A pipeReader reads a named pipe. It keeps the pipe from its end until somebody has written.
+// A pipeReader reads a named pipe. It holds the other end open until somebody has written, so that the reader sees no end of file
+// before.
 type pipeReader struct {
 	out  io.Reader
 	hold io.Closer

@@ -13,7 +13,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// A growth makes a proxy a relay: it starts the proxies below and, as one more, its own host's.
+// A growth makes a proxy a relay. The relay starts the proxies below it, and one more proxy for its own host.
 type growth struct {
 	Options Options
 	Branch  Branch
@@ -24,8 +24,8 @@ func (g growth) frame() channel.Frame {
 	return channel.Frame{Kind: channel.Grow, Proxy: g.Branch.Host.ID, Body: wire.Encode(g)}
 }
 
-// A relay stands between the process that started it and the proxies that it starts. It passes frames on, each to or from
-// the proxy that it names; barriers it enters once for all below.
+// A relay connects the process that started it with the proxies that it starts. It passes each frame on to or from the proxy that
+// the frame names. It enters a barrier once for all proxies below.
 type relay struct {
 	id       int
 	up       *channel.Trunk
@@ -68,7 +68,7 @@ func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
 	return nil
 }
 
-// receive passes on what comes from above. The end of the trunk is the end of all below.
+// receive passes on what comes from above. When the trunk ends, all proxies below end.
 func (r *relay) receive() {
 	for {
 		frame, err := r.up.Receive()
@@ -96,7 +96,7 @@ func (r *relay) Frame(_ *Child, frame channel.Frame) {
 	}
 	arrival, err := pmi.ParseArrival(frame.Body)
 	if err != nil {
-		r.up.Put(frame) // mpiexec complains
+		r.up.Put(frame) // mpiexec reports the error
 		return
 	}
 	conn := r.ways[frame.Proxy].Trunk.Conn(frame.Proxy)

@@ -26,13 +26,13 @@ type shell struct {
 	args    []string // in front of the user's extra arguments
 	user    string   // option for the user's name; "" if it has none
 	attach  bool     // the proxy is to join the PBS job
-	exec    string   // in place of program
+	exec    string   // a program to run in place of program
 	extra   []string
 	proxy   string // its command, for a shell
 }
 
-// shells are the launchers that differ in no more than their command line. PBS's own pbs_tmrsh and pbsdsh pass no
-// input on; pbs_attach makes what ssh started a part of the job.
+// shells are the launchers that differ only in their command line. PBS's own pbs_tmrsh and pbsdsh do not pass input on, so PBS jobs
+// use ssh. pbs_attach then makes the process that ssh has started a part of the job.
 var shells = map[string]shell{
 	"ssh": {program: "ssh", args: []string{"-x", "-o", "BatchMode=yes"}, user: "-l"},
 	"rsh": {program: "rsh", user: "-l"},
@@ -42,7 +42,8 @@ var shells = map[string]shell{
 	"ll":  {program: "llspawn.stdio"},
 }
 
-// waitDelay is how long a launcher's end waits for those who hold its stderr, such as a master of shared connections.
+// waitDelay is how long we wait, after a launcher has ended, for other processes that hold its stderr, such as the master of
+// ssh's shared connections.
 const waitDelay = time.Second
 
 func newShell(name string, opts Options) (Launcher, error) {
@@ -78,8 +79,8 @@ func (s shell) command(host Host) []string {
 	return append(args, host.Name, s.proxy)
 }
 
-// Start implements Launcher. The launcher ends with the thread that started it, whatever happens to this process: it may
-// be waiting for a host that does not answer.
+// Start implements Launcher. The launcher ends with the thread that started it, even if this process is killed. It may be waiting
+// for a host that does not answer.
 func (s shell) Start(host Host) (remote Remote, err error) {
 	if strings.HasPrefix(host.Name, "-") {
 		return Remote{}, fmt.Errorf("%q cannot be a host: it would be an option of %s", host.Name, s.exec)
@@ -124,12 +125,12 @@ func start(cmd *exec.Cmd, host Host) (Remote, error) {
 	return Remote{In: in, Out: out, Wait: cmd.Wait, Kill: func() { _ = cmd.Process.Kill() }}, nil
 }
 
-// notStarted says what to do about a launcher that this machine lacks.
+// notStarted returns an error that says what to do if this machine does not have the launcher.
 func notStarted(err error) error {
 	return fmt.Errorf("%w; choose another program by -launcher-exec, or another way by -launcher", err)
 }
 
-// ended says in words how a launcher ended; well is no error.
+// ended returns an error that says how a launcher ended, or nil if it succeeded.
 func ended(name string, err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -141,7 +142,7 @@ func ended(name string, err error) error {
 	return fmt.Errorf("%s ended with %d", name, exit.ExitCode())
 }
 
-// plain are the bytes that no shell gives a meaning.
+// plain are the bytes that have no special meaning in any shell.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%"
 
 // quote writes a word so that a shell reads it as it is.

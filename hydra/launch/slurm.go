@@ -41,14 +41,14 @@ type step struct {
 
 	mu    sync.Mutex
 	lanes []*lane
-	live  int // lanes that were not killed and have not ended
+	live  int // the number of lanes that were not killed and have not ended
 }
 
-// A lane is the streams of one proxy.
+// A lane has the streams of one proxy.
 type lane struct {
 	step  *step
 	host  Host
-	known chan struct{} // closed when its task has told who it is, or will not
+	known chan struct{} // closed when its task has told who it is, or cannot any more
 	to    *lineWriter   // nil if it will not
 	in    *io.PipeReader
 	out   *io.PipeWriter
@@ -103,14 +103,14 @@ func (s *slurm) command(hosts []Host) ([]string, error) {
 		s.sharing(srun), s.opts.ExtraArgs, []string{path, ProxyArg, LinesArg}), nil
 }
 
-// sharing is the option by which a step does not take the job's CPUs for itself: --external-launcher from Slurm 23.11 on,
-// --overlap from 20.11 on.
+// sharing returns the option with which a step shares the job's CPUs with other steps. It is --external-launcher from Slurm 23.11
+// on, and --overlap from 20.11 on.
 func (s *slurm) sharing(srun string) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.opts.Limit, defaultLimit))
 	defer cancel()
 	ask := exec.CommandContext(ctx, srun, "--help")
 	ask.WaitDelay = waitDelay
-	help, _ := ask.Output() // what is wrong with srun shows when it is to run
+	help, _ := ask.Output() // an error of srun is reported when srun starts the proxies
 	for _, option := range []string{"--external-launcher", "--overlap"} {
 		if strings.Contains(string(help), option) {
 			return []string{option}
@@ -147,7 +147,7 @@ func (st *step) read(out io.Reader, wait func() error) {
 		}
 		task, text, err := parseLine(line)
 		switch l := tasks[task]; {
-		case err != nil || l == nil: // a start-up file's words
+		case err != nil || l == nil: // output of a shell's start-up file
 		case text == nil:
 			st.end(l, nil)
 		default:
@@ -175,7 +175,7 @@ func (st *step) meet(task int, node string) *lane {
 	return nil
 }
 
-// end ends a lane, well if without an error. When it was the last one, so does srun.
+// end ends a lane. The lane has succeeded if there is no error. When the last lane ends, srun ends too.
 func (st *step) end(l *lane, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -213,7 +213,7 @@ func (st *step) terminate() {
 	}
 }
 
-// wait waits for the end of the proxy, or of srun. The last proxy's end is srun's.
+// wait waits for the end of the proxy, or of srun. For the last proxy it waits for the end of srun.
 func (l *lane) wait() error {
 	<-l.ended
 	l.step.mu.Lock()

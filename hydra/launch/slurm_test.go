@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two streams over one, each read by itself, with other words between.
+// Two streams share one stream. Each is read separately, and other text is between their lines.
 func TestLines(t *testing.T) {
 	var wire bytes.Buffer
 	shared := &sharedWriter{out: &wire}
@@ -89,7 +89,7 @@ func TestSrunCommand(t *testing.T) {
 	assert.ErrorContains(t, err, "nobody expected it")
 }
 
-// An srun that does not answer keeps nobody.
+// An srun that does not answer delays nobody.
 func TestSrunThatHangs(t *testing.T) {
 	srun := filepath.Join(t.TempDir(), "srun")
 	require.NoError(t, os.WriteFile(srun, []byte("#!/bin/sh\nexec sleep 60\n"), 0o700))
@@ -99,7 +99,7 @@ func TestSrunThatHangs(t *testing.T) {
 	assert.Less(t, time.Since(began), patience)
 }
 
-// What is no line of ours is nobody's, and never more than it carries.
+// A line that is not ours belongs to no task. A line never gives more bytes than it has.
 func FuzzParseLine(f *testing.F) {
 	f.Add("3 aGVsbG8=\n")
 	f.Add("3 .\n")

@@ -11,10 +11,11 @@ import (
 	"sync"
 )
 
-// maxTail bounds what is kept of what a launcher says, in bytes.
+// maxTail is how much of a launcher's stderr is kept, in bytes.
 const maxTail = 2 << 10
 
-// A stderrTail keeps the end of what a launcher says on its stderr. Once the proxy has answered, it is shown at once.
+// A stderrTail keeps the end of what a launcher writes to its stderr. After the proxy has answered, further output is shown
+// immediately.
 type stderrTail struct {
 	mu   sync.Mutex
 	tail []byte
@@ -30,12 +31,12 @@ func (t *stderrTail) Write(b []byte) (int, error) {
 		t.tail = t.tail[extra:]
 	}
 	if t.show != nil {
-		_, _ = t.show.Write(b) // who reads stderr no more has lost nothing else
+		_, _ = t.show.Write(b) // an error means that nobody reads stderr any more
 	}
 	return len(b), nil
 }
 
-// live makes what it says go to stderr from now on. What was said before, banners and warnings, is forgotten.
+// live passes further output of the launcher on to stderr. Earlier output, such as banners and warnings, is dropped.
 func (t *stderrTail) live() {
 	if t == nil {
 		return
@@ -45,7 +46,7 @@ func (t *stderrTail) live() {
 	t.tail, t.show = nil, os.Stderr
 }
 
-// String returns it on one line.
+// String returns the kept output on one line.
 func (t *stderrTail) String() string {
 	if t == nil {
 		return ""

@@ -35,8 +35,9 @@ func (b Branch) ranks() []int {
 	return ranks
 }
 
-// Tree says who starts which proxy. This host's own are started from here, and so is every one by a launcher that only
-// works where mpiexec runs. With fork all are here, and a tree would only cost time, unless it is asked for.
+// Tree decides which process starts which proxy. mpiexec starts the proxies of its own host. It also starts every proxy if the
+// launcher works only on the host of mpiexec. With fork all proxies are on this host. A tree would then only cost time, so there is
+// none unless the user asks for it.
 func Tree(hosts []Host, opts Options) []Branch {
 	fanout := cmp.Or(opts.Fanout, defaultFanout)
 	if opts.Launcher == "fork" && opts.Fanout == 0 || !slices.Contains([]string{"", "ssh", "rsh", "fork"}, opts.Launcher) {

@@ -23,7 +23,7 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// A reading is what a launcher makes of a command line, as far as Hydra's -verbose tells.
+// A reading is how a launcher understands a command line, as far as the output of Hydra's -verbose shows it.
 type reading struct {
 	hosts      []string // of each rank
 	apps       []app
@@ -33,7 +33,7 @@ type reading struct {
 	port       bool
 	binding    string
 	launcher   string
-	complaints string // instead of all that
+	complaints string // what it says when it refuses the line; then all other fields are empty
 }
 
 // An app is a segment.
@@ -45,8 +45,8 @@ type app struct {
 	args    string
 }
 
-// Each line is read as mpiexec.hydra does: hosts of the ranks, programs, arguments, folders, variables, and the rest that it
-// shows. Those that the file says Hydra does not know, or reads otherwise, it does not, or otherwise.
+// Each line is read as mpiexec.hydra reads it: hosts of the ranks, programs, arguments, folders, variables, and the rest that it
+// shows. The file marks lines that Hydra does not know, and lines that it reads in another way. The test checks that this is so.
 func TestCommandLinesAsHydra(t *testing.T) {
 	testsupport.Require(t, "mpiexec.hydra")
 	testsupport.NothingLeft(t)
@@ -63,7 +63,7 @@ func TestCommandLinesAsHydra(t *testing.T) {
 	}
 }
 
-// ourReading says in the same words what we make of a line. Where Hydra chooses a launcher itself, so may we.
+// ourReading returns our reading of a line in the same form. If Hydra chooses a launcher itself, we may choose another one.
 func ourReading(t *testing.T, opts CommandLine, made plan.Plan, theirs reading) reading {
 	t.Helper()
 	r := reading{
@@ -104,7 +104,8 @@ func ourReading(t *testing.T, opts CommandLine, made plan.Plan, theirs reading) 
 	return r
 }
 
-// readAsHydra has mpiexec.hydra tell what it would launch, again where it ends without a word, as it does now and then under load.
+// readAsHydra makes mpiexec.hydra print what it would launch. It tries again if mpiexec.hydra ends without output, which sometimes
+// happens under load.
 func readAsHydra(t *testing.T, line typedLine) reading {
 	t.Helper()
 	text := ""
@@ -114,7 +115,7 @@ func readAsHydra(t *testing.T, line typedLine) reading {
 	return parseReading(text)
 }
 
-// verboseHydra returns what mpiexec.hydra says before it launches. Its proxies are true(1).
+// verboseHydra returns what mpiexec.hydra prints before it launches. true(1) takes the place of its proxies.
 func verboseHydra(t *testing.T, line typedLine) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -165,7 +166,7 @@ func parseReading(text string) (r reading) {
 	return r
 }
 
-// readApps adds what a proxy is to run.
+// readApps adds the programs that a proxy has to run.
 func (r *reading) readApps(row string) {
 	inherit := field(row, `--genv-prop (\S+)`)
 	for _, part := range strings.Split(row, " --exec --exec-appnum ")[1:] {
@@ -213,7 +214,7 @@ func assignments(text, name string) []string {
 	return list
 }
 
-// expand returns the host of each rank by a PMI_process_mapping, which starts over until all ranks have one.
+// expand returns the host of each rank from a PMI_process_mapping. The mapping is repeated until all ranks have a host.
 func expand(mapping, size string, names []string) []string {
 	ranks, _ := strconv.Atoi(size)
 	hosts := []string{}

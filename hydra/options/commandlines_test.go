@@ -24,16 +24,16 @@ var update = flag.Bool("update", false, "write what the tests expect anew")
 
 const commandLines = "lines.txt"
 
-// A typedLine is one that people type, and what it means.
+// A typedLine is a command line that people type, and what it means.
 type typedLine struct {
 	text    string
-	hydra   bool // Hydra reads it, too, and alike
+	hydra   bool // Hydra reads it, too, and in the same way
 	environ []string
 	args    []string // without the name of the command
 	want    string
 }
 
-// readCommandLines enters the folder of the command lines and returns them, with the whole text.
+// readCommandLines changes to the folder of the command lines. It returns the lines and the whole text.
 func readCommandLines(t *testing.T) (lines []typedLine, text string) {
 	t.Helper()
 	t.Chdir("testdata/commandlines")
@@ -111,7 +111,7 @@ func describe(opts CommandLine, made plan.Plan) string {
 	return b.String()
 }
 
-// collect finds the fields that are not as by default.
+// collect finds the fields that differ from their default.
 func collect(settings map[string]string, name string, is, standard reflect.Value) {
 	switch {
 	case reflect.DeepEqual(is.Interface(), standard.Interface()), name == ".Segments", name == ".Env":

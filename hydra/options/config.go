@@ -20,7 +20,8 @@ type configLine struct {
 	words []string
 }
 
-// readConfig reads a file of lines with options and maybe a program. A line that ends in a backslash goes on in the next.
+// readConfig reads a file whose lines have options, and may have a program. A line that ends in a backslash continues on the next
+// line.
 func readConfig(name string) ([]configLine, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -53,11 +54,11 @@ func readConfig(name string) ([]configLine, error) {
 
 // A configCandidate is where a configuration file may be.
 type configCandidate struct {
-	asked string // what names it; "" for a usual place, where there may be none
+	asked string // the option or variable that names it; "" for a usual place, where there may be no file
 	name  string
 }
 
-// findConfig returns the first configuration file that there is. The command line's names it before all others.
+// findConfig returns the first configuration file that exists. A file that the command line names comes before all others.
 func (p *parser) findConfig(getenv func(string) string) ([]configLine, error) {
 	candidates := []configCandidate{{"option -configfile: ", p.global["configfile"].value}, {"HYDRA_CONFIG_FILE: ", getenv("HYDRA_CONFIG_FILE")}}
 	if home := getenv("HOME"); home != "" {
@@ -79,7 +80,8 @@ func (p *parser) findConfig(getenv func(string) string) ([]configLine, error) {
 	return nil, nil
 }
 
-// systemConfig is the configuration of all users: in etc beside the bin of mpiexec, in /etc for /usr/bin.
+// systemConfig is the configuration of all users. It is in the folder etc next to the folder bin of mpiexec, or in /etc if mpiexec is
+// in /usr/bin.
 func systemConfig() string {
 	program, err := os.Executable()
 	if err != nil {
@@ -92,8 +94,8 @@ func systemConfig() string {
 	return filepath.Join(prefix, "etc", "mpiexec.hydra.conf")
 }
 
-// readConfigFile reads the configuration file for what the command line leaves open. A line with a program is a segment; the
-// options of one without hold for all. complete tells whether the command line needs no more programs.
+// readConfigFile reads from the configuration file what the command line does not decide. A line with a program is a segment. The
+// options of a line without a program apply to all segments. complete tells whether the command line has all its programs.
 func (p *parser) readConfigFile(getenv func(string) string, complete bool) error {
 	lines, err := p.findConfig(getenv)
 	if err != nil {
@@ -129,7 +131,7 @@ func (p *parser) readConfigFile(getenv func(string) string, complete bool) error
 	return nil
 }
 
-// share applies local options to a segment that others than its own line gave.
+// share applies to a segment the local options that are given elsewhere than in its own line.
 func (p *parser) share(i int, settings []setting, from origin) error {
 	p.enter(i)
 	p.origin = from

@@ -50,7 +50,7 @@ func TestConfigFile(t *testing.T) {
 	assert.Equal(t, []plan.Segment{{Ranks: 2, PerProcess: 1, Mode: plan.ModeAuto, Env: []string{"A=x y"}, Args: []string{"./my prog", `say "hi"`, "a b", ""}}}, opts.Segments)
 }
 
-// sorted makes the order of variables, of which the last of a name counts, a canonical one.
+// sorted puts variables into a canonical order. Of several variables with one name only the last counts.
 func sorted(opts CommandLine) CommandLine {
 	for i := range opts.Segments {
 		opts.Segments[i].Env = plan.SetEnv(nil, opts.Segments[i].Env...)
@@ -62,7 +62,7 @@ func sorted(opts CommandLine) CommandLine {
 	return opts
 }
 
-// The first of these that is named or exists is read, and no other.
+// Only the first file that is named or exists is read.
 func TestConfigFileIsFound(t *testing.T) {
 	home := t.TempDir()
 	require.NoError(t, os.WriteFile(home+"/.mpiexec.hydra.conf", []byte("-genv WHO home"), 0o600))
@@ -93,7 +93,7 @@ func TestConfigFileWinsOverEnvironment(t *testing.T) {
 	assert.Equal(t, parse(t, "-timeout 2 -rmk pbs a"), opts)
 }
 
-// Every error is one line that names file and line.
+// Every error is one line of text, and names the file and its line.
 func TestBadConfigFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"-n 1 a\n\n-n x b":           `conf:3: option -n: "x" is not a number`,
@@ -154,13 +154,13 @@ func TestOptionsFromFile(t *testing.T) {
 	}
 }
 
-// Every file is read or refused in one line, without a panic.
+// Every file is either read or refused with a message of one line. Nothing panics.
 func FuzzConfigFile(f *testing.F) {
 	f.Add("-n 1 a \\\n b # c\n-l\n\n'x y' : \"z\\\"\"\r\n")
 	f.Add("-env A 1 -soft 1:9:2\n-genv=A\n-hosts x\na\n-hosts y b")
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(text, "file") {
-			return // other files are not of this test
+			return // this test does not cover other files
 		}
 		name := filepath.Join(t.TempDir(), "conf")
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

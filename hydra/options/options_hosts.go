@@ -55,7 +55,7 @@ func hostOptions() []option {
 // resourceManagers lists what -rmk takes.
 var resourceManagers = []string{"user", "slurm", "ll", "lsf", "sge", "pbs", "cobalt", "flux"}
 
-// setHosts sets the list of all segments, or in a later segment that has another one, its own.
+// setHosts sets the list of all segments. A later segment that gives another list gets a list of its own.
 func setHosts(p *parser, v string) error {
 	list := &p.opts.Hosts.List
 	if *list != "" && *list != v {
@@ -64,7 +64,7 @@ func setHosts(p *parser, v string) error {
 	return toText(func(*parser) *string { return list })(p, v)
 }
 
-// setOrder takes every word that Hydra does.
+// setOrder accepts every word that Hydra accepts.
 func setOrder(p *parser, v string) error {
 	err := toWord(func(p *parser) *string { return &p.opts.Hosts.Order }, "up", "down", "ascending", "descending")(p, v)
 	switch p.opts.Hosts.Order {

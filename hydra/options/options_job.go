@@ -10,7 +10,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// loginNote says what no list keeps from the ranks.
+// loginNote says which variables ranks always get, whatever the lists say.
 var loginNote = "The login variables " + strings.Join(plan.LoginVariables, " ") + " are passed on in any case."
 
 func environmentOptions() []option {
@@ -102,10 +102,10 @@ func actionOptions() []option {
 	}
 }
 
-// ignore is for options that are looked up among those seen, or that have no effect.
+// ignore is the setter of options that have no effect, or that are looked up later among the options that were given.
 func ignore(*parser, string) error { return nil }
 
-// ignoredOptions are for scripts that are written for Hydra, for Open MPI or by the MPI standard.
+// ignoredOptions are accepted for scripts that are written for Hydra or Open MPI, or follow the MPI standard.
 func ignoredOptions() []option {
 	const note = "Accepted, and without effect here."
 	return []option{

@@ -112,7 +112,7 @@ func setSoft(p *parser, v string) error {
 	return nil
 }
 
-// most returns the largest number of the list up to limit, where 0 is no limit.
+// most returns the largest number of the list that is not above limit. A limit of 0 is no limit.
 func (s softList) most(limit int) (int, error) {
 	best := 0
 	for _, t := range s {

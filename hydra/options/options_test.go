@@ -15,7 +15,7 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// ranks names those of each two bounds, both included.
+// ranks makes a range of ranks from each two bounds. Both bounds are included.
 func ranks(bounds ...int) plan.Ranks {
 	list := plan.Ranks{}
 	for i := 0; i < len(bounds); i += 2 {
@@ -164,7 +164,7 @@ func TestEveryVariable(t *testing.T) {
 	assert.False(t, parseIn(t, "a", "HYDRA_LAUNCHER_AUTOFORK=no").Launch.AutoFork)
 	assert.Equal(t, []string{"-o", "A b"}, parseIn(t, "a", `HYDRA_LAUNCH_EXTRA_ARGS=-o 'A b'`).Launch.ExtraArgs)
 
-	// The command line wins, and Hydra's name over Intel's.
+	// The command line wins over the environment, and Hydra's variable wins over Intel's.
 	assert.Equal(t, time.Second, parseIn(t, "-timeout 1 a", "MPIEXEC_TIMEOUT=3").Timeout)
 	assert.Equal(t, parse(t, "-hosts b a"), parseIn(t, "-hosts b a", "HYDRA_HOST_FILE=x"))
 	assert.Equal(t, parse(t, "-genvall a"), parseIn(t, "-genvall a", "HYDRA_ENV=none"))
@@ -203,7 +203,7 @@ func parseIn(t *testing.T, line string, settings ...string) CommandLine {
 	return opts
 }
 
-// A later segment may have hosts of its own; the first list holds for the others, as it does in Hydra.
+// A later segment may have hosts of its own. The first list applies to all other segments, as in Hydra.
 func TestHostsOfSegments(t *testing.T) {
 	opts := parse(t, "-n 1 a : -host x b : c : -hosts y d")
 	assert.Equal(t, "x", opts.Hosts.List)
@@ -223,7 +223,7 @@ func TestRanksByObjectAreBound(t *testing.T) {
 	assert.Zero(t, parse(t, "-rpp node a").Hardware.Bind)
 }
 
-// -pmi_args comes from a program that runs, and takes no other.
+// -pmi_args comes from a program that is running, so no other program may be given.
 func TestSingleton(t *testing.T) {
 	opts := parse(t, "-pmi_args 99 i k 7")
 	assert.Equal(t, []string{"99", "i", "k", "7"}, opts.PMI.Singleton)

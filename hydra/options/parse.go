@@ -31,12 +31,12 @@ const (
 	ActionVersion
 )
 
-// An origin is where a setting comes from. One that comes first here wins over the others.
+// An origin is where a setting comes from. An origin that is listed first here wins over the others.
 type origin int
 
 const (
 	commandLine origin = iota
-	configFile         // the line of the program itself
+	configFile         // the program's own line
 	configGeneral
 	environment
 )
@@ -52,7 +52,7 @@ func (s setting) String() string { return strings.TrimSpace("-" + s.option + " "
 
 // A segmentState is what the parser remembers of a segment.
 type segmentState struct {
-	seen  map[string]setting // by what they set
+	seen  map[string]setting // by the subject that they set
 	given []setting          // the same, in order
 	soft  softList
 }
@@ -62,19 +62,19 @@ type parser struct {
 	opts    CommandLine
 	origin  origin
 	where   string             // FILE:LINE
-	global  map[string]setting // global options seen, by what they set
+	global  map[string]setting // global options that were given, by the subject that they set
 	segment *plan.Segment      // the current one
 	state   *segmentState      // its state
 	states  []*segmentState    // of all segments
-	shared  []setting          // local options that stand before no program: they hold for those that follow
-	inherit []string           // of segments that do not say it themselves
-	inFile  bool               // of -file
+	shared  []setting          // local options that come before no program; they apply to the segments that follow
+	inherit []string           // the Inherit of segments that do not give it themselves
+	inFile  bool               // the parser is in the file of -file
 }
 
 var errNoProgram = errors.New("no program given; try mpiexec -h")
 
-// Parse reads mpiexec's arguments, its own name excluded, then a configuration file and the environment for what
-// the arguments leave open.
+// Parse reads mpiexec's arguments without the name of the command. From a configuration file and from the environment it then takes
+// what the arguments do not decide.
 func Parse(args []string, getenv func(string) string) (CommandLine, error) {
 	opts, err := parseAll(args, getenv)
 	if err != nil {
@@ -105,7 +105,7 @@ func parseAll(args []string, getenv func(string) string) (CommandLine, error) {
 	return p.opts, err
 }
 
-// serveAlone puts the program of -pmi_args, which runs already, in place of one to start.
+// serveAlone makes a segment of the program of -pmi_args. This program runs already and is not started.
 func (p *parser) serveAlone() error {
 	if len(p.opts.Segments) > 0 {
 		return fmt.Errorf("option -pmi_args: leave out %s; the program runs already", p.opts.Segments[0].Args[0])
@@ -115,7 +115,7 @@ func (p *parser) serveAlone() error {
 	return nil
 }
 
-// oneLine keeps an error that shows a user's text to one line.
+// oneLine turns an error that contains a user's text into one line.
 func oneLine(err error) error {
 	if text := err.Error(); strings.ContainsAny(text, "\r\n") {
 		return errors.New(strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(text))
@@ -123,8 +123,8 @@ func oneLine(err error) error {
 	return err
 }
 
-// parseSegments reads segments with colons between them. complete tells whether the last one has a program; one that has
-// none does not become a segment: its options wait for the programs of a configuration file.
+// parseSegments reads segments with colons between them. complete tells whether the last one has a program. If it has none, it does
+// not become a segment, and its options apply to the programs of a configuration file.
 func (p *parser) parseSegments(args []string) (complete bool, err error) {
 	for more := true; more; {
 		p.open()
@@ -156,7 +156,7 @@ func (p *parser) open() {
 
 func (p *parser) enter(i int) { p.segment, p.state = &p.opts.Segments[i], p.states[i] }
 
-// withdraw takes back a segment that got no program and keeps its options.
+// withdraw removes a segment that got no program, and keeps its options.
 func (p *parser) withdraw() error {
 	last := len(p.states) - 1
 	if p.segment.Hosts != "" {
@@ -167,7 +167,7 @@ func (p *parser) withdraw() error {
 	return nil
 }
 
-// finish sets what follows from several options together.
+// finish sets fields that depend on several options.
 func (p *parser) finish() (err error) {
 	for i := range p.opts.Segments {
 		p.enter(i)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parseOptions reads options up to a word that is none, and returns that word and the rest.
+// parseOptions reads options up to a word that is not an option. It returns that word and the rest.
 func (p *parser) parseOptions(args []string) (rest []string, err error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && err == nil && p.opts.Action == ActionRun {
 		args, err = p.parseOption(args)
@@ -61,7 +61,7 @@ func (p *parser) parseOption(args []string) ([]string, error) {
 	return args, p.apply(opt, strings.Join(values, separator))
 }
 
-// count is how many values an option takes that begin with these.
+// count returns how many values the option takes if its values begin with these words.
 func (o *option) count(values []string) int {
 	switch {
 	case o.args == "":
@@ -72,7 +72,7 @@ func (o *option) count(values []string) int {
 	return max(o.values, 1)
 }
 
-// apply sets an option unless it has been set from where it counts more.
+// apply sets an option unless a source that wins has set it already.
 func (p *parser) apply(opt *option, value string) error {
 	now := setting{opt.names[0], value, p.origin, p.where}
 	key := opt.key()
@@ -109,7 +109,7 @@ func (p *parser) apply(opt *option, value string) error {
 	return nil
 }
 
-// ownHosts tells the one global option that a later segment may give for itself.
+// ownHosts reports whether this is the only global option that a later segment may give for itself.
 func (p *parser) ownHosts(opt *option) bool {
 	return opt.names[0] == "hosts" && len(p.opts.Segments) > 1 && p.opts.Hosts.List != "" && p.segment.Hosts == ""
 }
@@ -119,5 +119,5 @@ func isHelp(arg string) bool {
 	return strings.HasPrefix(arg, "-") && opt != nil && opt.names[0] == "h"
 }
 
-// errNotInFile is for what only the command line may have.
+// errNotInFile is the error for options that only the command line may have.
 var errNotInFile = errors.New("it has no place in a file")

@@ -165,7 +165,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Every line is parsed or refused in one line, without a panic; a parsed one has a program in each segment.
+// Every line is either parsed or refused with a message of one line. Nothing panics. A line that is parsed has a program in each
+// segment.
 func FuzzParseOptions(f *testing.F) {
 	f.Add("-n 4 -rpp 2 a : -env A b c")
 	f.Add("-bind-to user:0+1,2 -timeout 1e300 -genv=A a")
@@ -173,7 +174,7 @@ func FuzzParseOptions(f *testing.F) {
 	f.Add("-\n -env A\n -env A")
 	f.Add("-stdin 1-3 -prepend-pattern %r -exit-code max -launcher-extra-args 'x -rankmap 0,1 a")
 	f.Fuzz(func(t *testing.T, line string) {
-		if !strings.Contains(strings.ToLower(line), "file") { // files are not of this test
+		if !strings.Contains(strings.ToLower(line), "file") { // this test does not cover files
 			checkParsed(t, strings.Split(line, " "))
 		}
 	})

@@ -12,20 +12,20 @@ import (
 	"github.com/tpsl/tpsl/internal/suggest"
 )
 
-// An option is one row of the command line's tables; parsing and help both follow it.
+// An option is one row of the tables of the command line. The parser and the help both use it.
 type option struct {
 	names   []string // the first one is used in messages
 	args    string   // its values as help shows them; "" for a flag
-	values  int      // how many values it takes, when not one
-	subject string   // what it sets, where several options set the same; only one of them may be given
-	many    bool     // may be given again with another value
-	typed   bool     // only on the command line, not in a file
+	values  int      // how many values it takes, if this is not one
+	subject string   // what it sets, if several options set the same thing; only one of these may be given
+	many    bool     // it may be given again with another value
+	typed   bool     // it may be given only on the command line, not in a file
 	short   string   // one line of -h
 	long    string   // the rest of -OPTION -h
 	set     setter
 }
 
-// A setter puts an option's value where it belongs. Several values come with spaces between them.
+// A setter stores an option's value in the request. Several values are one string with spaces between them.
 type setter func(*parser, string) error
 
 // An optionGroup is a part of the help.
@@ -37,10 +37,10 @@ type optionGroup struct {
 
 var (
 	optionGroups   []optionGroup
-	fillGroupsOnce sync.Once // not when the program starts: proxies have no use for options
+	fillGroupsOnce sync.Once // the groups are filled at their first use, because proxies do not need options
 )
 
-// optionTable lists every option. Names compare without regard to case and to the number of dashes.
+// optionTable lists every option. The comparison of names ignores case and the number of dashes.
 func optionTable() []optionGroup {
 	fillGroupsOnce.Do(fillGroups)
 	return optionGroups
@@ -95,7 +95,7 @@ func (o *option) key() string {
 	return o.names[0]
 }
 
-// isAssignment tells the options that take NAME VALUE as well as NAME=VALUE.
+// isAssignment reports whether the option takes NAME VALUE as well as NAME=VALUE.
 func (o *option) isAssignment() bool { return strings.HasPrefix(o.args, "NAME VALUE") }
 
 func unknownOption(arg, name string, values []string) error {

@@ -97,7 +97,7 @@ func (o *option) help() string {
 	return text
 }
 
-// BuildDetails is the text of -info, in the words and columns of Hydra's: tools tell the launcher by it.
+// BuildDetails is the text of -info. It has the words and columns of Hydra's text, because tools recognise the launcher by them.
 func BuildDetails() string {
 	var b strings.Builder
 	b.WriteString("HYDRA build details:\n")

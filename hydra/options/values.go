@@ -13,7 +13,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// toText sets a field to any value but an empty one.
+// toText sets a field to any value except an empty one.
 func toText(field func(*parser) *string) setter {
 	return func(p *parser, v string) error {
 		if v == "" {
@@ -24,7 +24,7 @@ func toText(field func(*parser) *string) setter {
 	}
 }
 
-// toParsed sets a field to what a function makes of the value.
+// toParsed sets a field to the result of a function for the value.
 func toParsed[T any](parse func(string) (T, error), field func(*parser) *T) setter {
 	return func(p *parser, v string) (err error) {
 		*field(p), err = parse(v)
@@ -40,7 +40,7 @@ func toFlag(value bool, field func(*parser) *bool) setter {
 	}
 }
 
-// toWord sets a field to one of some words, in any case.
+// toWord sets a field to one of several words, in upper or lower case.
 func toWord(field func(*parser) *string, words ...string) setter {
 	return func(p *parser, v string) error {
 		word := strings.ToLower(v)
@@ -52,7 +52,7 @@ func toWord(field func(*parser) *string, words ...string) setter {
 	}
 }
 
-// toCount sets a field to a number of things, from 0, or to the word auto.
+// toCount sets a field to a number that is at least 0, or to the word auto.
 func toCount(field func(*parser) *string) setter {
 	return func(p *parser, v string) error {
 		if n, err := strconv.Atoi(v); strings.EqualFold(v, "auto") || err == nil && n >= 0 && n <= plan.MaxRanks {

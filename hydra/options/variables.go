@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// A variable stands for an option, or where its values are words, for the option of each word.
+// A variable stands for an option. If its values are words, each word stands for an option.
 type variable struct {
 	names  []string // the first that is set counts
 	option string
 	words  map[string]string
-	set    setter // of a variable that no option does the same as
+	set    setter // if no option does the same as the variable
 }
 
 // variables lists what mpiexec reads from the environment. Intel MPI's names come last.
@@ -51,7 +51,7 @@ func variables() []variable {
 	}
 }
 
-// onOff is what Hydra takes as yes and no.
+// onOff lists the words that mean yes and no to Hydra.
 func onOff(on, off string) map[string]string {
 	return map[string]string{
 		"1": on, "yes": on, "true": on, "on": on,
@@ -59,7 +59,7 @@ func onOff(on, off string) map[string]string {
 	}
 }
 
-// readVariables applies the options that variables stand for. An empty variable counts as not set.
+// readVariables applies the options that variables stand for. An empty variable counts as a variable that is not set.
 func (p *parser) readVariables(getenv func(string) string) error {
 	p.origin = environment
 	for _, v := range variables() {
@@ -93,7 +93,7 @@ func (p *parser) applyVariable(v variable, value string) error {
 	return p.apply(opt, value)
 }
 
-// choose returns what a word stands for.
+// choose returns the option or the value that a word stands for.
 func choose(words map[string]string, value string) (string, error) {
 	choice, found := words[strings.ToLower(value)]
 	if !found {
@@ -108,7 +108,7 @@ func setAutoFork(p *parser, v string) error {
 	return err
 }
 
-// setPortRange takes LOW:HIGH, and a comma in place of the colon as MPICH does.
+// setPortRange accepts LOW:HIGH, or LOW,HIGH as MPICH does.
 func setPortRange(p *parser, v string) error {
 	low, high, _ := strings.Cut(strings.ReplaceAll(v, ",", ":"), ":")
 	first, err := strconv.ParseUint(low, 10, 16)
