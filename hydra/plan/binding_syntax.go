@@ -17,7 +17,7 @@ import (
 // A Binding names the objects of the hardware that ranks are bound to. The zero value leaves ranks where the scheduler puts them.
 type Binding struct {
 	Object string         // "", none, rr, user, a topology.Kind, pci, or a device: gpu, ib, en, hfi, hsn
-	ID     string         // of one device: its address on the bus, its number, its full name
+	ID     string         // of one device: its address on the bus, its number, or its full name
 	Count  int            // objects for each rank
 	User   []topology.Set // CPUs for each rank
 }
@@ -25,7 +25,7 @@ type Binding struct {
 // Active reports whether ranks are bound.
 func (b Binding) Active() bool { return b.Object != "" && b.Object != "none" }
 
-// String writes what ParseBinding reads.
+// String writes the binding in the form that ParseBinding reads.
 func (b Binding) String() string {
 	text := b.Object + b.ID
 	switch b.Object {
@@ -44,7 +44,7 @@ func (b Binding) String() string {
 	return text
 }
 
-// sameObject gives our name of an object for the other names that Hydra takes.
+// sameObject maps other names that Hydra accepts for an object to our name of it.
 var sameObject = map[string]string{"package": "socket", "numanode": "numa", "eth": "en"}
 
 var (
@@ -54,7 +54,7 @@ var (
 	device = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(gpu|ib|en|eth|hfi|hsn)([a-z0-9_.-]*)(?::(.*))?$`) })
 )
 
-// ParseBinding reads what ranks are bound to: OBJECT, OBJECT:COUNT, DEVICE, pci:ADDRESS or user:CPUS,CPUS...
+// ParseBinding reads the objects that ranks are bound to: OBJECT, OBJECT:COUNT, DEVICE, pci:ADDRESS or user:CPUS,CPUS...
 func ParseBinding(text string) (Binding, error) {
 	lower := strings.ToLower(text)
 	object, rest, _ := strings.Cut(lower, ":")
@@ -77,7 +77,8 @@ func ParseBinding(text string) (Binding, error) {
 		"pci:ADDRESS, gpu, ib, en, hfi, hsn", text)
 }
 
-// ParseMapping reads the objects that ranks go round. It takes what ParseBinding does, but for words that name no hardware.
+// ParseMapping reads the objects to which ranks are dealt in turn. It accepts what ParseBinding accepts, except words that name no
+// hardware.
 func ParseMapping(text string) (Binding, error) {
 	b, err := ParseBinding(text)
 	if err == nil && slices.Contains([]string{"none", "rr", "user"}, b.Object) {
@@ -104,7 +105,7 @@ func countedBinding(object, id, count string) (Binding, error) {
 	return b, nil
 }
 
-// parseUserBinding reads CPUs for each rank: 0+2,1,4-7x2. A number behind x repeats the entry.
+// parseUserBinding reads CPUs for each rank: 0+2,1,4-7x2. A number after x repeats the entry.
 func parseUserBinding(list string) ([]topology.Set, error) {
 	var sets []topology.Set
 	for entry := range strings.SplitSeq(list, ",") {

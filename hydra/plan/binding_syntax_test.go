@@ -61,7 +61,7 @@ func TestParseBinding(t *testing.T) {
 	}
 }
 
-// The grammar takes back what it wrote, but for lists.
+// ParseBinding reads what String has written, except lists.
 func FuzzParseBinding(f *testing.F) {
 	for _, seed := range []string{"none", "core:2", "l1icache", "gpu1", "pci:41:00.0", "user:0-3+5x2,1", "en"} {
 		f.Add(seed)

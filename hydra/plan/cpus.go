@@ -13,9 +13,9 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// Deal gives each of a host's ranks its CPUs. Ranks go round the domains that mapBy names, and the ranks that come to a
-// domain take its objects in turn. If the objects of one rank are more than a domain, they begin at the object that holds
-// the domain. When all objects are taken, dealing starts over.
+// Deal gives each of a host's ranks its CPUs. The domains that mapBy names get the ranks in turn, and the ranks of a domain take
+// its objects in turn. If the objects of one rank are larger than a domain, they begin at the object that contains the domain.
+// When all objects are taken, the deal starts again from the first one.
 func (b Binding) Deal(ranks int, mapBy Binding, m *topology.Machine) ([]topology.Set, error) {
 	if len(m.CPUs) == 0 {
 		return nil, errors.New("no CPU to bind to")
@@ -58,13 +58,14 @@ func (b Binding) Deal(ranks int, mapBy Binding, m *topology.Machine) ([]topology
 	return sets, nil
 }
 
-// A group is neighbouring objects.
+// A group is a sequence of neighbouring objects.
 type group struct {
 	cpus  topology.Set
 	first int // a CPU of the first object
 }
 
-// groups joins count neighbours at a time. It goes round until a group would begin at the first object again.
+// groups makes groups of count neighbouring objects. The neighbour of the last object is the first one. It ends when a group would
+// begin at the first object again.
 func groups(objects []topology.Set, count int) []group {
 	count = max(1, min(count, len(objects)))
 	var joined []group
@@ -139,7 +140,7 @@ func (b Binding) devices(m *topology.Machine) []topology.Device {
 	})
 }
 
-// names reports whether the binding means a device: ib means ib0, and en means eth0 too.
+// names reports whether the binding means a device. For example, ib means ib0, and en means eth0 too.
 func (b Binding) names(device string) bool {
 	prefixes := []string{b.Object}
 	if b.Object == "en" {
@@ -150,12 +151,12 @@ func (b Binding) names(device string) bool {
 	})
 }
 
-// Pin gives CPUs to the ranks that share a process, where the user says nothing of CPUs and there are enough. The ranks of a
-// process would else run where OpenMP or the kernel likes, several on one CPU. private tells of each program whether
-// its ranks are processes of their own.
+// Pin gives CPUs to the ranks that share a process, if the user has not bound ranks and there are enough CPUs. Otherwise OpenMP or
+// the kernel would place these ranks, and could put several on one CPU. private tells for each program whether its ranks are
+// processes of their own.
 //
 // A thread that is a rank gets one CPU. A rank that is a process of its own may have threads, so it gets its part of all CPUs,
-// unless ranks that are threads are on the host too. Settings that tell OpenMP which CPUs to take count more.
+// unless the host also has ranks that are threads. If settings tell OpenMP which CPUs to use, Pin leaves the ranks to OpenMP.
 func (h Host) Pin(p Placement, private []bool, m *topology.Machine) Placement {
 	if h.Hardware.Bind.Object != "" || len(m.CPUs) < h.Ranks {
 		return p
@@ -178,8 +179,8 @@ func (h Host) Pin(p Placement, private []bool, m *topology.Machine) Placement {
 	return p
 }
 
-// choosesCPUs reports whether settings tell OpenMP which CPUs to take. That of a rank that is a process of its own takes
-// its places from the CPUs that the rank has, unless they are named by number.
+// choosesCPUs reports whether settings tell OpenMP which CPUs to use. In a rank that is a process of its own, OpenMP takes its
+// places from the CPUs of the rank, unless the settings name CPUs by number.
 func choosesCPUs(env []string, private bool) bool {
 	_, binds := Getenv(env, "OMP_PROC_BIND")
 	_, affinity := Getenv(env, "GOMP_CPU_AFFINITY")

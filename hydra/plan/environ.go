@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// LoginVariables are passed on to ranks whatever the user says: a login on another host would set them.
+// LoginVariables are always passed on to ranks, because a login on another host would set them, too.
 var LoginVariables = []string{"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 
-// identity lists the variables by which an outer launcher, or we ourselves, told a rank who it is. A rank must not see
-// another's: MPICH 5 refuses to start when it finds both PMI_ and PMIX_ variables.
+// identity lists the variables by which an outer launcher, or we ourselves, told a rank who it is. A rank must not see the
+// variables of another rank. For example, MPICH 5 refuses to start when it finds both PMI_ and PMIX_ variables.
 var identity = []string{
 	"PMI_*", "PMIX_*", "PRTE_LAUNCHED", "HYDI_CONTROL_FD", "HYDRA_USER_PROVIDED_BINDING",
 	"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
@@ -28,7 +28,7 @@ func isIdentity(name string) bool {
 	return matches(identity, name) && !slices.Contains(userKnobs, name)
 }
 
-// matches reports whether a name is one of the patterns, which may end with a star.
+// matches reports whether a name matches one of the patterns. A pattern may end with a star.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		prefix, isPrefix := strings.CutSuffix(pattern, "*")
@@ -36,8 +36,8 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// rankEnviron layers a segment's environment: what is inherited, then what is set for all segments, then what is set for
-// this one. The proxy's own settings come last.
+// rankEnviron makes a segment's environment. Inherited variables come first, then those that are set for all segments, then those
+// that are set for this one. The proxy later adds its own settings.
 func rankEnviron(inherited []string, r Request, segment Segment) []string {
 	var env []string
 	for _, setting := range inherited {
@@ -54,8 +54,8 @@ func rankEnviron(inherited []string, r Request, segment Segment) []string {
 }
 
 // ForSharedSpace adds to env what all ranks of a job need if some of them share an address space. MPICH tries to allocate
-// windows at the same address in all ranks, which cannot succeed then, so it is told not to try. All ranks must have the
-// same value, as the attempts are collective.
+// windows at the same address in all ranks. In one address space this cannot succeed, so the variable tells MPICH not to try. All
+// ranks must have the same value, because the attempts are collective.
 func ForSharedSpace(env []string) []string {
 	const symmetricRetries = "MPIR_CVAR_SHM_SYMHEAP_RETRY"
 	if _, set := Getenv(env, symmetricRetries); set {
@@ -77,7 +77,7 @@ func (s Segment) inherits(name string) bool {
 // hostVariables are, for each launcher, the variables whose values differ from host to host. mpiexec's values would be
 // wrong on other hosts, so ranks get those that their proxy has.
 var hostVariables = map[string][]string{
-	"":      {"DISPLAY"}, // ssh, unless the host is this one
+	"":      {"DISPLAY"}, // ssh, except on this host
 	"ssh":   {"DISPLAY"},
 	"rsh":   {"DISPLAY"},
 	"slurm": {"SLURM_*", "SLURMD_*", "SBATCH_*", "MAX_TASKS_PER_NODE"},
@@ -103,8 +103,8 @@ func (s Segment) hostEnv(launcher string) []string {
 	return names
 }
 
-// withHostEnv returns the program's environment and, out of environ, the variables that are the host's own. What the user
-// has set counts more than these.
+// withHostEnv returns the program's environment, and adds from environ the variables whose values belong to the host. A variable
+// that the user has set wins over these.
 func (p Program) withHostEnv(environ []string) []string {
 	own := slices.DeleteFunc(slices.Clone(environ), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")

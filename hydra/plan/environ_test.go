@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is different on every host comes from there, unless the user has set it, or does not want it.
+// Variables that differ from host to host have the values of the host, unless the user has set them or excludes them.
 func TestHostEnv(t *testing.T) {
 	here := []string{"A=1", "DISPLAY=:0", "SLURM_PROCID=9", "SLURMD_DEBUG=1", "PBS_JOBID=3", "TMPDIR=/here"}
 	there := []string{"A=2", "DISPLAY=:1", "SLURM_PROCID=0", "PBS_JOBID=4", "TMPDIR=/there"}

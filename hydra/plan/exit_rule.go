@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// An ExitRule says how mpiexec's exit code is made of those of the ranks. "" is ExitOr.
+// An ExitRule says how mpiexec's exit code is made from the exit codes of the ranks. "" is ExitOr.
 type ExitRule string
 
 // The rules. A death by signal N counts N under ExitOr (with 128 added for a core), as in Hydra, and 128+N
 // under the others, as in a shell.
 const (
-	ExitOr     ExitRule = "or"      // all codes or-ed
-	ExitFirst  ExitRule = "first"   // the first that is not 0
-	ExitMax    ExitRule = "max"     // the greatest
-	ExitSignal ExitRule = "128+sig" // all codes or-ed
+	ExitOr     ExitRule = "or"      // the bitwise or of all codes
+	ExitFirst  ExitRule = "first"   // the first code that is not 0
+	ExitMax    ExitRule = "max"     // the greatest code
+	ExitSignal ExitRule = "128+sig" // the bitwise or of all codes
 )
 
 // ParseExitRule reads the name of a rule.

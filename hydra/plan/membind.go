@@ -12,10 +12,10 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// A MemBinding says which NUMA nodes the memory of ranks comes from. The zero value leaves the memory of ranks to the kernel.
+// A MemBinding says from which NUMA nodes the memory of ranks comes. The zero value leaves this to the kernel.
 type MemBinding struct {
 	Policy string       // "", none, firsttouch, bind or interleave
-	Nodes  topology.Set // NUMA nodes; nil stands for the nearest ones of bind, and for all of interleave
+	Nodes  topology.Set // NUMA nodes; nil means the nearest nodes for bind, and all nodes for interleave
 }
 
 // Active reports whether ranks get a policy.
@@ -42,7 +42,7 @@ func ParseMemBinding(text string) (MemBinding, error) {
 	return MemBinding{}, fmt.Errorf("%q is not one of none, firsttouch, bind, bind:NODES, interleave, interleave:NODES", text)
 }
 
-// NodesOf returns the nodes that the memory of a process on these CPUs comes from; nil leaves that to the kernel.
+// NodesOf returns the nodes from which the memory of a process on these CPUs comes. If it returns nil, the kernel decides.
 func (b MemBinding) NodesOf(cpus topology.Set, m *topology.Machine) (topology.Set, error) {
 	var all, near topology.Set
 	for _, node := range m.Nodes {

@@ -15,7 +15,7 @@ type Pattern string
 // LabelPattern is the usual label of a line: its rank.
 const LabelPattern Pattern = "[%r] "
 
-// ParsePattern refuses what [Pattern.Expand] does not know.
+// ParsePattern refuses a text that [Pattern.Expand] does not understand.
 func ParsePattern(s string) (Pattern, error) {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {
@@ -29,9 +29,9 @@ func ParsePattern(s string) (Pattern, error) {
 	return Pattern(s), nil
 }
 
-// An Origin is where output comes from: what the parts of a pattern stand for.
+// An Origin is where output comes from. The parts of a pattern stand for its fields.
 type Origin struct {
-	Label   string // of a rank, or of a set in shared mode
+	Label   string // the label of a rank, or of a set in shared mode
 	Group   int
 	Proxy   int
 	Host    string

@@ -96,7 +96,7 @@ func placed(p Placement) string {
 	return text
 }
 
-// The CPUs of a process are those of all its ranks; ranks without CPUs of their own are near all of them.
+// A process has the CPUs of all its ranks. Ranks without CPUs of their own are near all CPUs.
 func TestPlacementCPUs(t *testing.T) {
 	pair, alone := RankSet{Ranks: []int{4, 5}}, RankSet{Ranks: []int{6}, Local: 2}
 	m := &topology.Machine{CPUs: topology.Set{0, 1, 2, 3}}
@@ -123,7 +123,7 @@ func TestCheckCuts(t *testing.T) {
 	assert.NoError(t, host.CheckCuts())
 }
 
-// What a host completes of its programs is its own: the plan's stay.
+// A host completes copies of its programs. The programs of the plan do not change.
 func TestProgramsAs(t *testing.T) {
 	host := Host{Programs: []Program{{Env: []string{"A=1"}, HostEnv: []string{"SLURM_*"}, PerProcess: 1}, {PerProcess: 8}}}
 	p := Placement{Sets: []RankSet{{Ranks: []int{0, 1, 2}}, {Ranks: []int{3}, Local: 3}, {Program: 1, Ranks: []int{4, 5}, Local: 4}}}

@@ -20,7 +20,7 @@ type Plan struct {
 	Hosts []Host
 	Exit  ExitOptions
 
-	request Request // what it was made of
+	request Request // the request from which it was made
 	site    Site
 }
 
@@ -50,13 +50,13 @@ type Host struct {
 // A Program is what the ranks of one segment run.
 type Program struct {
 	Args       []string
-	Env        []string // complete, but for HostEnv and for what the proxy adds for each set
-	HostEnv    []string // patterns of variables that are the host's own
+	Env        []string // all variables, except those of HostEnv and those that the proxy adds for each set
+	HostEnv    []string // patterns of variables whose values belong to the host
 	Wdir       string
 	Path       string // folders where Args[0] is looked for before PATH
 	Mode       Mode
 	PerProcess int    // ranks in one process, as asked for
-	PerObject  string // the sets are cut where this object of the ranks' binding changes
+	PerObject  string // a new set begins where this object of the ranks' binding changes
 }
 
 // New places the ranks of all segments on the hosts of the site. A host without ranks is not in the plan.
@@ -129,7 +129,7 @@ func (o PMIOptions) universe(slots int) int {
 	if o.Universe == "SYSTEM" {
 		return slots
 	}
-	n, _ := strconv.Atoi(o.Universe) // 0 for INFINITE and for ""
+	n, _ := strconv.Atoi(o.Universe) // it is 0 for INFINITE and for ""
 	return n
 }
 
@@ -166,7 +166,7 @@ func (h Host) on(host hosts.Host) (Host, error) {
 	return h, nil
 }
 
-// take adds ranks of a segment, in sets.
+// take adds ranks of a segment, divided into sets.
 func (h *Host) take(p part, segment Segment) {
 	size := segment.PerProcess
 	if segment.PerObject != "" {
@@ -186,8 +186,8 @@ func (h Host) LocalRanks() pmi.Ranks {
 	return ranks
 }
 
-// ProgramsAs returns the host's programs with what is known on the host only: the values of variables that are the host's own,
-// out of environ, and how many ranks of each the placement puts in one process.
+// ProgramsAs returns the host's programs with what is known only on the host. This is the values, in environ, of variables that
+// belong to the host, and how many ranks of each program the placement puts in one process.
 func (h Host) ProgramsAs(p Placement, environ []string) []Program {
 	list := slices.Clone(h.Programs)
 	for i := range list {
@@ -203,7 +203,7 @@ func (h Host) ProgramsAs(p Placement, environ []string) []Program {
 // CgroupName names the control group of the host's ranks.
 func (h Host) CgroupName() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
 
-// PMIxFolder names the folder of the host's PMIx server, whose sockets and notes are the job's alone.
+// PMIxFolder names the folder of the host's PMIx server. Its sockets and other files belong to this job only.
 func (h Host) PMIxFolder() string {
 	return filepath.Join(os.TempDir(), "tpsl_"+h.CgroupName()+"_pmix")
 }

@@ -66,7 +66,7 @@ func TestPlanEnvironment(t *testing.T) {
 	assert.Equal(t, []string{"HOME=/home/u", "TPSL_VERIFY=1", "B=2"}, made.Hosts[0].Programs[0].Env)
 }
 
-// One rank with another number of attempts than the rest would leave them waiting: the number is the job's.
+// The number of attempts is the same in the whole job. If one rank made another number of attempts, the other ranks would wait for it.
 func TestNoSymmetricWindowsInOneSpace(t *testing.T) {
 	for line, want := range map[string][]string{
 		"a : b":         {"", ""},

@@ -22,7 +22,7 @@ type rankMap struct {
 	slots int   // sum over the hosts that all segments share
 }
 
-// mapRanks deals the ranks of all segments out to the hosts.
+// mapRanks distributes the ranks of all segments to the hosts.
 func mapRanks(r Request, s Site) (rankMap, error) {
 	list := s.Hosts
 	if len(list) == 0 && slices.ContainsFunc(r.Segments, func(segment Segment) bool { return segment.Hosts == "" }) {
@@ -123,8 +123,8 @@ func (m *rankMap) ownHosts(segment Segment, opts HostOptions, s Site) (*dealer, 
 	return own, nil
 }
 
-// follow places the ranks as the user says: by a list of host numbers, or by a vector, which starts over until all ranks
-// have a host.
+// follow places the ranks by the user's rank map. This is a list of host numbers, or a vector that is repeated until all ranks have
+// a host.
 func (m *rankMap) follow(text string) error {
 	list, err := parseRankMap(text, len(m.host))
 	if err == nil && len(list) != len(m.host) {
@@ -140,8 +140,8 @@ func (m *rankMap) follow(text string) error {
 	return nil
 }
 
-// parseRankMap reads the host number of each rank: 0,1,1,0 or (vector,(FIRST,HOSTS,RANKS),...). It repeats a vector until
-// there are enough for ranks ranks.
+// parseRankMap reads the host number of each rank: 0,1,1,0 or (vector,(FIRST,HOSTS,RANKS),...). It repeats a vector until there
+// are enough numbers for this number of ranks.
 func parseRankMap(text string, ranks int) ([]int, error) {
 	compact := strings.ReplaceAll(text, " ", "")
 	body, isVector := strings.CutPrefix(compact, "(vector,")
@@ -190,8 +190,8 @@ func (p Plan) RankMap() string {
 	return b.String()
 }
 
-// A dealer deals ranks out to hosts. Each host takes as many ranks as it has slots, then the next host has its turn. After
-// the last host the first one has its turn again.
+// A dealer distributes ranks to hosts. Each host takes as many ranks as it has slots, and then it is the next host's turn. After
+// the last host it is the first host's turn again.
 type dealer struct {
 	turns []turn
 	at    int

@@ -78,7 +78,7 @@ func TestRankMap(t *testing.T) {
 	}
 }
 
-// Sets span neither hosts nor segments, and local indexes count a host's ranks from 0 on.
+// A set has ranks of one host and one segment only. Local indexes count a host's ranks from 0.
 func TestRankMapCutsSets(t *testing.T) {
 	opts := segments(HostOptions{List: "a:3,b:2"}, 7, 2)
 	opts.Segments[0].PerProcess, opts.Segments[1].PerProcess = 2, 4

@@ -25,7 +25,7 @@ var everyRank = RankRange{0, math.MaxInt32}
 // AllRanks names every rank, however many the job has.
 func AllRanks() Ranks { return Ranks{everyRank} }
 
-// ParseRanks reads "all", "none" or a list as output labels show it: 0-2,5.
+// ParseRanks reads "all", "none" or a list in the form of output labels: 0-2,5.
 func ParseRanks(s string) (Ranks, error) {
 	switch strings.ToLower(s) {
 	case "all":

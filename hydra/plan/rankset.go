@@ -17,7 +17,7 @@ type RankSet struct {
 	Local   int // index of its first rank among the host's ranks
 }
 
-// Only returns the part of the set that one rank is.
+// Only returns the part of the set that has only one rank.
 func (s RankSet) Only(rank int) RankSet {
 	i := slices.Index(s.Ranks, rank)
 	return s.part(i, i+1)
@@ -45,7 +45,7 @@ func RankNames(ranks []int) string {
 	return "ranks " + ranges.Format(ranks)
 }
 
-// cutByNumber cuts a host's ranks of a segment, in rank order, into sets of size; the last one takes the rest.
+// cutByNumber divides a host's ranks of a segment, in rank order, into sets of this size. The last set has the remaining ranks.
 func cutByNumber(program int, ranks []int, size, local int) []RankSet {
 	var sets []RankSet
 	for set := range slices.Chunk(ranks, size) {
@@ -55,8 +55,8 @@ func cutByNumber(program int, ranks []int, size, local int) []RankSet {
 	return sets
 }
 
-// cutByObject cuts the sets of programs that want a process for each object of a kind, where the ranks' object changes.
-// cpus has the CPUs of each local rank.
+// cutByObject divides the sets of programs that want a process for each object of a kind. A new set begins where the object of the
+// ranks changes. cpus has the CPUs of each local rank.
 func cutByObject(sets []RankSet, programs []Program, cpus []topology.Set, m *topology.Machine) []RankSet {
 	var cut []RankSet
 	for _, set := range sets {

@@ -37,7 +37,7 @@ func TestCutSets(t *testing.T) {
 		}
 		dealt, err := binding(t, c.bind).Deal(c.ranks+1, mapBy, m)
 		require.NoError(t, err)
-		// Behind the set of another program, so that local indices differ from slots.
+		// The set comes after the set of another program, so that local indices differ from slots.
 		sets := []RankSet{{Program: 1, Ranks: []int{100}, Local: 0}, {Program: 0, Local: 1}}
 		for i := range c.ranks {
 			sets[1].Ranks = append(sets[1].Ranks, i)

@@ -9,7 +9,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/launch"
 )
 
-// MaxRanks bounds a job, so that a slip of the keyboard does not exhaust the machine's memory.
+// MaxRanks bounds the ranks of a job, so that a typing error does not exhaust the machine's memory.
 const MaxRanks = 1 << 20
 
 // A Request is what the user asks for. Package options reads it from a command line, a configuration file and the environment.
@@ -34,7 +34,7 @@ type HostOptions struct {
 	List           string // "a:2,b[01-03]"
 	File           string // a host file
 	PPN            int    // slots of every host; 0 leaves what list or file say
-	RMK            string // resource manager to ask; "" finds out, "user" asks none
+	RMK            string // resource manager to ask; "" is the one under which the job runs, and "user" is none
 	Order          string // by slots: "", "up" or "down"
 	SkipLaunchNode bool   // no rank runs on the host of mpiexec
 	RankMap        string // the host of each rank by its number: "0,1,1,0" or "(vector,...)"
@@ -52,12 +52,12 @@ type PMIOptions struct {
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number
 	AllocKinds string   // the job's mpi_memory_alloc_kinds
 	PortRange  string   // "low:high", for Port; "" is any
-	Singleton  []string // port, interface, key and PID of a process that runs already and asks for a server
+	Singleton  []string // port, interface, key and PID of a process that is already running and asks for a server
 }
 
-// StdioOptions say what becomes of the ranks' standard streams.
+// StdioOptions say where the ranks' standard streams lead.
 type StdioOptions struct {
-	Label   Pattern // in front of each line; "" is none
+	Label   Pattern // a label before each line; "" is none
 	OutFile Pattern // file that takes stdout; "" passes it on to mpiexec's
 	ErrFile Pattern // the same for stderr
 	From    Ranks   // ranks whose output is not dropped; nil is all
@@ -75,7 +75,7 @@ func (o StdioOptions) defaults() StdioOptions {
 	return o
 }
 
-// ExitOptions say what ends a job and how that is told.
+// ExitOptions say what ends a job, and how its end is reported.
 type ExitOptions struct {
 	Code        ExitRule
 	PrintAll    bool   // the exit code of every rank is shown
@@ -90,7 +90,7 @@ type HardwareOptions struct {
 	Bind    Binding
 	MapBy   Binding // the zero value is the object of Bind
 	MemBind MemBinding
-	Report  bool   // what each rank gets is told on stderr
+	Report  bool   // stderr shows what each rank gets
 	GPUs    string // for each rank: "", "auto" or a number
 	NICs    string // "", "none", "near"
 }
@@ -100,7 +100,7 @@ type Mode string
 
 // The modes.
 const (
-	ModeAuto    Mode = "auto"    // by the libraries the program needs
+	ModeAuto    Mode = "auto"    // the libraries that the program needs decide
 	ModeShared  Mode = "shared"  // an ordinary process whose threads claim slots
 	ModePrivate Mode = "private" // the program is loaded once per rank
 )
@@ -108,8 +108,8 @@ const (
 // A Segment is one program of a job and its ranks.
 type Segment struct {
 	Ranks      int    // 0: as many as the hosts have slots, or 1 when no host is named
-	PerProcess int    // ranks in one process; without meaning where PerObject is set
-	PerObject  string // "node", "numa", "socket" or "core": a process for the ranks bound to one
+	PerProcess int    // ranks in one process; it has no meaning if PerObject is set
+	PerObject  string // "node", "numa", "socket" or "core": the ranks that are bound to one such object share a process
 	Mode       Mode
 	Hosts      string   // a host list of its own; "" takes that of the request
 	Inherit    []string // names to pass on from mpiexec's environment; nil passes all, an empty list none
@@ -119,7 +119,7 @@ type Segment struct {
 	Args       []string // program and its arguments
 }
 
-// IsSingleton reports whether the job is one process that was started alone, runs already, and asks for a server.
+// IsSingleton reports whether the job is one process that was started alone, is already running, and asks for a server.
 func (o PMIOptions) IsSingleton() bool { return len(o.Singleton) > 0 }
 
 // SingletonSegment is the segment of such a process. No program is started for it.
@@ -127,7 +127,7 @@ func (o PMIOptions) SingletonSegment() Segment {
 	return Segment{Ranks: 1, PerProcess: 1, Mode: ModeAuto, Args: []string{"process " + o.Singleton[3]}}
 }
 
-// singletonAt places a singleton on the host it runs on, and leaves stdin to it. Other requests stay as they are.
+// singletonAt places a singleton on the host on which it runs, and leaves stdin to it. It does not change other requests.
 func (r Request) singletonAt(host string) Request {
 	if r.PMI.IsSingleton() {
 		segment := r.PMI.SingletonSegment()

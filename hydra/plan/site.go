@@ -15,7 +15,7 @@ import (
 type Site struct {
 	Host    string                 // how this host is called
 	IsLocal func(host string) bool // whether a name means this host, too
-	Hosts   []hosts.Host           // where ranks may run; none is this host alone
+	Hosts   []hosts.Host           // where ranks may run; an empty list means only this host
 	Manager hosts.Manager
 	Dir     string // current directory
 	Environ []string
@@ -30,11 +30,11 @@ func (s Site) isHere(host string) bool {
 	return host == s.Host || s.IsLocal != nil && s.IsLocal(host)
 }
 
-// noManager is the resource manager of jobs that none runs.
+// noManager is the name that stands for no resource manager.
 const noManager = "user"
 
-// FindHosts reads the hosts that the options name, or else those of the resource manager. A list wins over a file, which
-// the environment may have named.
+// FindHosts reads the hosts that the options name. If they name none, it reads those of the resource manager. A list wins over a
+// file, because the file may come from the environment.
 func (s *Site) FindHosts(opts HostOptions) (err error) {
 	if opts.LocalName != "" {
 		s.Host = opts.LocalName

@@ -14,11 +14,11 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// ErrNobody is that of a spawn without ranks.
+// ErrNobody is the error of a spawn without ranks.
 var ErrNobody = errors.New("a spawn of no ranks")
 
-// Spawn returns the plan of a group of ranks that a rank of this plan asks for. It is made as this one was, but for what belongs
-// to the ranks of the command line: stdin, and options that name ranks. The proxies of its hosts count from firstProxy.
+// Spawn returns the plan of a group of ranks that a rank of this plan asks for. It is made like this plan, except for stdin and
+// options that name ranks, which apply only to the ranks of the command line. The proxies of its hosts are numbered from firstProxy.
 func (p Plan) Spawn(asked pmi.SpawnRequest, number, firstProxy int) (Plan, error) {
 	r, s := p.request, p.site
 	r.Segments, r.Hosts.RankMap, r.PMI.Singleton = nil, "", nil
@@ -39,7 +39,7 @@ func (p Plan) Spawn(asked pmi.SpawnRequest, number, firstProxy int) (Plan, error
 	return plan, err
 }
 
-// spawnSegment obeys the info keys that Hydra does.
+// spawnSegment obeys the info keys that Hydra obeys.
 func spawnSegment(block pmi.SpawnBlock, self string) (Segment, error) {
 	segment := Segment{
 		Ranks:      block.Ranks,
@@ -60,7 +60,7 @@ func spawnSegment(block pmi.SpawnBlock, self string) (Segment, error) {
 	return segment, nil
 }
 
-// spawnHosts lists the hosts of a file that a rank names. It must not be a pipe: the job would wait for whoever writes it.
+// spawnHosts lists the hosts of a file that a rank names. The file must not be a pipe, because the job would wait for its writer.
 func spawnHosts(file, self string) (string, error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s is not a regular file", file)

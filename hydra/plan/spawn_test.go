@@ -15,7 +15,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// The job serves nobody while it reads the host file of a spawn, so that must not wait.
+// While the job reads the host file of a spawn it serves nobody, so the read must not block.
 func TestSpawnHostFile(t *testing.T) {
 	file, pipe := filepath.Join(t.TempDir(), "hosts"), filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, os.WriteFile(file, []byte("n1:2\nn2\n"), 0o600))
@@ -32,7 +32,7 @@ func TestSpawnHostFile(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A proxy that asks for no ranks is told so.
+// A proxy that asks for no ranks gets an error.
 func TestSpawnOfNoRanks(t *testing.T) {
 	plan, err := New(segments(HostOptions{}, 1), Site{Host: "self", KVSName: "kvs"})
 	require.NoError(t, err)
@@ -42,7 +42,8 @@ func TestSpawnOfNoRanks(t *testing.T) {
 	}
 }
 
-// Spawned ranks are a group of their own, in a key-value space that names the one of those who asked; proxies count on.
+// Spawned ranks are a group of their own. Their world names the key-value space of the ranks that asked. The numbers of their proxies
+// continue those of the job.
 func TestSpawn(t *testing.T) {
 	request := segments(HostOptions{List: "a,b"}, 2)
 	request.Stdio.Stdin, request.Hosts.RankMap = AllRanks(), "1,0"

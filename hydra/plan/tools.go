@@ -12,7 +12,7 @@ import (
 
 // A Tool is a command that starts some ranks: the program and its arguments are added to it.
 type Tool struct {
-	Option  string // that asked for it
+	Option  string // the option that asked for it
 	Command []string
 	Ranks   Ranks
 }
@@ -20,7 +20,7 @@ type Tool struct {
 // debugger is the option of the tool that is a debugger: it reads the terminal.
 const debugger = "gdb"
 
-// ParseTools reads COMMAND:RANKS[;COMMAND:RANKS]..., the value of option. Commands may hold colons, ranks do not.
+// ParseTools reads COMMAND:RANKS[;COMMAND:RANKS]..., the value of option. Commands may contain colons, but ranks do not.
 func ParseTools(option, value string) (tools []Tool, err error) {
 	for part := range strings.SplitSeq(value, ";") {
 		at := strings.LastIndex(part, ":")
