@@ -3,8 +3,8 @@
 
 /* Debuggers see the instances' objects as one more namespace of ld.so: a struct r_debug_extended behind
  * those that the program's DT_DEBUG leads to (<link.h>, r_version 2). All instances share one
- * namespace, as a debugger walks through each namespace. It is never removed, even when it is empty, so
- * that a core file shows it too.
+ * namespace, because a debugger walks through each namespace. The namespace is never removed, even when it is
+ * empty, so that a core file shows it too.
  */
 #include "dl.h"
 
@@ -12,10 +12,10 @@ static struct r_debug_extended ours;
 static bool listed;
 static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The list of namespaces; NULL: none that can be added to. */
+/* The list of namespaces; NULL if there is none to which we can add. */
 static struct r_debug_extended *program_list(void)
 {
-    if (!tpsl_ldso_has_namespaces()) /* ld.so's struct has no r_next then */
+    if (!tpsl_ldso_has_namespaces()) /* then ld.so's struct has no r_next */
         return NULL;
     struct link_map *program = dlopen(NULL, RTLD_LAZY);
     for (const ElfW(Dyn) *d = program->l_ld; d->d_tag != DT_NULL; d++)
@@ -35,7 +35,7 @@ static void append_to(struct r_debug_extended *list)
     list->base.r_version = 2;
 }
 
-/* A debugger has its breakpoint at r_brk, and looks when it is called. */
+/* A debugger has its breakpoint at r_brk, and reads the list when r_brk is called. */
 static void tell(int state)
 {
     ours.base.r_state = state;

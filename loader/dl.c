@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* dlsym, dlclose and their like, as code inside an instance sees them: handles of
- * private objects are struct tpsl_object pointers; everything else is ld.so's. dlopen is
- * in dl_open.c.
+/* dlsym, dlclose and similar functions, for code inside an instance. A handle of a
+ * private object is a pointer to its struct tpsl_object; all other handles are ld.so's.
+ * dlopen is in dl_open.c.
  */
 #include "dl.h"
 #include "libc.h"
@@ -28,7 +28,7 @@ int tpsl_dlclose(void *handle)
 static void *lookup(void *handle, const char *name, const char *version, const void *caller)
 {
     TPSL_INSIDE;
-    tpsl_dlerror_clear(); /* what the last call left */
+    tpsl_dlerror_clear(); /* the error of an earlier call */
     if (handle == RTLD_NEXT)
         return tpsl_find_next(caller, name, version);
     if (handle == RTLD_DEFAULT)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Our text, from malloc, and whether it is still to be told; it comes before ld.so's. The caller of dlerror may use the
+/* Our text, from malloc, and whether dlerror has still to return it. It comes before ld.so's text. The caller of dlerror may use the
  * text until the next one is set, or until the thread ends. */
 static __thread char *message __attribute__((tls_model("initial-exec")));
 static __thread bool pending __attribute__((tls_model("initial-exec")));

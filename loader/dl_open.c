@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* dlopen as code of an instance calls it: one more library in the instance. Go maps and
- * relocates.
+/* dlopen for code of an instance, which adds a library to the instance. The Go code maps and
+ * relocates the library.
  */
 #include "dl.h"
 
@@ -24,7 +24,7 @@ void tpsl_set_runner(tpsl_runner *runner)
     run_go = runner;
 }
 
-static const char *refused; /* why nothing can be opened; NULL: it can */
+static const char *refused; /* the reason why nothing can be opened; NULL if libraries can be opened */
 
 void tpsl_refuse_opens(const char *why)
 {
@@ -50,13 +50,13 @@ static void extend(void *argument)
     x->root = tpslLoaderExtend(x->in, (char *)x->path, (char *)x->folder, x->caller, x->mode, &x->fresh, &x->nfresh, &x->loaded, &x->error);
 }
 
-/* Whether the name is a path from the working directory. "$ORIGIN/x" is none. */
+/* Whether the name is a path relative to the working directory. "$ORIGIN/x" is not. */
 static bool is_relative(const char *path)
 {
     return strchr(path, '/') && *path != '/' && *path != '$';
 }
 
-/* The caller counts as inside the gate whichever thread runs the step. The constructors that follow run
+/* The caller counts as inside the gate, even if another thread runs the step. The constructors that follow run
  * outside the gate. */
 static void run_inside(tpsl_step *step, void *argument)
 {
@@ -65,7 +65,7 @@ static void run_inside(tpsl_step *step, void *argument)
 }
 
 /* An instance opens one library at a time, because each plan extends the plan before it. Other
- * instances are not kept waiting: a constructor of this one may wait for what they open. */
+ * instances do not wait meanwhile, because a constructor of this instance may wait for what they open. */
 static void open_more(struct extension *x)
 {
     const char *name = is_relative(x->path) ? x->path : NULL;

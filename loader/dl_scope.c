@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* In which objects dlsym looks, and in which order, is ld.so's (dlsym(3), dlopen(3)):
+/* dlsym searches the same objects in the same order as in ld.so (dlsym(3), dlopen(3)):
  *
- * - RTLD_DEFAULT: the global scope, then what was opened together with the caller: for each
- *   library opened by dlopen that came with the caller, itself and all that it needs.
- * - RTLD_NEXT: what is behind the caller in the first of these that has it.
+ * - RTLD_DEFAULT: the global scope, then what was opened together with the caller. This is, for
+ *   each library opened by dlopen that came with the caller, the library and all that it needs.
+ * - RTLD_NEXT: the objects after the caller in the first of these lists that contains the caller.
  * - a handle: the object and all that it needs, breadth-first.
  *
- * The C library stands in these lists with what stands in its place: in front of it the
- * stand-in (the plan put it there), and for what the rebind table has, the table. As the process's
- * references may be interposed, its definition for the first two is the one that the process sees.
+ * In these lists the stand-in comes before the C library (the plan put it there), and the rebind
+ * table replaces those functions of the C library that it has. References of the process may be
+ * interposed. So for RTLD_DEFAULT and RTLD_NEXT a definition of the C library is the one that the
+ * process sees.
  *
- * One object serves all instances if it is placed once; what it asks for is what all have.
+ * An object that is placed once serves all instances, so it finds what all instances have.
  */
 #include "dl.h"
 #include "libc.h"
@@ -26,7 +27,7 @@ void tpsl_set_global_scope(struct tpsl_instance *in, struct tpsl_scope *scope)
     atomic_store_explicit(&in->global, scope, memory_order_release);
 }
 
-/* Preconditions: open_lock, as for the next. */
+/* Preconditions: open_lock is held. The next function has the same precondition. */
 void tpsl_note_opened(struct tpsl_instance *in, struct tpsl_object *root, int mode, const char *name)
 {
     struct tpsl_opened *_Atomic *link = &in->opened;
@@ -35,7 +36,7 @@ void tpsl_note_opened(struct tpsl_instance *in, struct tpsl_object *root, int mo
             return;
     struct tpsl_opened *o = calloc(1, sizeof *o);
     if (!o)
-        return; /* it is found by its handle */
+        return; /* dlsym finds it only by its handle */
     o->root = root;
     o->deep = mode & RTLD_DEEPBIND;
     o->name = name ? strdup(name) : NULL;
@@ -90,7 +91,7 @@ static struct list scope_of(const struct tpsl_object *o)
     return (struct list){o->scope, o->nscope};
 }
 
-/* The objects behind one; none: it is not there. */
+/* The objects after one in a list. The result is empty if that one is not in the list. */
 static struct list behind(struct list l, const struct tpsl_object *o)
 {
     size_t i = 0;
@@ -114,11 +115,11 @@ void tpsl_scopes_each(struct tpsl_instance *in, void (*visit)(struct tpsl_instan
             visit(in, o->root->scope[i]);
 }
 
-/* What is looked up, and for whom. */
+/* The name that is looked up, and the caller. */
 struct wanted {
     const char *name, *version;
-    int rebound;   /* scope of the table for who asks */
-    bool from_one; /* by a handle: what the object has, whatever stands in front of it in the process */
+    int rebound;   /* scope of the table for the caller */
+    bool from_one; /* by a handle: the definition of the object itself, even if the process interposes it */
 };
 
 static void *own_symbol(const struct tpsl_object *o, const struct wanted *w)
@@ -167,7 +168,7 @@ static void *search(struct list l, const struct wanted *w)
     return NULL;
 }
 
-/* What the process has, and ours in place of it. */
+/* The definition of the process, or ours in its place. */
 static void *in_process(const struct wanted *w)
 {
     void *found = tpsl_rebound(w->name, w->rebound);
@@ -197,7 +198,7 @@ static void *find_for_all(struct tpsl_instance *in, const struct tpsl_object *be
         found = in_process(w);
     if (found || !in)
         return found;
-    dlerror(); /* that the process has none is no error yet */
+    dlerror(); /* it is not an error yet that the process has no definition */
     return tpsl_instance_symbol(in, w->name, w->version);
 }
 
@@ -210,7 +211,7 @@ static bool is_initial(struct tpsl_instance *in, const struct tpsl_object *o)
     return s && has((struct list){s->objects, s->n}, o);
 }
 
-/* The first library opened by dlopen that came with the caller, after one; NULL: none. */
+/* The first library from this one on that was opened by dlopen and brought the caller; NULL if there is none. */
 static struct tpsl_opened *came_with(const struct tpsl_object *caller, struct tpsl_opened *o)
 {
     while (o && !has(scope_of(o->root), caller))

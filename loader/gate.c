@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 enum { OPEN };
-static atomic_int gate; /* the process that has it closed, or OPEN */
+static atomic_int gate; /* the process that has closed the gate, or OPEN */
 static bool in_use;
-static __thread unsigned depth __attribute__((tls_model("initial-exec")));  /* functions that the thread is inside */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));  /* how many such functions the thread is inside */
 static __thread bool closed_by_me __attribute__((tls_model("initial-exec")));
 
 static void wait_on(atomic_int *word, int value, const struct timespec *limit)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Which instance a thread acts for. */
+/* The instance for which a thread acts. */
 #include "object.h"
 
 __thread struct tpsl_instance *tpsl_current __attribute__((tls_model("initial-exec")));

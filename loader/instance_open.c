@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Opening an instance of a library, and calling its functions. Go maps and relocates; the
- * instance is started by instance_start.c.
+/* Opens an instance of a library, and calls its functions. The Go code maps and relocates;
+ * instance_start.c starts the instance.
  */
 #include "object.h"
 
@@ -14,7 +14,7 @@
 static int arguments_c;
 static char **arguments_v;
 
-/* glibc gives constructors the program's arguments; those of instances get them, too. */
+/* glibc passes the program's arguments to constructors. We pass them to the constructors of instances, too. */
 __attribute__((constructor(101))) static void remember_arguments(int argc, char **argv)
 {
     arguments_c = argc;

@@ -84,7 +84,7 @@ int tpsl_cxa_atexit(void (*function)(void *), void *argument, void *dso)
     return 0;
 }
 
-/* Takes the newest entry that belongs to `only` (NULL: to anything). */
+/* Takes the newest entry that belongs to `only`, or the newest of all if `only` is NULL. */
 static struct tpsl_exit_entry *take_entry(struct tpsl_instance *in, const struct tpsl_object *only)
 {
     pthread_mutex_lock(&in->exit_lock);
@@ -107,7 +107,7 @@ static void run_entries(struct tpsl_instance *in, const struct tpsl_object *only
     }
 }
 
-void __cxa_finalize(void *dso); /* libc's; it forgets the object's handlers of pthread_atfork */
+void __cxa_finalize(void *dso); /* libc's function; it removes the object's handlers of pthread_atfork */
 
 void tpsl_cxa_finalize(void *dso)
 {

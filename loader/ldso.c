@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Questions to ld.so: what the process defines, what lies behind a function of ours, and
- * what is loaded.
+/* Questions to ld.so: which names the process defines, which function comes after a function
+ * of ours, and which objects are loaded.
  */
 #include "dl.h"
 
@@ -74,8 +74,8 @@ void *tpsl_imported_symbol(void *library, const char *name, const char *version)
     return p ? p : tpsl_process_symbol(name, NULL);
 }
 
-/* An address in ld.so's static block is at the same distance in every thread; any other is of this thread only. ld.so
- * tells sanitizers the size of the block, which ends at the thread pointer. */
+/* An address in ld.so's static block is at the same distance in every thread. All other addresses are valid in this thread
+ * only. ld.so tells sanitizers the size of the block, which ends at the thread pointer. */
 ptrdiff_t tpsl_imported_thread_offset(void *library, const char *name, const char *version)
 {
     void (*static_info)(size_t *size, size_t *align) = dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info");
@@ -103,8 +103,8 @@ typedef int iterator(visitor *, void *);
 static finder *_Atomic ldsos_find;
 static iterator *_Atomic ldsos_iterate;
 
-/* At load, after open_program, as dlsym takes locks and a throw may come anywhere; a constructor may ask even before.
- * glibc before 2.35 has no _dl_find_object, and nothing that calls it. */
+/* This runs at load, after open_program, because dlsym takes locks, and an exception may be thrown anywhere. A constructor
+ * may need the functions even before. glibc before 2.35 has no _dl_find_object, and nothing calls it there. */
 __attribute__((constructor(102))) static void find_functions(void)
 {
     atomic_store(&ldsos_find, (finder *)tpsl_function_behind("_dl_find_object", _dl_find_object));
@@ -118,7 +118,7 @@ static finder *get_find(void)
     return atomic_load_explicit(&ldsos_find, memory_order_acquire);
 }
 
-/* Both came with 2.35: _dl_find_object and the version of <link.h>'s r_debug with r_next. */
+/* _dl_find_object and the version of <link.h>'s r_debug with r_next both came with glibc 2.35. */
 bool tpsl_ldso_has_namespaces(void)
 {
     return get_find() != NULL;

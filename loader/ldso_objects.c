@@ -7,7 +7,7 @@
  */
 #include "dl.h"
 
-static struct tpsl_object *_Atomic all; /* by ->next; never given back, as ld.so's handles are not */
+static struct tpsl_object *_Atomic all; /* linked by ->next; never freed, because ld.so's handles are never closed */
 
 static void read_tables(struct tpsl_object *o, const struct link_map *map)
 {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Locks on files: fcntl's classic locks belong to the process, so that all
- * instances would hold what one of them locked, and lose it when another closes the
- * file. MPI-IO, for example, guards shared file pointers with them.
+/* Locks on files. fcntl's classic locks belong to the process. So all instances would
+ * hold a lock that one of them took, and would lose it when another one closes the
+ * file. MPI-IO, for example, guards shared file pointers with such locks.
  *
  * Locks of the open file description (Linux 3.15, fcntl(2)) exclude each other within
  * a process, and exclude classic ones of other processes. Every instance opens its
@@ -32,10 +32,10 @@ int tpsl_fcntl(int fd, int command, ...)
 {
     va_list rest;
     va_start(rest, command);
-    void *argument = va_arg(rest, void *); /* fcntl itself cannot tell what it was given, either */
+    void *argument = va_arg(rest, void *); /* libc's fcntl does not know the type of the argument, either */
     va_end(rest);
     int ours = of_description(command);
     if (ours != command)
-        ((struct flock *)argument)->l_pid = 0; /* or EINVAL */
+        ((struct flock *)argument)->l_pid = 0; /* any other value gives EINVAL */
     return fcntl(fd, ours, argument);
 }

@@ -46,7 +46,7 @@ int tpsl_key_create(pthread_key_t *key, void (*destructor)(void *))
     return 0;
 }
 
-/* Takes a key out of the list. Preconditions: lock. */
+/* Removes a key from the list. Preconditions: lock is held. */
 static void forget(struct key **link)
 {
     struct key *k = *link;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* memset of an instance. Libraries clear large tables that malloc has just got from the kernel: MPICH
- * clears two tables of 128 KiB as it begins. Clearing would make 64 pages of what was no memory yet. So
- * a large piece is read first, and what is zero is not written: a page that was never written to takes
- * no memory.
+ * clears two tables of 128 KiB when it starts. To clear them would allocate 64 pages. So a large piece is
+ * read first, and bytes that are zero are not written, because a page that was never written to takes no
+ * memory.
  *
  * This is for libraries only. A program may clear memory in order to touch it, which decides its NUMA
- * node. Pieces from 1 MiB on are left alone, too: they may be a program's data in the hands of a
- * library (HDF5, ScaLAPACK), or in huge pages.
+ * node. Pieces from 1 MiB on are written without being read, too. They may be data of the program that a
+ * library works on (HDF5, ScaLAPACK), or they may be in huge pages.
  */
 #include "libc.h"
 

@@ -3,16 +3,16 @@
 
 /* One mapping: a shared segment that several instances attach is mapped once.
  *
- * Libraries for messages attach the segment of every process that they talk to. In separate processes that is
- * N maps each; in one process it would be N*N maps of the same pages, and N near
- * 170 ends at vm.max_map_count. So a second instance that asks for a segment gets
- * the address of the first one's mapping, and the last one to leave unmaps it.
+ * Libraries for messages attach the segment of every process with which they exchange messages. Separate
+ * processes have N maps each. In one process there would be N*N maps of the same pages, and with N near
+ * 170 they would exceed vm.max_map_count. So a second instance that asks for a segment gets
+ * the address of the first one's mapping, and the last instance that unmaps the segment really unmaps it.
  *
  * A segment is (device, inode, offset, length, protection) for mmap and the id for
  * shmat. An instance that maps a segment twice gets two mappings, as it would in
  * a process of its own: programs may count on two addresses.
  *
- * An instance may unmap a part. The mapping is then cut, so that each part has its own users.
+ * An instance may unmap a part. The mapping is then divided, so that each part has its own users.
  */
 #include "object.h"
 #include "libc.h"
@@ -78,7 +78,7 @@ static void record(const struct key *k, void *address)
 {
     struct mapping *m = malloc(sizeof *m);
     if (!m)
-        return; /* not shared, but mapped */
+        return; /* the segment is mapped, but it will not be shared */
     *m = (struct mapping){.next = mappings, .key = *k, .address = address};
     if (add_user(m, tpsl_current))
         mappings = m;
@@ -86,8 +86,8 @@ static void record(const struct key *k, void *address)
         free(m);
 }
 
-/* Drops an instance's use of the mapping at p. True: others still use it, so it must
- * stay. */
+/* Removes an instance from the users of the mapping at p. The result is true if others still
+ * use the mapping, so that it must stay. */
 static bool leave(struct mapping **p, const struct tpsl_instance *in)
 {
     struct mapping *m = *p;
@@ -151,7 +151,7 @@ static void free_mapping(struct mapping *m)
     free(m);
 }
 
-/* Makes two mappings of one, with the same users. False: no memory. */
+/* Divides a mapping into two, with the same users. The result is false if there is no memory. */
 static bool cut(struct mapping *m, size_t at)
 {
     struct mapping *rest = malloc(sizeof *rest);
@@ -217,13 +217,13 @@ static int unmap_around_users(char *start, char *end)
     return start < stop && munmap(start, (size_t)(stop - start)) != 0 ? -1 : rc;
 }
 
-/* What others use stays mapped until the last of them leaves; the caller cannot tell. */
+/* Memory that other instances use stays mapped until the last of them unmaps it. The caller does not notice this. */
 int tpsl_munmap(void *address, size_t length)
 {
     TPSL_INSIDE;
     char *start = address, *end = start + whole_pages(length);
     if (length == 0 || whole_pages((uintptr_t)start) != (uintptr_t)start)
-        return munmap(address, length); /* the kernel says what is wrong */
+        return munmap(address, length); /* the kernel returns the error */
     pthread_mutex_lock(&lock);
     if (cut_at(start) && cut_at(end)) {
         leave_all(start, end);

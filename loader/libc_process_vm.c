@@ -4,13 +4,13 @@
 /* One copy: process_vm_readv/writev between two instances of one address space is a
  * memcpy. The instances are in one process, or in processes that share the space.
  *
- * The first call that addresses the process itself goes to the kernel whatever it
- * is: libraries probe with such a call whether cross-memory access works at all.
- * Where the kernel refuses it (Yama, seccomp) and the library may have to copy from another
- * process, too, the refusal is what the library must see.
+ * The first call that addresses the process itself always goes to the kernel, because
+ * libraries find out by such a call whether cross-memory access works at all. If the
+ * kernel refuses it (Yama, seccomp), and the library may have to copy from another
+ * process, too, the library must see the refusal.
  *
- * A bad address gives EFAULT as from the kernel: the program's handler of
- * SIGSEGV and SIGBUS calls tpsl_copy_fault, which jumps back when the fault is the copy's.
+ * A bad address gives EFAULT, as in the kernel. The program's handler of SIGSEGV and
+ * SIGBUS calls tpsl_copy_fault, which jumps back if the copy has caused the fault.
  */
 #include "libc.h"
 
@@ -38,7 +38,7 @@ void tpsl_set_process_peers(bool others)
 
 static __thread sigjmp_buf *volatile recovery __attribute__((tls_model("initial-exec")));
 
-/* The mask comes from the handler's context: saving it at each copy would be a system call. */
+/* The mask comes from the handler's context, because to save it at each copy would be a system call. */
 void tpsl_copy_fault(const void *context)
 {
     if (!recovery)
@@ -53,7 +53,7 @@ void tpsl_set_siblings(int *volatile const *ids, size_t n)
     nsiblings = n;
 }
 
-/* A child made by fork has a copy of the memory and shares it with nobody. */
+/* A child made by fork has a copy of the memory, which it does not share. */
 static void note_pid(void)
 {
     self = getpid();
@@ -94,7 +94,7 @@ static __attribute__((noinline)) void copy_pairs(const struct iovec *to, unsigne
     }
 }
 
-/* Bytes copied before the first fault; -1 and EFAULT: none. */
+/* The number of bytes copied before the first fault, or -1 and EFAULT if there are none. */
 static ssize_t copy(const struct iovec *to, unsigned long nto, const struct iovec *from, unsigned long nfrom)
 {
     volatile size_t done = 0;

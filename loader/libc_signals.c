@@ -24,7 +24,7 @@ enum { SIGNALS = 65 };
 
 struct disposition {
     struct disposition *next;       /* of the next instance, for the same signal */
-    struct tpsl_instance *instance; /* NULL: free for the next one */
+    struct tpsl_instance *instance; /* NULL if another instance may take it */
     struct sigaction action;
     atomic_int guests; /* threads that are in its handler without acting for the instance */
 };
@@ -38,7 +38,7 @@ static atomic_int lock;
 
 static const struct sigaction by_default = {.sa_handler = SIG_DFL};
 
-/* Whether it does something about the signal, be it to ignore it. */
+/* Whether the instance handles or ignores the signal. */
 static bool is_set(const struct sigaction *a)
 {
     return a->sa_handler != SIG_DFL;
@@ -61,11 +61,11 @@ static void give_back(int number)
     dispatching[number] = false;
 }
 
-/* What the dispatcher finds of an instance. */
+/* What the dispatcher finds for an instance. */
 struct found {
     struct sigaction action;
     struct tpsl_instance *instance;
-    bool guest; /* the thread does not act for it */
+    bool guest; /* the thread does not act for this instance */
 };
 
 /* Looks for a handler that the signal is for, as the kernel would (SA_RESETHAND). While a guest is in it, the instance stays. */
@@ -87,7 +87,7 @@ static struct found look(struct disposition *d, int number, bool fault)
     return f;
 }
 
-/* As the kernel would, with the action's mask on top of that of the thread (sigaction(2)). */
+/* Calls the handler as the kernel would, with the action's mask added to that of the thread (sigaction(2)). */
 static void call(struct disposition *d, const struct found *f, int number, siginfo_t *info, void *context)
 {
     sigset_t before, during;
@@ -120,7 +120,7 @@ static void dispatch(int number, siginfo_t *info, void *context)
         if (f.action.sa_handler != SIG_IGN)
             call(d, &f, number, info, context);
     }
-    if (!handled) /* the fault of a thread without handler happens again under the program's */
+    if (!handled) /* the fault of a thread without a handler then happens again, under the program's handler */
         sigaction(number, &program[number], NULL);
 }
 
@@ -224,7 +224,7 @@ static void end_disposition(struct tpsl_instance *in, int number)
     tpsl_unlock(&lock, &before);
     if (!d)
         return;
-    while (atomic_load(&d->guests)) /* the code that they run is about to go */
+    while (atomic_load(&d->guests)) /* the code that they run will be unmapped */
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     tpsl_lock(&lock, &before);
     d->instance = NULL;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The file mode mask of the process. A library learns it by setting another one and putting
- * it back, as MPI-IO does at each MPI_File_open. Two instances at once would put back what the
- * other one had set, and the program's files would be open to others from then on.
+/* The file mode mask of the process. A library reads it by setting another mask and then the old
+ * one, as MPI-IO does at each MPI_File_open. If two instances did so at the same time, one would
+ * restore the mask that the other one had set, and other users could then read the program's files.
  *
  * So an instance sets nothing. It sees what it has set until it puts the process's mask
  * back; the files that it makes meanwhile have the process's mask.
@@ -18,11 +18,11 @@
 
 enum { STRICTEST = 077 };
 
-/* umask(2) tells the mask only by changing it; proc_pid_status(5) since Linux 4.7. Where
- * that does not tell it, as without /proc, others are kept out. */
+/* umask(2) can read the mask only by changing it. proc_pid_status(5) has it since Linux 4.7. If
+ * it is not there, for example without /proc, the mask excludes other users. */
 static mode_t process_mask(void)
 {
-    char text[512]; /* it is the second line */
+    char text[512]; /* the mask is on the second line */
     int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0)

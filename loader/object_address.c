@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Which object holds an address, in a few loads whatever the number of instances:
- * every throw of an exception asks once per frame, from any thread.
+/* Finds the object that contains an address. This takes a few loads for any number of
+ * instances, because every exception asks once per frame, from any thread.
  *
  * The address space is cut into chunks. An object has an extent in every chunk that it
  * reaches into, and extents are in buckets by their chunk. Readers take no lock, and a
  * signal handler may be one. Writers hold the registry's lock:
  *
  * - An extent is complete when a release store puts it at the head of its bucket.
- * - When an object leaves, one store takes each of its extents out; a reader that stands
- *   on one still finds its way on. Then `departures` counts it.
- * - The memory of an object that left is used for another object only, never given
- *   back, and its extents are its own for good: a late reader finds extents, if of
- *   another bucket. It sees that departures has changed, and searches again.
+ * - When an object leaves, one store removes each of its extents from its bucket. A reader
+ *   that is at such an extent can still continue to the next one. Then `departures` counts
+ *   the object.
+ * - The memory of an object that left is never freed. It is used only for another object,
+ *   and keeps its extents. So a late reader still finds extents, but they may be in another
+ *   bucket. It sees that departures has changed, and searches again.
  *
- * So a reader waits for nobody, and repeats only when an object left meanwhile.
+ * So a reader never waits, and repeats only if an object left meanwhile.
  */
 #include "object.h"
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* What is at an address: file, offset in it, nearest symbol. For instances and for what
- * ld.so loaded, without a lock and without memory, so that a signal handler may ask.
+/* Finds out what is at an address: the file, the offset in it, and the nearest symbol. This
+ * works for instances and for objects that ld.so loaded. It takes no lock and allocates no
+ * memory, so a signal handler may call it.
  */
 #include "dl.h"
 
@@ -17,7 +18,7 @@ struct table {
     const char *strings;
 };
 
-/* The symbol that covers the address; NULL: none does. */
+/* The symbol that covers the address, or NULL if there is none. */
 static const ElfW(Sym) * covering(const struct table *t, uintptr_t address)
 {
     const ElfW(Sym) *best = NULL;
@@ -41,7 +42,7 @@ static void name(const struct table *t, uintptr_t address, struct tpsl_location 
     out->symbol_start = t->base + s->st_value;
 }
 
-/* ld.so's own tables do not say how long the symbol table is: the hash table does. */
+/* The hash table says how long the symbol table is, because ld.so's own tables do not. */
 static size_t count(const uint32_t *gnu_hash)
 {
     uint32_t nbuckets = gnu_hash[0], first = gnu_hash[1], bloom_size = gnu_hash[2], last = 0;

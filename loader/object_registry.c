@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Which objects are mapped for whom.
+/* The objects that are mapped, and the instances that they belong to.
  *
  * Writers hold registry_lock. An object is linked after it is complete, with a release
- * store, so readers of what grows need no lock. Objects are withdrawn when nobody uses their
- * instance any more. Only readers of the list of all objects may still meet them, so these
+ * store, so readers of lists that only grow need no lock. Objects are removed when nobody uses
+ * their instance any more. Only readers of the list of all objects may still find them, so these
  * readers hold list_lock.
  */
 #include "object.h"
@@ -20,7 +20,7 @@ static struct tpsl_object *_Atomic first_published;
 static struct tpsl_object *last_published;
 static _Atomic size_t published, withdrawn;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_rwlock_t list_lock = PTHREAD_RWLOCK_INITIALIZER; /* prefers readers, who may nest */
+static pthread_rwlock_t list_lock = PTHREAD_RWLOCK_INITIALIZER; /* it prefers readers, because readers may nest */
 
 struct tpsl_instance *tpsl_instance_new(void)
 {
@@ -92,7 +92,7 @@ void tpsl_object_publish(struct tpsl_instance *in, struct tpsl_object *o)
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* Each store leaves a chain that can be walked. */
+/* After each store, readers can still walk through the chain. */
 static void unchain(struct tpsl_object *o)
 {
     struct link_map *before = o->map.l_prev, *after = o->map.l_next;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* What an object in memory defines, by name and version. */
+/* Looks up what an object in memory defines, by name and version. */
 #include "object.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* A lock for code at the very end of a thread. A sanitizer stands in front of libc's locks and signal
- * masks, and has forgotten the thread by then, so this lock makes system calls itself. A thread that
- * waits sleeps: with real-time priorities, one that spins could keep the owner from running.
+/* A lock for code at the very end of a thread. A sanitizer replaces libc's functions for locks and signal
+ * masks, and does not know the thread any more at that time. So this lock makes system calls itself. A
+ * thread that waits sleeps, because with real-time priorities a thread that spins could keep the owner
+ * from running.
  *
  * The word is FREE, HELD, or WANTED, which means held while another thread may sleep. Unlocking makes a
  * system call only from WANTED. It wakes one thread, which sets the word to WANTED again, as it cannot
@@ -38,7 +39,7 @@ void tpsl_lock(atomic_int *word, sigset_t *before)
         return;
     while (atomic_exchange_explicit(word, WANTED, memory_order_acquire) != FREE)
         syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, WANTED, NULL, NULL, 0);
-    errno = error; /* of the caller, who may be a signal's handler */
+    errno = error; /* the value of the caller, which may be a signal handler */
 }
 
 void tpsl_unlock(atomic_int *word, const sigset_t *before)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Threads made inside an instance act for it, whatever made them. */
+/* Threads that are made inside an instance act for it, whichever function made them. */
 #include "object.h"
 #include "libc.h"
 
@@ -20,16 +20,16 @@ void tpsl_set_thread_hooks(const struct tpsl_thread_hooks *h)
  * need. */
 struct birth {
     void *(*routine)(void *);
-    thrd_start_t c11; /* in the place of routine, if not NULL */
+    thrd_start_t c11; /* if it is not NULL, it is used in place of routine */
     void *argument;
     struct tpsl_instance *instance;
     void *state;
-    struct birth *next; /* of those that were put back */
+    struct birth *next; /* in the list of those that were put back */
 };
 
 static struct birth *_Atomic spent;
 
-/* Without a lock, which a child of fork might find held. */
+/* This takes no lock, because a child of fork might find the lock held. */
 static void put_back(struct birth *b)
 {
     b->next = atomic_load(&spent);
@@ -37,7 +37,7 @@ static void put_back(struct birth *b)
         ;
 }
 
-/* One of those put back. The others are freed: a thread that starts threads uses malloc anyway. */
+/* Returns one of those that were put back. It frees the others, because a thread that starts threads uses malloc anyway. */
 static struct birth *get(void)
 {
     struct birth *b = atomic_exchange(&spent, NULL);
@@ -57,7 +57,7 @@ bool tpsl_thread_ends(void)
     return ends;
 }
 
-/* Also when pthread_exit or a cancellation unwinds the stack. */
+/* This also runs when pthread_exit or a cancellation unwinds the stack. */
 static void note_end(bool **thread_ends)
 {
     **thread_ends = true;
@@ -102,7 +102,7 @@ static int create_inheriting(tpsl_thread_create *create, pthread_t *thread, cons
         return EAGAIN;
     *b = as;
     b->state = hooks ? hooks->capture() : NULL;
-    TPSL_INSIDE; /* of what the new thread's attributes are by default */
+    TPSL_INSIDE; /* the default attributes of the new thread are guarded by a lock of libc */
     int rc = create ? create_wide(create, thread, attr, b) : ENOSYS;
     if (rc)
         free(b);

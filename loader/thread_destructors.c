@@ -15,7 +15,7 @@ struct tpsl_thread_destructor {
     void (*function)(void *);       /* NULL: it was called when its instance ended */
     void *argument;
     struct tpsl_instance *instance;
-    uintptr_t serial; /* the instance's */
+    uintptr_t serial; /* of the instance */
 };
 static __thread struct tpsl_thread_destructor *newest __attribute__((tls_model("initial-exec")));
 
@@ -33,7 +33,7 @@ static void call(struct tpsl_thread_destructor *e)
     tpsl_become(before);
 }
 
-/* At the end of the thread, newest first. */
+/* Runs at the end of the thread. The newest destructor runs first. */
 static void at_end(void *entry)
 {
     struct tpsl_thread_destructor *e = entry;

@@ -12,12 +12,12 @@
 
 static void (*steps[TPSL_END_STEPS])(void);
 
-/* Made at load, so that its number is small and pthread_setspecific never allocates. */
+/* The key is made at load, so that its number is small and pthread_setspecific never allocates. */
 static pthread_key_t key;
 
-/* Destructors of other keys, in any order, may still use thread-locals: these go in the
- * last round. A sanitizer's free may not be called that late: what comes from malloc goes
- * in the rounds before. The value counts rounds. */
+/* Destructors of other keys run in any order and may still use thread-local variables. So
+ * these are freed in the last round. It is too late then to call a sanitizer's free. So memory
+ * from malloc is freed in the rounds before. The value counts rounds. */
 static void thread_ends(void *round)
 {
     uintptr_t n = (uintptr_t)round;

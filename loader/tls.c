@@ -4,12 +4,12 @@
 /* Thread-local storage of private objects (general- and local-dynamic model).
  *
  * Compiled code asks __tls_get_addr({module, offset}). Module ids of private
- * objects carry TAG, far outside the ids of ld.so, and are served here from a
- * table per thread, indexed by module; every other id goes on to ld.so.
+ * objects contain TAG, which no id of ld.so does. They are served here from a table
+ * per thread, indexed by module. All other ids are passed on to ld.so.
  *
- * Blocks and tables come from pages that the thread takes straight from the
- * kernel: the first touch may happen below malloc or below a hook on mmap, where
- * neither may be entered again. They are returned when the thread ends.
+ * Blocks and tables come from pages that the thread takes directly from the
+ * kernel. The first access may happen inside malloc or inside a hook on mmap, where
+ * neither may be entered again. The pages are returned when the thread ends.
  *
  * The index of a module that ended is used again, under another id. Threads keep its
  * block until they touch the next module of that index, which takes the block over if
@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* An id: the index in the lower half, TAG, and above it how often the index was used. */
+/* An id has the index in the lower half, then TAG, and above it how often the index was used. */
 #define TAG ((uintptr_t)1 << 40)
 #define ONE_MORE_USE (TAG << 1)
 
@@ -52,12 +52,12 @@ __thread struct tpsl_thread_tls tpsl_thread_tls __attribute__((tls_model("initia
 
 extern void *__tls_get_addr(void *);
 
-/* tls_desc_linux_amd64.S knows them. */
+/* tls_desc_linux_amd64.S uses the same layout. */
 _Static_assert(offsetof(struct tpsl_thread_tls, blocks) == 0 && offsetof(struct tpsl_thread_tls, nblocks) == 8 &&
                    offsetof(struct tpsl_tls_block, id) == 0 && offsetof(struct tpsl_tls_block, start) == 8 && sizeof(struct tpsl_tls_block) == 24,
                "tls_desc_linux_amd64.S");
 
-static int (*libc_munmap)(void *, size_t); /* not a sanitizer's, which is in front of us, and may be done with the thread */
+static int (*libc_munmap)(void *, size_t); /* not that of a sanitizer, which comes before libc and may not know the thread any more */
 
 static struct module *module_at(size_t index)
 {
@@ -72,8 +72,8 @@ static size_t index_of(uintptr_t id)
     return (uint32_t)id;
 }
 
-/* The lowest index without a module, so that a library that is closed and opened again
- * finds its own; grows the table when all are in use. Preconditions: modules_lock. */
+/* The lowest index without a module, so that a library that is closed and opened again gets
+ * the same index. It grows the table when all indices are in use. Preconditions: modules_lock is held. */
 static struct module *free_module(void)
 {
     for (size_t i = 0; i < nmodules; i++)
@@ -175,7 +175,7 @@ static void make_block(struct tpsl_tls_block *b, uintptr_t id)
     b->id = id;
 }
 
-/* Signals are held meanwhile: a handler could find half a block, or take memory from the same arena. */
+/* Signals are blocked meanwhile, because a handler could find an incomplete block, or take memory from the same arena. */
 static __attribute__((noinline)) char *first_touch(uintptr_t id)
 {
     sigset_t before;
@@ -184,7 +184,7 @@ static __attribute__((noinline)) char *first_touch(uintptr_t id)
     if (index >= mine.nblocks)
         grow_table(index);
     struct tpsl_tls_block *b = &mine.blocks[index];
-    if (b->id != id) /* a handler may have been first */
+    if (b->id != id) /* a handler may have made the block before */
         make_block(b, id);
     tpsl_let_signals(&before);
     return b->start;
@@ -236,7 +236,7 @@ static void release_thread(void)
 __attribute__((constructor(101))) static void add_to_thread_end(void)
 {
     tpsl_thread_end_step(TPSL_END_TLS, release_thread);
-    /* By name, as RTLD_NEXT may find no libc where a preloaded library has brought us in. */
+    /* libc is opened by name, because RTLD_NEXT may not find libc if a preloaded library has loaded us. */
     libc_munmap = (int (*)(void *, size_t))dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "munmap");
 }
 

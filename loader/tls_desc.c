@@ -13,7 +13,7 @@
 enum { LEGACY = 512 + 64 /* x87 and SSE, then the header */, TILES = 17, TILE_DATA = 18, STATES = 32 };
 
 size_t tpsl_xsave_size __attribute__((visibility("hidden"))) = 512;
-uint32_t tpsl_xsave_mask __attribute__((visibility("hidden"))); /* of the parts; 0: no xsave, only fxsave */
+uint32_t tpsl_xsave_mask __attribute__((visibility("hidden"))); /* the parts that are saved; 0 if there is no xsave, only fxsave */
 
 __attribute__((constructor(101))) static void measure(void)
 {

@@ -7,20 +7,20 @@
  * Their code adds a constant to %fs, so a thread has room for the variables of one
  * instance only: a block that libtpsl, or the program around it, has among its own
  * thread-locals. All instances of a plan use the same distances, counted from the end
- * of the block down. The block has the values of the instance that the thread acts for;
- * those of others are kept in a block of ordinary thread-local storage, one per thread
- * and instance (the instance's static_tls.kept), and are exchanged when the thread
- * turns to another instance that has such variables, too.
+ * of the block down. The block has the values of the instance that the thread acts for.
+ * The values of other instances are kept in a block of ordinary thread-local storage, one
+ * per thread and instance (the instance's static_tls.kept). They are exchanged when the
+ * thread changes to another instance that has such variables, too.
  *
- * dlopen may bring such variables to an instance that threads act for already. It then
- * fills their blocks for them: see tpsl_static_tls_add. Who may write what:
+ * dlopen may add such variables to an instance for which threads act already. It then
+ * fills the blocks of these threads: see tpsl_static_tls_add. These may write:
  *
  *   tpsl_current     its thread
  *   s.size, s.image  tpsl_static_tls_add; they only grow
  *   block, holds     its thread, or tpsl_static_tls_add, with the thread's lock
  *
- * The locks keep signals out: a handler may act for another instance (libc_signals.c), so none
- * may come while a block is exchanged.
+ * The locks block signals, because a handler may act for another instance (libc_signals.c), and
+ * must not do so while a block is exchanged.
  *
  * A thread stores tpsl_current, then loads the size; tpsl_static_tls_add stores the
  * size, then loads tpsl_current. Both orders are sequentially consistent, so one of
@@ -34,7 +34,7 @@
 #include <string.h>
 
 static __thread _Alignas(TPSL_STATIC_TLS_ALIGN) char own_block[TPSL_STATIC_TLS] __attribute__((tls_model("initial-exec")));
-static ptrdiff_t block_end; /* from the thread pointer; all threads' alike */
+static ptrdiff_t block_end; /* distance from the thread pointer, the same in all threads */
 static size_t block_size;
 static bool for_programs;
 
@@ -44,15 +44,15 @@ struct thread {
     atomic_int lock;
     struct tpsl_instance **current;
     char *end;                /* of its block */
-    _Atomic uintptr_t holds;  /* whose values are in it, by static_tls.kept; 0: nobody's */
-    _Atomic size_t held;      /* bytes of them */
+    _Atomic uintptr_t holds;  /* the instance whose values are in the block, by static_tls.kept; 0 if there are none */
+    _Atomic size_t held;      /* the size of these values in bytes */
     bool listed, ended;
 };
 static __thread struct thread mine __attribute__((tls_model("initial-exec")));
 static struct thread *threads;
 static atomic_int threads_lock;
 
-/* What is kept of an instance for a thread, bytes[size - held] on. */
+/* The values of an instance that are kept for a thread, from bytes[size - held] on. */
 struct kept {
     size_t held;
     char bytes[];
@@ -167,7 +167,7 @@ static void restore(struct thread *t, uintptr_t id)
         memcpy(t->end - k->held, k->bytes + block_size - k->held, k->held);
 }
 
-/* Gives the thread the initial values of what it does not have yet. */
+/* Gives the thread the initial values of the variables that it does not have yet. */
 static void fill(struct thread *t, const struct tpsl_static_tls *s)
 {
     size_t size = atomic_load(&s->size);

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Asynchronous files, aio(7): libc's helper threads serve the whole address space and
- * belong to the rank that was first, so the descriptors of others mean other files to
- * them. A request is done when it is made, as POSIX allows; libc's aio_error, aio_return
- * and aio_suspend read its result from the control block. MPI-IO uses these functions.
+/* Asynchronous input and output, aio(7). libc's helper threads serve the whole address space.
+ * They belong to the rank that used them first, so they would take the descriptors of other
+ * ranks for other files. Here a request is executed when it is made, as POSIX allows. libc's
+ * aio_error, aio_return and aio_suspend read its result from the control block. MPI-IO uses
+ * these functions.
  */
 #define _LARGEFILE64_SOURCE
 #include <aio.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Programs started without being given an environment: libc would take its own. Those that
- * are looked for in PATH are in path.c. */
+/* Functions that start a program without an argument for its environment. libc's functions would pass
+ * libc's environment. Functions that search PATH are in path.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 #include "shim.h"
 
-/* A rank that executes another program ends as one that exits: its threads do not go along. */
+/* A rank that executes another program ends like a rank that exits: its other threads end. */
 static int replaced_or_not(int result)
 {
     int error = errno;
@@ -98,8 +98,8 @@ static int wait_for(pid_t pid)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int in_system;                    /* threads */
-static struct sigaction interrupt, quit; /* before the first of them */
+static int in_system;                    /* number of threads in system() */
+static struct sigaction interrupt, quit; /* the actions before the first of these threads */
 
 static void ignore_interrupts(void)
 {
@@ -157,8 +157,8 @@ static struct piped {
     pid_t pid;
 } *piped;
 
-/* POSIX: the shell has none of the streams of popen before it, or their readers would
- * never see an end. Preconditions: lock. */
+/* POSIX: the shell does not inherit the streams of earlier calls of popen. Otherwise their
+ * readers would never see the end. Preconditions: lock is held. */
 static int start_piped(struct piped *p, const char *command, int fd, int as)
 {
     posix_spawn_file_actions_t actions;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The rarer ways to end. */
+/* Less common functions that end a program. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static struct handler {
 } *handlers;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* at_quick_exit calls it; libc's list would be run for the handlers of all ranks. */
+/* at_quick_exit calls it. libc's list has the handlers of all ranks, and all of them would run. */
 int __cxa_at_quick_exit(void (*function)(void *), void *dso)
 {
     struct handler *h = malloc(sizeof *h);
@@ -35,7 +35,7 @@ void quick_exit(int status)
     _exit(status);
 }
 
-/* libc's remembers, for all ranks, how far one of them has come. */
+/* libc's abort keeps its progress in one variable for all ranks. */
 void abort(void)
 {
     sigset_t set;

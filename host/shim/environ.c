@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The environment: libc has one per address space. */
+/* The environment of a rank. libc has only one environment per address space. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ char *secure_getenv(const char *name)
     return getauxval(AT_SECURE) ? NULL : getenv(name);
 }
 
-/* Values that were replaced stay: someone may have their address from getenv. */
+/* Values that were replaced are not freed, because the program may have their address from getenv. */
 static int store(char *entry, size_t n)
 {
     char **e = find(entry, n);

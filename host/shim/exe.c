@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Programs find themselves by /proc/self/exe, which is the host. */
+/* Programs find their own file by /proc/self/exe. For a rank this would be the host, so the shim gives the program's file. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ char *realpath(const char *restrict path, char *restrict resolved)
     return BEHIND(realpath)(path && is_self(path) ? tpsl_program() : path, resolved);
 }
 
-/* What they become with _FORTIFY_SOURCE; room was checked where it is known. */
+/* The names of these functions with _FORTIFY_SOURCE. The size of the buffer was checked if it is known. */
 ssize_t __readlink_chk(const char *path, char *buffer, size_t size, size_t room)
 {
     return size > room ? (abort(), -1) : readlink(path, buffer, size);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The end of the first thread where the rank goes on: pthread_exit, or a cancellation. A process ends when its last
- * thread does. libc counts the threads of all ranks, so the first thread stays and waits for the others. Who joins it need
- * not wait for that. */
+/* The end of the first thread while the rank continues: pthread_exit, or a cancellation. A process ends when its last
+ * thread ends. libc counts the threads of all ranks, so the first thread stays and waits for the others. A thread that
+ * joins the first thread does not wait for this. */
 #include <dirent.h>
-/* Then pthread_cleanup_push is made of setjmp: it holds for every call, where the other kind leaves out those
- * that are declared to throw nothing, as exit is, and a second end inside of the first. */
+/* With this, pthread_cleanup_push uses setjmp and covers every call. The other implementation does not cover functions
+ * that are declared to throw nothing, such as exit, nor a second end inside the first. */
 #undef __EXCEPTIONS
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 #include "shim.h"
 
-static pthread_t first; /* 0: main was not called yet */
+static pthread_t first; /* 0 before main is called */
 static void *result = PTHREAD_CANCELED;
 static bool ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,7 +41,7 @@ static _Noreturn void wait_for_others(void)
     exit(0);
 }
 
-/* The handlers that the program pushed have run. Again, from a function of atexit: libc does no more, either. */
+/* The handlers that the program pushed have run. If a function of atexit gets here again, nothing more is done, as in libc. */
 static void first_ends(void *unused)
 {
     if (ended)
@@ -55,7 +55,7 @@ static void first_ends(void *unused)
     wait_for_others();
 }
 
-/* libc unwinds the thread up to here, as to the handler that was pushed first. */
+/* libc unwinds the thread up to here, because this handler was pushed first. */
 _Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, char **argv)
 {
     first = pthread_self();
@@ -77,7 +77,7 @@ void pthread_exit(void *value)
 
 void thrd_exit(int value)
 {
-    pthread_exit((void *)(intptr_t)value); /* as thrd_join of libc has it */
+    pthread_exit((void *)(intptr_t)value); /* in the form in which libc's thrd_join expects it */
 }
 
 static void unlock(void *unused)

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* fork and what is made of it. libc has one list of pthread_atfork's handlers in the
- * address space: a fork of one rank would run those of all. Here a rank has its own. */
+/* fork and the functions that use it. libc has one list of pthread_atfork's handlers in the
+ * address space, so a fork of one rank would run the handlers of all ranks. Here each rank has
+ * its own list. */
 #include <errno.h>
 #include <fcntl.h>
 #include <paths.h>
@@ -17,13 +18,13 @@
 
 typedef void handler(void);
 
-/* They are never taken away: libraries of a rank stay as long as it does. */
+/* Handlers are never removed, because libraries of a rank stay loaded as long as the rank exists. */
 static struct handlers {
     struct handlers *older;
     handler *prepare, *parent, *child;
 } *_Atomic newest;
 
-/* What pthread_atfork of every program and library calls. */
+/* pthread_atfork in every program and library calls this function. */
 int __register_atfork(handler *prepare, handler *parent, handler *child, void *dso)
 {
     struct handlers *h = malloc(sizeof *h);
@@ -41,7 +42,7 @@ static void call(handler *h)
         h();
 }
 
-/* POSIX: in the order of their registration. */
+/* POSIX: these run in the order of their registration. */
 static void call_after(const struct handlers *h, bool in_child)
 {
     if (!h)

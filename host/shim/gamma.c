@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* lgamma(3) leaves the sign in a variable, which is the rank's. */
+/* lgamma(3) stores the sign in a variable. Here each rank has its own variable. */
 #include <math.h>
 
 #include "shim.h"

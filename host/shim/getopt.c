@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* getopt and its long forms, getopt(3): libc's keep their place in variables that all
- * ranks would share. Arguments that are no options are moved behind the options, as
- * libc does it, unless the option string begins with + or -, or POSIXLY_CORRECT is set.
+/* getopt and its long forms, getopt(3). libc's functions keep their position in variables that
+ * all ranks would share. As in libc, arguments that are not options are moved after the options,
+ * unless the option string begins with + or -, or POSIXLY_CORRECT is set.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@
 char *optarg;
 int optind = 1, opterr = 1, optopt = '?';
 
-static char *letters;   /* what is left of a group of short options */
-static int first, last; /* argv[first] to argv[last - 1] are arguments that were passed over */
+static char *letters;   /* the rest of a group of short options */
+static int first, last; /* argv[first] to argv[last - 1] are arguments that were skipped */
 
 enum order { MOVE, STOP, RETURN };
 
@@ -32,8 +32,8 @@ static bool is_option(const char *argument)
     return argument[0] == '-' && argument[1];
 }
 
-/* Moves the options that were read since, argv[last] to argv[optind - 1], in front of the
- * arguments that were passed over. */
+/* Moves the options that were read since then, argv[last] to argv[optind - 1], before the
+ * arguments that were skipped. */
 static void rotate(char **argv)
 {
     for (int to = first, from = last; from < optind; to++, from++) {
@@ -60,11 +60,11 @@ static int missing(const char *options)
 struct long_options {
     const struct option *table;
     int *index;
-    bool only; /* one dash will do */
+    bool only; /* a long option may begin with one dash */
 };
 
-/* The entry of a name of that length: whole, or the only one that it begins; -1: none,
- * -2: several. */
+/* The entry that has this name of that length, or the only entry whose name begins with it. The
+ * result is -1 if there is none, and -2 if there are several. */
 static int find(const struct option *table, const char *name, size_t n)
 {
     int found = -1;
@@ -162,14 +162,14 @@ static int read_short(int argc, char **argv, const char *options, const struct l
         return missing(options);
     }
     if (names_long) {
-        optind--; /* read_long goes on by one */
+        optind--; /* read_long adds one */
         return read_long(argc, argv, options, l, rest, "-W ");
     }
     optarg = rest;
     return c;
 }
 
-/* Finds the next option; -1: there is none. */
+/* Finds the next option. The result is -1 if there is none. */
 static int advance(int argc, char **argv, enum order order)
 {
     if (order == MOVE) {
@@ -198,7 +198,7 @@ static int advance(int argc, char **argv, enum order order)
 
 static int next(int argc, char *const *arguments, const char *options, const struct long_options *l)
 {
-    char **argv = (char **)arguments; /* getopt(3): it moves them */
+    char **argv = (char **)arguments; /* getopt(3) may reorder the arguments */
     enum order order = order_of(options);
     optarg = NULL;
     if (optind == 0) {

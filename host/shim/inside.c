@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Functions of libc that take a lock which libc has once for all ranks, and which its fork does not see to: a
- * child of fork would find them held for ever if another rank was inside (gate.c of the
- * loader). Here they are as libc has them, with the thread counted in. docs/private-mode.md
- * lists libc's locks, and which entries are elsewhere in the shim. */
+/* Functions of libc that take a lock which libc has once for all ranks, and which libc's fork does not
+ * handle. A child of fork would find such a lock held for ever if another rank was inside the function
+ * (gate.c of the loader). The functions here call those of libc, and count the thread as inside.
+ * docs/private-mode.md lists libc's locks, and which functions are elsewhere in the shim. */
 #include <grp.h>
 #include <iconv.h>
 #include <libintl.h>
@@ -43,7 +43,7 @@
         BEHIND(name)(__VA_ARGS__);                                        \
     }
 
-/* ---- time: what is not by the rank's own zone (time.c) ---- */
+/* ---- time: functions that do not use the rank's own zone; the others are in time.c ---- */
 AS_LIBC(struct tm *, gmtime_r, (const time_t *restrict t, struct tm *restrict tm), t, tm)
 AS_LIBC(time_t, timegm, (struct tm *tm), tm)
 AS_LIBC(char *, strptime_l, (const char *restrict text, const char *restrict format, struct tm *restrict tm, locale_t l), text, format, tm, l)
@@ -109,7 +109,7 @@ AS_LIBC(int, ether_hostton, (const char *name, struct ether_addr *address), name
 AS_LIBC(int, ether_ntohost, (char *name, const struct ether_addr *address), name, address)
 AS_LIBC(int, res_init, (void), )
 
-/* Walks through a database; its place is libc's, one for all ranks. */
+/* Functions that read a database entry by entry. libc has one position for all ranks. */
 #define AS_LIBC_WALKS(type, set, get, end, ...) \
     AS_LIBC_DOES(set, __VA_ARGS__)              \
     AS_LIBC(type *, get, (void), )              \
@@ -150,7 +150,7 @@ void __syslog_chk(int priority, int flag, const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- the rest ---- */
+/* ---- other functions ---- */
 AS_LIBC(int, fmtmsg, (long class, const char *label, int severity, const char *text, const char *action, const char *tag), class, label, severity, text, action, tag)
 AS_LIBC(int, sem_close, (sem_t *s), s)
 AS_LIBC(int, sem_unlink, (const char *name), name)

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Keys of thread-specific data: libc has 1,024 of them in the address space, which is what each
- * rank of its own may have. So the keys of a rank are ours, and libc is asked for one in all: that by
- * which it tells that a thread ends (host/rank_threads.c).
+/* Keys of thread-specific data. libc has 1,024 keys in the address space, and each rank must be able to
+ * have as many. So the shim implements the keys of a rank. It uses only one key of libc, by which libc
+ * reports the end of a thread (host/rank_threads.c).
  *
- * A key's serial is odd while the key is in use, and grows with each use. A value is its key's
- * while it has the key's serial, so a key that is made anew has no values. Numbers of keys below
- * BLOCK, which are nearly all that programs make, have their values at a fixed distance from
- * the thread pointer; others are in blocks from malloc.
+ * A key's serial is odd while the key is in use, and grows with each use. A value is valid
+ * while it has the serial of its key, so a key that is made again has no values. Almost all keys of
+ * programs have numbers below BLOCK. Their values are at a fixed distance from the thread pointer.
+ * The values of other keys are in blocks from malloc.
  */
 #include <errno.h>
 #include <limits.h>
@@ -35,8 +35,8 @@ struct value {
 };
 #define PER_THREAD static __thread __attribute__((tls_model("initial-exec")))
 PER_THREAD struct value first[BLOCK];
-PER_THREAD struct value *others[BLOCKS]; /* the 0th is not used */
-PER_THREAD bool used;                    /* there may be values, and libc will tell of the thread's end */
+PER_THREAD struct value *others[BLOCKS]; /* others[0] is not used */
+PER_THREAD bool used;                    /* there may be values, and libc will report the end of the thread */
 
 static bool in_use(uintptr_t serial)
 {
@@ -62,7 +62,7 @@ int pthread_key_delete(pthread_key_t key)
     return in_use(serial) && atomic_compare_exchange_strong(&keys[key].serial, &serial, serial + 1) ? 0 : EINVAL;
 }
 
-/* NULL: there is none yet. */
+/* The result is NULL if there is none yet. */
 static inline struct value *value_of(pthread_key_t key)
 {
     if (__builtin_expect(key < BLOCK, 1))
@@ -109,7 +109,7 @@ static void destroy(void)
     }
 }
 
-/* What destructors keep setting is dropped in the end (pthread_key_create(3p)). */
+/* Values that destructors still set after the last round are dropped (pthread_key_create(3p)). */
 void tpsl_keys_end(void)
 {
     for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS && used; round++) {
@@ -138,7 +138,7 @@ int pthread_setspecific(pthread_key_t key, const void *data)
     return 0;
 }
 
-/* The names that some objects know them by. */
+/* Other names by which some objects call these functions. */
 int __pthread_key_create(pthread_key_t *, void (*)(void *)) ALSO(pthread_key_create);
 void *__pthread_getspecific(pthread_key_t) ALSO(pthread_getspecific);
 int __pthread_setspecific(pthread_key_t, const void *) ALSO(pthread_setspecific);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* setlocale(3) changes what libc has once for all ranks, and concurrent calls of it free
- * what others read. So a rank's locale is an object that its threads use: the one that sets
- * it, and all that are made after (tpsl_thread_begins). Objects that were made stay: other
- * threads may use them.
+/* setlocale(3) changes data that libc has once for all ranks, and concurrent calls free
+ * memory that others read. So a rank's locale is an object that its threads use. These are the
+ * thread that sets the locale, and all threads that are made later (tpsl_thread_begins). The
+ * objects are never freed, because other threads may use them.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -35,14 +35,14 @@ static const struct category {
 };
 enum { CATEGORIES = sizeof categories / sizeof *categories, NAME = 256 };
 
-/* A locale that the rank has had, newest first. Its names are good for ever, as callers
- * keep what setlocale returned. */
+/* A locale that the rank has had. The newest one is the first. Its names are never freed, because
+ * callers keep the result of setlocale. */
 static struct made {
     struct made *older;
     locale_t locale;
     char name[]; /* of LC_ALL */
 } *made;
-static struct made *_Atomic current; /* NULL: libc's, which is "C" */
+static struct made *_Atomic current; /* NULL means libc's locale, which is "C" */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static locale_t global(void)
@@ -64,7 +64,7 @@ static char *answer(int category)
     return current ? current->name : "C";
 }
 
-/* What the environment says for "" (locale(7)). */
+/* The name that the environment gives for "" (locale(7)). */
 static const char *from_environment(const char *category)
 {
     const char *const variables[] = {"LC_ALL", category, "LANG"};
@@ -76,7 +76,7 @@ static const char *from_environment(const char *category)
     return "C";
 }
 
-/* The part of a name of LC_ALL, "LC_CTYPE=a;LC_NUMERIC=b...", that is a category's. */
+/* The part for a category in a name of LC_ALL, "LC_CTYPE=a;LC_NUMERIC=b...". */
 static bool part(char out[NAME], const char *whole, const char *category)
 {
     const char *at = strchr(whole, ';') ? strstr(whole, category) : NULL;
@@ -87,7 +87,7 @@ static bool part(char out[NAME], const char *whole, const char *category)
     memcpy(out, at, n);
     out[n] = 0;
     if (strcmp(out, "POSIX") == 0)
-        strcpy(out, "C"); /* as libc calls it */
+        strcpy(out, "C"); /* the name that libc uses */
     return true;
 }
 
@@ -100,7 +100,7 @@ static bool wanted(char out[NAME], const struct category *c, int category, const
     return part(out, name, c->name);
 }
 
-/* The name of LC_ALL: that of all categories, or a list. */
+/* The name of LC_ALL. It is the name that all categories have, or a list of their names. */
 static char *join(char names[CATEGORIES][NAME])
 {
     static char text[CATEGORIES * (NAME + 32)];
@@ -164,7 +164,7 @@ static bool set(int category, const char *name)
     if (!m)
         return false;
     current = m;
-    if (BEHIND(uselocale)(NULL) == before) /* the thread has none to itself */
+    if (BEHIND(uselocale)(NULL) == before) /* the thread has no locale of its own */
         BEHIND(uselocale)(m->locale);
     return true;
 }
@@ -183,7 +183,7 @@ char *setlocale(int category, const char *name)
     return result;
 }
 
-/* LC_GLOBAL_LOCALE stands for the rank's. */
+/* LC_GLOBAL_LOCALE means the locale of the rank. */
 locale_t uselocale(locale_t l)
 {
     locale_t before = BEHIND(uselocale)(l == LC_GLOBAL_LOCALE ? global() : l);

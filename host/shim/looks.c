@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Functions of libc that look into the environment: for the call, libc has that of the rank. They take locks that libc has
- * once, too: see inside.c. */
+/* Functions of libc that read the environment. During the call, libc has the environment of the rank. These functions also take
+ * locks that libc has once for all ranks: see inside.c. */
 #include <glob.h>
 #include <locale.h>
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static void find_files(void *data)
     c->error = BEHIND(glob)(c->pattern, c->flags, NULL, c->result);
 }
 
-/* HOME matters to ~. Functions of the program are not called with libc's environment exchanged. */
+/* ~ is replaced by HOME. Functions of the program are not called while libc has the environment of the rank. */
 int glob(const char *restrict pattern, int flags, int (*failed)(const char *, int), glob_t *restrict result)
 {
     bool home = flags & (GLOB_TILDE | GLOB_TILDE_CHECK), calls_back = failed || flags & GLOB_ALTDIRFUNC;

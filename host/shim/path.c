@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Programs that are looked for in PATH, exec(3): libc would go by its own environment. A
- * child of vfork may call these, so nothing is allocated. */
+/* Functions that search a program in PATH, exec(3). libc's functions would use PATH of libc's environment.
+ * A child of vfork may call these functions, so they allocate nothing. */
 #include <errno.h>
 #include <paths.h>
 #include <spawn.h>
@@ -14,7 +14,7 @@
 
 struct start {
     char *const *argv, *const *envp;
-    pid_t *pid; /* where a child is spawned */
+    pid_t *pid; /* if a child is spawned */
     const posix_spawn_file_actions_t *actions;
     const posix_spawnattr_t *attributes;
 };
@@ -22,7 +22,7 @@ struct start {
 /* Starts a file; the result is an error number. */
 typedef int start_function(const char *path, const struct start *);
 
-/* A file that is not there, or that may not be executed, is looked for in the next folder. */
+/* If a file does not exist or may not be executed, the search continues in the next folder. */
 static int search(const char *file, start_function *start, const struct start *s)
 {
     const char *folder = getenv("PATH");
@@ -45,7 +45,7 @@ static int search(const char *file, start_function *start, const struct start *s
     return denied ? EACCES : error;
 }
 
-/* What has no format of its own is a script of the shell. */
+/* A file without a known format is run as a shell script. */
 static int replace(const char *path, const struct start *s)
 {
     size_t n = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* The first and the last thing that a rank's program does. */
+/* The start and the end of a rank's program. */
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,8 +16,8 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     tpsl_streams_open();
 }
 
-/* _start of every program comes here. The loader has run the constructors, also those
- * that `init` of programs linked before glibc 2.34 would run. */
+/* _start of every program calls this function. The loader has run the constructors already, also
+ * those that `init` of programs linked before glibc 2.34 would run. */
 int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
     tpsl_first_thread(main, argc, argv);
@@ -31,7 +31,7 @@ void tpsl_thread_locals_end(void)
         destroy();
 }
 
-static int exit_status; /* what exit was given */
+static int exit_status; /* the argument of exit */
 
 void exit(int status)
 {
@@ -42,7 +42,7 @@ void exit(int status)
     _exit(status);
 }
 
-/* System calls only: handlers of signals call it. */
+/* It makes only system calls, because signal handlers call it. */
 void _exit(int status)
 {
     tpsl_rank_rest();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Functions of libc that keep something from one call to the next, or return the address
- * of a buffer of their own: each rank has these to itself. libc's reentrant forms do the
- * work. Threads of one rank share them, as in any process. */
+/* Functions of libc that keep data from one call to the next, or return the address of a static
+ * buffer. Here each rank has its own data and buffers. The implementation uses libc's reentrant
+ * forms. Threads of one rank share the data, as in any process. */
 #include <errno.h>
 #include <grp.h>
 #include <netdb.h>
@@ -105,7 +105,7 @@ unsigned short *seed48(unsigned short state[3])
 
 /* ---- databases ---- */
 
-/* Room for an entry, or for one that is larger than the last room was. */
+/* Makes room for an entry, or makes the room larger. The result is false if there is no memory. */
 static bool grow(char **buffer, size_t *size)
 {
     size_t more = *size ? 2 * *size : 1024;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Functions that use stdin or stdout without being given them. Those that use stderr are
- * libc's: it keeps no data between calls, and its descriptor is the caller's. */
+/* Functions that use stdin or stdout without having them as an argument. libc's own functions are used for
+ * stderr, because stderr keeps no data between calls, and its descriptor is that of the caller. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -87,7 +87,7 @@ int getchar_unlocked(void) { return getc_unlocked(stdin); }
 wint_t getwchar(void) { return getwc(stdin); }
 wint_t getwchar_unlocked(void) { return getwc_unlocked(stdin); }
 
-/* <stdio.h> names the functions of scanf's family after the version of C. */
+/* <stdio.h> uses other names for the functions of scanf's family in some versions of C. */
 #define SAME(name, as) __asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #as)
 SAME(scanf, __isoc99_scanf);
 SAME(vscanf, __isoc99_vscanf);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Streams: libc has one list of them per address space, and one stdin, stdout and stderr.
- * A rank has its own standard streams, over its own descriptors, and keeps a list of what
- * it opened: exit and fflush(NULL) of one rank must not write another's buffers, which
- * would go to the wrong descriptors.
+/* Streams. libc has one list of streams per address space, and one stdin, stdout and stderr.
+ * Here a rank has its own standard streams, over its own descriptors, and a list of the streams
+ * that it opened. So exit and fflush(NULL) of one rank do not write the buffers of another
+ * rank, which would go to the wrong descriptors.
  */
 #define _LARGEFILE64_SOURCE
 #include <pthread.h>
@@ -72,7 +72,7 @@ static int flush_all(void)
     return result;
 }
 
-/* As libc's exit, it waits for no thread that has a stream, be it to read. */
+/* Like libc's exit, it does not wait for a thread that has locked a stream, for example to read. */
 void tpsl_streams_flush(void)
 {
     int (*flush)(FILE *) = BEHIND(fflush_unlocked);
@@ -86,7 +86,7 @@ void tpsl_streams_flush(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* glibc closes nothing, either (fcloseall(3)). */
+/* glibc does not close the streams, either (fcloseall(3)). */
 int fcloseall(void)
 {
     return flush_all();

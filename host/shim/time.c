@@ -20,7 +20,7 @@ extern int daylight __attribute__((weak, alias("__daylight")));
 static struct tm broken_down;
 static char text[64];
 
-/* What libc has in its variables for the zone that it has just been given. */
+/* The values of libc's variables for the zone that was set last. */
 static void note_zone(void)
 {
     static char *const *names;
@@ -68,7 +68,7 @@ struct format {
     size_t size, length;
     const char *format;
     const struct tm *tm;
-    locale_t locale; /* 0: the thread's */
+    locale_t locale; /* 0 means that of the thread */
 };
 
 static void make_text(void *data)

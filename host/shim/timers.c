@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Timers that call a function, timer_create(2): libc has one thread for all of them, in the
- * process of the rank that was first, and the kernel sends it no signals for others. Here
- * each timer has a thread of the rank's own that waits for its signal. */
+/* Timers that call a function, timer_create(2). libc has one thread for all such timers. It is in the
+ * process of the rank that used one first, and the kernel sends it no signals of other ranks. Here
+ * each timer has a thread of its rank that waits for the signal of the timer. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,7 +14,7 @@
 
 #include "shim.h"
 
-/* Each blocks it in its own thread: no other has to. */
+/* Each timer blocks the signal in its own thread. Other threads need not block it. */
 #define WAKE SIGRTMAX
 
 struct timer {
@@ -49,7 +49,7 @@ static void expired(const struct timer *t)
         free(e);
 }
 
-/* Until it is told to end by a signal that is not the timer's. */
+/* It runs until a signal that does not come from the timer tells it to end. */
 static void *serve(void *data)
 {
     struct timer *t = data;
