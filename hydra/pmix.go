@@ -13,7 +13,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// This file has what ranks that are served by PMIx need of other hosts, beyond barriers and names.
+// This file has the requests to other hosts of ranks that are served by PMIx, except barriers and names.
 
 // layout tells a proxy that serves PMIx where all ranks of a world are.
 func (j *Job) layout(e event) {
@@ -55,8 +55,8 @@ func (j *Job) worldOf(space string) *world {
 	return j.worlds[i]
 }
 
-// agree ends a job in which ranks of some hosts are served by PMIx and those of others by PMI: they would wait for each other for
-// ever.
+// agree ends a job in which ranks of some hosts are served by PMIx and those of other hosts by PMI, because they would wait for each
+// other for ever.
 func (j *Job) agree(w *world) {
 	which := func(pmix bool) int {
 		return slices.IndexFunc(w.links, func(link *proxyLink) bool { return link.pmix == pmix && (pmix || link.pids != nil) })
@@ -121,8 +121,8 @@ func (j *Job) tellRank(e event) {
 	}
 }
 
-// A meeting is a barrier of ranks of several worlds, so it belongs to the tree of barriers of none. Its name is a tag, a blank,
-// and the ranks of each world: "SPACE:0,1;SPACE:*".
+// A meeting is a barrier of ranks of several worlds, so no world's tree of barriers can serve it. Its name is a tag, a blank, and the
+// ranks of each world: "SPACE:0,1;SPACE:*".
 type meeting struct {
 	want, got int
 	puts      []pmi.Entry

@@ -20,7 +20,7 @@ type proxyLink struct {
 	conn      *channel.Conn
 	placement plan.Placement // as planned, until the proxy tells what its hardware has decided
 	pids      []int          // of the processes of the rank sets; nil until all of them run
-	pmix      bool           // it serves its ranks by PMIx
+	pmix      bool           // the proxy serves its ranks by PMIx
 	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
 	asksWhere bool           // it was asked where its ranks are, and has not answered
 	where     []channel.Whereabouts
@@ -54,7 +54,7 @@ func (j *Job) startProxies(w *world) {
 	}
 }
 
-// checkUsers refuses a user whom the launcher cannot log in as.
+// checkUsers refuses a user as whom the launcher cannot log in.
 func (j *Job) checkUsers() error {
 	for _, host := range j.plan.Hosts {
 		if !j.launch.CanBe(host.User) {
@@ -134,7 +134,7 @@ func (j below) Frame(_ *launch.Child, frame channel.Frame) {
 	}
 }
 
-// placed takes the placement that a proxy has decided. The report in it goes out at once, so that it stands in front of all
+// placed records the placement that a proxy has decided. It prints the report in it immediately, so that the report comes before all
 // output of the host's ranks.
 func (j *Job) placed(link *proxyLink, frame channel.Frame) {
 	var placement plan.Placement

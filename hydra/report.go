@@ -15,7 +15,8 @@ import (
 	"github.com/tpsl/tpsl/internal/version"
 )
 
-// A Report is how a job went, for programs: docs/launcher.md says what each field means. Names stay; new ones may come.
+// A Report says how a job ended, in a form for programs. docs/launcher.md says what each field means. Later versions keep the names
+// and may add new ones.
 type Report struct {
 	Schema   int             `json:"schema"` // 1; another number when a field changes its meaning
 	Version  string          `json:"version"`

@@ -28,7 +28,7 @@ type merger struct {
 	failed  bool
 	repeats *repeats // lines that are shown once; nil shows all
 	last    source   // the source of an unfinished line
-	partial bool     // what was written last did not end its line
+	partial bool     // the last piece that was written did not end its line
 }
 
 type source struct {

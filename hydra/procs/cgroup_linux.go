@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownCgroup returns the folder of this process's control group: in the hierarchy of a version-1 controller, or in that of
-// version 2 for "". It is "" if none is mounted.
+// ownCgroup returns the folder of this process's control group, in the hierarchy of a version-1 controller, or in that of
+// version 2 for "". It returns "" if this hierarchy is not mounted.
 func ownCgroup(controller string) string {
 	membership, mounts := ownCgroups()
 	return cgroupDir(membership, mounts, controller)
@@ -25,8 +25,8 @@ var ownCgroups = sync.OnceValues(func() (membership, mounts string) {
 	return readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")
 })
 
-// readText returns what a file of the kernel's says, "" if it cannot be read. It is faster than os.ReadFile, which asks
-// whether files can be waited for.
+// readText returns the content of a kernel file, or "" if it cannot be read. It is faster than os.ReadFile, which also tries to
+// register the file with the poller.
 func readText(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// CoreFile returns the core that a process has left in dir, its working directory, or "" if there is none to be found:
-// the kernel may give cores to a program (core(5)).
+// CoreFile returns the core that a process has left in dir, its working directory. It returns "" if it finds none, because the
+// kernel may pipe cores to a program (core(5)).
 func CoreFile(pid int, dir string, since time.Time) string {
 	pattern, _ := os.ReadFile("/proc/sys/kernel/core_pattern")
 	usesPID, _ := os.ReadFile("/proc/sys/kernel/core_uses_pid")
@@ -33,7 +33,7 @@ func CoreFile(pid int, dir string, since time.Time) string {
 	return ""
 }
 
-// coreGlob turns core_pattern into a pattern for the core of one process. What cannot be told of it matches anything.
+// coreGlob turns core_pattern into a pattern for the core of one process. Parts that are not known match any text.
 func coreGlob(pattern string, usesPID bool, pid int) string {
 	if pattern == "" || pattern[0] == '|' || pattern[0] == '@' {
 		return ""

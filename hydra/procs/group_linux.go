@@ -15,17 +15,17 @@ import (
 // groupPrefix begins the names of all groups.
 const groupPrefix = "tpsl_"
 
-// staleAfter is the age from which an empty group is nobody's: one that is younger may be about to get its processes.
+// staleAfter is the age from which an empty group counts as abandoned. A younger group may be about to get its processes.
 const staleAfter = time.Minute
 
 // removeLimit bounds the wait for a control group's killed processes.
 const removeLimit = 3 * time.Second
 
-// killFile is where a write ends a group's processes.
+// killFile is the file of a group to which a write ends the group's processes.
 const killFile = "cgroup.kill"
 
-// A Group is a control group of a job's own (cgroups(7), version 2), below this process's. It ends what a subreaper
-// cannot: processes whose subreapers are all gone. A nil Group does nothing.
+// A Group is a control group of one job (cgroups(7), version 2), below that of this process. It also ends processes that a
+// subreaper cannot end, because all their subreapers are gone. A nil Group does nothing.
 type Group struct {
 	dir    string
 	folder int // its descriptor
@@ -33,7 +33,7 @@ type Group struct {
 	mu     sync.Mutex
 	closed bool
 	keeper int      // its pid, or 0
-	pipe   *os.File // whose end tells the keeper that this process is gone
+	pipe   *os.File // when it is closed, the keeper knows that this process is gone
 }
 
 // NewGroup makes a group tpsl_NAME, or returns nil where this process may not or the kernel has no cgroup.kill (before
@@ -58,7 +58,7 @@ func NewGroup(name string) *Group {
 	return g
 }
 
-// keep is what the keeper runs: when nobody holds the pipe any more it ends the group. The group may be gone already.
+// keep is the program of the keeper. When no process holds the pipe any more, it ends the group. The group may be gone already.
 const keep = `read -r nothing
 for pause in 0.1 0.1 0.1 0.2 0.2 0.5 1 2 5; do # a machine may be slow to end them
   [ -d "$0" ] || exit 0
@@ -67,8 +67,8 @@ for pause in 0.1 0.1 0.1 0.2 0.2 0.5 1 2 5; do # a machine may be slow to end th
   sleep $pause
 done`
 
-// Keep starts a process that ends the group when this process is gone, however that comes about. It also removes what
-// earlier jobs have left.
+// Keep starts a process that ends the group when this process is gone for any reason. It also removes groups that earlier jobs
+// have left.
 func (g *Group) Keep() error {
 	if g == nil {
 		return nil
@@ -87,7 +87,7 @@ func (g *Group) Keep() error {
 	g.keeper, err = syscall.ForkExec("/bin/sh", []string{"sh", "-c", keep, g.dir}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{"PATH=/usr/bin:/bin"},
-		Files: []uintptr{r.Fd()}, // its messages go nowhere
+		Files: []uintptr{r.Fd()}, // its messages are dropped
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func (g *Group) Kill() {
 	}
 }
 
-// Close kills what is left in the group and ends its keeper. Remove is to follow when the killed were collected.
+// Close kills the processes that are left in the group and ends its keeper. Call Remove after the killed processes were collected.
 func (g *Group) Close() {
 	if g == nil {
 		return
@@ -146,19 +146,19 @@ func RemoveGroup(name string) {
 	}
 }
 
-// removeStale removes groups whose job was killed with all of its processes, the keeper too or before there was one.
+// removeStale removes groups whose job was killed with all of its processes, if the keeper was killed too or had not been started.
 func removeStale(own string) {
 	dirs, _ := filepath.Glob(filepath.Join(globEscape(own), groupPrefix+"*")) // the pattern is well formed
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > staleAfter {
-			_ = syscall.Rmdir(dir) // the kernel keeps one that has processes
+			_ = syscall.Rmdir(dir) // the kernel keeps a group that has processes
 		}
 	}
 }
 
 func killGroup(dir string) { _ = os.WriteFile(filepath.Join(dir, killFile), []byte("1"), 0) }
 
-// removeGroup waits until killed processes have left: the kernel keeps a group with processes (EBUSY).
+// removeGroup waits until killed processes have left the group, because the kernel keeps a group with processes (EBUSY).
 func removeGroup(dir string) {
 	for end := time.Now().Add(removeLimit); ; time.Sleep(time.Millisecond) {
 		if err := syscall.Rmdir(dir); err == nil || err == syscall.ENOENT || time.Now().After(end) {

@@ -83,7 +83,7 @@ func inGroup(t *testing.T, g *Group, script string) *exec.Cmd {
 	return cmd
 }
 
-// A group ends its processes, those in sessions of their own too, and goes.
+// A group ends its processes, also those in sessions of their own, and is then removed.
 func TestGroup(t *testing.T) {
 	g := testGroup(t)
 	cmd := inGroup(t, g, "setsid sleep 60 & exec sleep 60")
@@ -96,7 +96,7 @@ func TestGroup(t *testing.T) {
 	assert.ErrorIs(t, syscall.Kill(g.keeper, 0), syscall.ESRCH)
 }
 
-// The keeper does the same when the pipe's end tells it that nobody else can.
+// The keeper does the same when the end of the pipe shows that no other process can do it.
 func TestKeeper(t *testing.T) {
 	g := testGroup(t)
 	inGroup(t, g, "exec sleep 60")
@@ -108,7 +108,7 @@ func TestKeeper(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Another process of the same control group can remove it, and none that is not there.
+// Another process of the same control group can remove the group. To remove a group that does not exist does nothing.
 func TestRemoveGroup(t *testing.T) {
 	g := testGroup(t)
 	inGroup(t, g, "exec sleep 60")
@@ -119,7 +119,7 @@ func TestRemoveGroup(t *testing.T) {
 	_ = syscall.Close(g.folder)
 }
 
-// What killed jobs have left goes with the next one, and what is in use or young stays.
+// The next job removes the groups that killed jobs have left. It keeps groups that are in use or young.
 func TestRemoveStale(t *testing.T) {
 	g := testGroup(t)
 	defer func() { g.Close(); g.Remove() }()

@@ -22,7 +22,7 @@ func SetSubreaper() error {
 	return nil
 }
 
-// CloseOnExec keeps every open descriptor but 0, 1 and 2 from programs started later.
+// CloseOnExec makes every open descriptor except 0, 1 and 2 close-on-exec, so that programs started later do not get them.
 func CloseOnExec() error {
 	err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
@@ -57,8 +57,8 @@ func Reap(ended func(pid int, status unix.WaitStatus)) bool {
 	}
 }
 
-// Sweep kills every descendant until none is left or the time is over. It reports whether none is left.
-// reap must collect ended children and report whether any is left.
+// Sweep kills every descendant until there is none left or the time is over. It reports whether all are gone.
+// reap must collect ended children and report whether any child is left.
 func Sweep(reap func() bool, limit time.Duration) bool {
 	deadline := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -109,8 +109,8 @@ func parentOf(pid int) (parent int, alive bool) {
 	return parent, err == nil && fields[0] != "Z"
 }
 
-// Dying reports whether a process is about to end by itself or by a SIGKILL that it has got already: it is exiting, a
-// zombie or gone.
+// Dying reports whether a process is about to end by itself, or by a SIGKILL that it has got already. It is then exiting, a
+// zombie, or gone.
 func Dying(pid int) bool {
 	const state, flags = 0, 9 - 3 // fields 3 and 9
 	const exiting = 0x4           // PF_EXITING
@@ -135,8 +135,8 @@ func isPending(pid int, sig unix.Signal) bool {
 	return false
 }
 
-// Birth tells a process from later ones with its pid: ticks between boot and its start. It is empty where /proc hides
-// others' processes.
+// Birth returns the ticks between boot and the start of a process. They distinguish the process from later processes with the same
+// pid. The result is empty if /proc hides processes of other users.
 func Birth(pid int) string {
 	const starttime = 22 - 3
 	if fields := stat(pid); len(fields) > starttime {
@@ -145,7 +145,8 @@ func Birth(pid int) string {
 	return ""
 }
 
-// stat returns the fields of /proc/PID/stat (proc(5)) from the state on, the third. The command before may hold anything.
+// stat returns the fields of /proc/PID/stat (proc(5)) from the third field on, which is the state. The command before it may
+// contain any characters.
 func stat(pid int) []string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -20,14 +20,14 @@ const shmDir = "/dev/shm/"
 // Ranks that are killed before that leave them behind.
 var shmNames = []string{"mpich_shar_tmp*", "ucx_shm_posix_*", "vader_segment.*"}
 
-// Now is the time by the clock that stamps files and segments, which may be a tick behind time.Now.
+// Now returns the time of the clock from which files and segments get their times. It may be a tick behind time.Now.
 func Now() time.Time {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) // cannot fail: the clock exists and now is ours
 	return time.Unix(now.Unix())
 }
 
-// Makers are collected processes of a job, each with the time it was collected, until which its pid was its own.
+// Makers are collected processes of a job, each with the time when it was collected. Until this time no other process had its pid.
 type Makers map[int]time.Time
 
 // Ended adds a process that was collected just now.
@@ -40,15 +40,16 @@ func RemoveSharedMemory(since time.Time, makers Makers) {
 }
 
 const (
-	// settle is the time between two looks at files that seem unused. A job that starts has its own unused for moments,
-	// between making, opening and mapping them.
+	// settle is the time between two looks at files that seem unused. The files of a job that starts are unused for moments,
+	// between the calls that make, open and map them.
 	settle = 250 * time.Millisecond
-	// glance is the time between two looks at a file that somebody uses: another job may be looking at it as well.
+	// glance is the time between two looks at a file that seems to be used, because another job may be looking at it as well.
 	glance = 5 * time.Millisecond
 )
 
-// removeFiles removes files of ours with an MPI library's name, made since the job began, that no process has open or
-// mapped at two looks. Nothing in such a file tells its maker: the names are random (mkstemp(3), ucs_generate_uuid).
+// removeFiles removes files of this user with a name of an MPI library's files, made since the job began, that no process has open
+// or mapped at two looks. Such a file does not show which process has made it, because the names are random (mkstemp(3),
+// ucs_generate_uuid).
 func removeFiles(since time.Time) {
 	left := unusedFiles(since)
 	if len(left) == 0 {
@@ -76,9 +77,8 @@ func unusedFiles(since time.Time) map[string]bool {
 	return left
 }
 
-// isUnused reports whether no process has a file open or mapped, in whatever namespace it is: the kernel grants a lease for
-// writing then only (fcntl(2), F_SETLEASE). What it grants for a moment goes with the descriptor. A file is in use where it
-// grants none.
+// isUnused reports whether no process in any namespace has a file open or mapped. Only then the kernel grants a lease for writing
+// (fcntl(2), F_SETLEASE). The lease ends when the descriptor is closed. If the kernel grants no lease, the file counts as used.
 func isUnused(path string) bool {
 	for range 5 {
 		if leased(path) {
@@ -105,8 +105,7 @@ func isOurs(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid())
 }
 
-// madeSince asks for the birth time of a file, and where the kernel keeps none (tmpfs before Linux 5.18) for its last
-// change.
+// madeSince asks for the birth time of a file. If the kernel keeps none (tmpfs before Linux 5.18), it asks for the last change.
 func madeSince(path string, since time.Time) bool {
 	var info unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_MTIME, &info) != nil {
@@ -119,12 +118,12 @@ func madeSince(path string, since time.Time) bool {
 	return !time.Unix(made.Sec, int64(made.Nsec)).Before(since)
 }
 
-// removeSegments removes private SysV segments of ours, made since the job began by one of its collected processes, that
-// nobody has attached. UCX marks a segment for removal right after attaching it.
+// removeSegments removes private SysV segments of this user that no process has attached, if a collected process of the job has made
+// them since the job began. UCX marks a segment for removal immediately after it attaches the segment.
 func removeSegments(since time.Time, makers Makers) {
 	table, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {
-		return // a kernel without SysV IPC
+		return // the kernel has no SysV IPC
 	}
 	for line := range strings.Lines(string(table)) {
 		// key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime: proc_sysvipc_shm(5)

@@ -34,8 +34,8 @@ func (r Role) keeps(sig os.Signal) bool {
 	return (r == AsRank || sig == unix.SIGHUP) && signal.Ignored(sig)
 }
 
-// CatchSignals catches SIGINT and the other signals that are passed on to ranks, but for those that stay ignored. It also
-// catches SIGPIPE, so that a write to a closed stdout is an error, and ranks still start with the default action.
+// CatchSignals catches SIGINT and the other signals that are passed on to ranks, except those that stay ignored. It also
+// catches SIGPIPE. So a write to a closed stdout is an error, and ranks still start with the default action.
 func CatchSignals(role Role) <-chan os.Signal {
 	signals := make(chan os.Signal, 64)
 	for _, sig := range append([]os.Signal{unix.SIGINT}, forwarded...) {

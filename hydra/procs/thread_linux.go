@@ -20,8 +20,8 @@ var lasting = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
-// OnLastingThread runs f on a thread that lives as long as this process: PR_SET_PDEATHSIG fires when the thread that forked
-// ends, not the process (prctl(2)).
+// OnLastingThread runs f on a thread that lives as long as this process. This is needed because PR_SET_PDEATHSIG fires when the
+// thread that forked ends, and not when its process ends (prctl(2)).
 func OnLastingThread(f func()) {
 	done := make(chan struct{})
 	lasting() <- func() { defer close(done); f() }

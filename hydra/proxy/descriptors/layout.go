@@ -15,8 +15,8 @@ import (
 // A Layout says which descriptors the process of a rank set inherits. There are no others.
 type Layout struct {
 	Ranks    []int
-	Readers  plan.Ranks // ranks with an input; the others read an empty one
-	PerRank  bool       // each rank has standard streams of its own; else all share those of the process
+	Readers  plan.Ranks // ranks with an input; the other ranks read an empty input
+	PerRank  bool       // each rank has standard streams of its own; if not, all share those of the process
 	Sessions bool       // there is a PMI session for each rank
 	Control  bool       // there is a pipe for the lines of package control
 }

@@ -6,8 +6,8 @@
 //
 // Ranks share a process in one of two modes. In shared mode the program is an ordinary process whose threads claim ranks: it
 // is linked with libtpsl, or ld.so is made to give it a stand-in for its MPI library. In private mode a host process (package
-// host, lib/tpsl/host) loads a copy of the program for each rank. Which one it is follows from the libraries that ld.so
-// would load for the program, unless the user says it.
+// host, lib/tpsl/host) loads a copy of the program for each rank. The libraries that ld.so would load for the program decide
+// the mode, unless the user chooses it.
 //
-// Programs are read and never run. What an [Executable] cannot run as is refused with a line that names the remedy.
+// Programs are read and never run. A program that cannot run in the chosen mode is refused with a line that names the remedy.
 package executable

@@ -16,7 +16,7 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// A Guard looks after the ranks of one host.
+// A Guard checks and watches RDMA for the ranks of one host.
 type Guard struct {
 	host   plan.Host
 	conn   *channel.Conn
