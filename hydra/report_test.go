@@ -16,7 +16,7 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// Every name of the report is explained, and no other.
+// The document explains every name of the report, and no other name.
 func TestReportIsDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testsupport.Root(t), "docs", "report.md"))
 	require.NoError(t, err)

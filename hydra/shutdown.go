@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// endLimit is how long proxies may take to end the job once that was ordered.
+	// endLimit is how long proxies may take to end the job after mpiexec has ordered the end.
 	endLimit = 10 * time.Second
 	// forcedLimit is the same when the user does not want to wait, not even until the output is read.
 	forcedLimit = 3 * time.Second
@@ -43,8 +43,8 @@ func (j *Job) flush(done chan<- struct{}) {
 	close(done)
 }
 
-// stalled reports whether only the reader of our output delays the end. The reader may take any time, unless the user forces
-// the end.
+// stalled reports whether only the reader of our output delays the end. The reader may take any time, unless the user forces the
+// job to end.
 func (j *Job) stalled() bool { return !j.forced && (j.stdout.pending() || j.stderr.pending()) }
 
 // force ends the job without waiting for a slow reader of its output.
@@ -91,7 +91,7 @@ func (j *Job) finish() {
 	}
 }
 
-// stop ends the proxies. It takes their last events meanwhile: a proxy that cannot send them does not end.
+// stop ends the proxies. It receives their last events meanwhile, because a proxy that cannot send its events does not end.
 func (j *Job) stop() {
 	stopped := make(chan struct{})
 	go func() { j.children.Stop(); close(stopped) }()

@@ -24,7 +24,7 @@ func (unreachable) Start(launch.Host) (launch.Remote, error) {
 	return launch.Remote{}, errors.New("unreachable")
 }
 
-// endingJob is a job that ends, of some proxies of which none runs.
+// endingJob returns a job that is ending. It has some proxies, and none of them runs.
 func endingJob(proxies int) *Job {
 	j := NewJob(plan.Plan{}, launch.Options{}, 0, slog.New(slog.DiscardHandler))
 	j.ending = true
@@ -37,7 +37,7 @@ func endingJob(proxies int) *Job {
 	return j
 }
 
-// More is heard at the end of a job than what waits to be heard has room for.
+// At the end of a job, more events arrive than the queue of events has room for.
 func TestFinishHearsAll(t *testing.T) {
 	j := endingJob(200)
 	done := make(chan struct{})
@@ -50,7 +50,7 @@ func TestFinishHearsAll(t *testing.T) {
 	assert.Zero(t, j.open)
 }
 
-// What a proxy says of ranks that it has not got is no crash of mpiexec's.
+// mpiexec does not crash when a proxy reports something about ranks that it does not have.
 func TestExitOfNobody(t *testing.T) {
 	for _, exit := range []channel.Exit{{Set: 1, Rank: -1}, {Set: -1, Rank: -1}, {Rank: 7}} {
 		j := endingJob(0)
@@ -62,7 +62,7 @@ func TestExitOfNobody(t *testing.T) {
 	}
 }
 
-// The decision of ranks that abort stands, whoever is killed as the end takes too long.
+// When ranks abort, their decision is kept, even if processes are killed because the end takes too long.
 func TestLossAfterTheEnd(t *testing.T) {
 	j := endingJob(0)
 	host := plan.Host{Name: "near", Sets: []plan.RankSet{{Ranks: []int{0}}}}

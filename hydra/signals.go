@@ -28,7 +28,7 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		j.stderr.line("mpiexec: Press Ctrl-C again to force abort")
 	}
 	if j.ranksOver() && slices.Contains(deadly, sig) {
-		j.force() // only mpiexec is still to end; it may be waiting for who reads its output
+		j.force() // only mpiexec has not ended yet; it may be waiting for the reader of its output
 		return
 	}
 	j.signal(sig)
@@ -37,7 +37,7 @@ func (j *Job) handleSignal(sig unix.Signal) {
 	}
 }
 
-// terminated limits the time to end of ranks that have got a second SIGTERM. Signals within a short time count as one: a
+// terminated limits how long ranks may take to end after a second SIGTERM. Signals within a short time count as one, because a
 // scheduler signals all processes of a job, and several of them pass the signal on.
 func (j *Job) terminated() {
 	switch {

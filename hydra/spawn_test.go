@@ -11,7 +11,8 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// Each rank of a spawn that fails gets a code: of the program at fault, or of one that was not started for it.
+// Each rank of a spawn that fails gets a code. It says that its own program is at fault, or that it was not started because of
+// another program.
 func TestSpawnCodes(t *testing.T) {
 	for _, request := range []pmi.SpawnRequest{{}, {Blocks: []pmi.SpawnBlock{{Ranks: -1}}}} {
 		assert.Empty(t, (&birth{request: request}).codes(-1))

@@ -16,7 +16,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
-// A pipe that somebody else makes non-blocking loses nothing: neither what does not fit it nor what comes later.
+// If another process makes a pipe non-blocking, nothing is lost: neither data that does not fit into the pipe, nor later data.
 func TestPatient(t *testing.T) {
 	var fds [2]int
 	require.NoError(t, unix.Pipe2(fds[:], unix.O_CLOEXEC))

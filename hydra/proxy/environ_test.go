@@ -19,7 +19,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// The variables that tell a process who its ranks are, and what they have.
+// A process gets the variables that tell it which ranks it has, and what they have.
 func TestSettings(t *testing.T) {
 	pair, alone := plan.RankSet{Ranks: []int{4, 5}}, plan.RankSet{Ranks: []int{6}, Local: 2}
 	cpus := []topology.Set{{0}, {1, 3}, {2}}

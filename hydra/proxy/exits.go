@@ -142,7 +142,7 @@ func (p *proxy) Aborted(rank, code int, text string) {
 	p.conn.SendValue(channel.Aborted, channel.Abort{Rank: rank, Code: code, Text: text})
 }
 
-// Disconnected implements pmi.Events. The end of the process normally follows and says more.
+// Disconnected implements pmi.Events. Normally the end of the process follows and has more information.
 func (p *proxy) Disconnected(rank int) {
 	p.mu.Lock()
 	proc := p.processOf(rank)

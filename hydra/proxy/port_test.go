@@ -14,7 +14,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/sockdiag"
 )
 
-// What the kernel says of a connection that is ours.
+// The kernel tells the owner of a connection of ours.
 func TestOwnConnection(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)

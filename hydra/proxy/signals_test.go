@@ -15,7 +15,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 )
 
-// A signal that comes before a rank has started reaches it all the same.
+// A signal that comes before a rank has started still reaches the rank.
 func TestEarlySignal(t *testing.T) {
 	p := &proxy{byPID: map[int]*process{}}
 	p.signalAll(unix.SIGTERM)

@@ -44,7 +44,7 @@ func (u *upstream) Publish(service, port string) error {
 	return err
 }
 
-// Lookup implements pmi.Upstream. What clients of PMIx publish that is no text is not for those of PMI.
+// Lookup implements pmi.Upstream. A value that a client of PMIx has published is not for clients of PMI if it is not text.
 func (u *upstream) Lookup(service string) (string, error) {
 	port, err := u.AskName(channel.Name{Op: "lookup", Service: service})
 	if err == nil && strings.HasPrefix(port, "\x00") {

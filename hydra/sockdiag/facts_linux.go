@@ -20,8 +20,9 @@ func Owner(local, remote netip.AddrPort) (uid int, err error) {
 
 func owner(reply []byte) int { return int(binary.NativeEndian.Uint32(reply[diagReply-8:])) }
 
-// Unheard returns how long the peer's host has been silent to what a TCP socket sends: 0 if it owes no answer. The
-// kernel there answers even when the peer itself is stopped, so this tells of the host and the way to it.
+// Unheard returns for how long the peer's host has not acknowledged what a TCP socket has sent. It is 0 if nothing waits for an
+// acknowledgement. The kernel of that host answers even when the peer itself is stopped, so this shows the state of the host and of
+// the network.
 func Unheard(local, remote netip.AddrPort) (time.Duration, error) {
 	reply, err := ask(local, remote, 1<<(tcpInfo-1))
 	if err != nil {

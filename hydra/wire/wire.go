@@ -71,7 +71,7 @@ func Decode(b []byte, v any) error {
 	return fmt.Errorf("read %s: %w", reflect.TypeOf(v).Elem(), err)
 }
 
-// A reader takes values off the front of some bytes, until these do not suffice.
+// A reader takes values from the front of some bytes, until there are too few bytes.
 type reader struct {
 	rest  []byte
 	short bool
@@ -149,7 +149,7 @@ func (r *reader) bytes(n uint64) []byte {
 	return b
 }
 
-// skip takes a number of size bytes off. None, or fewer, says that it was not whole.
+// skip takes a number of size bytes from the front. It takes no bytes, or fewer, if the number is not complete.
 func (r *reader) skip(size int) {
 	if size <= 0 {
 		r.short, r.rest = true, nil

@@ -63,7 +63,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// What is read is written as it was read, or refused.
+// Bytes are either refused, or read as a value whose encoding is the same bytes.
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(example()))
 	f.Add([]byte{})

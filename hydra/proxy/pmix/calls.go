@@ -68,8 +68,8 @@ func bytesOf(word string) []byte {
 	return bytes
 }
 
-// later calls show after all earlier calls of it have ended. They may wait for who reads our output, and ranks must not
-// wait for that when they wait for each other.
+// later calls show after all earlier calls of show have ended. These calls may wait for the reader of our output, and ranks that
+// wait for each other must not wait for that.
 func (s *Server) later(show func()) {
 	before, shown := s.shown, make(chan struct{})
 	s.shown = shown
@@ -134,8 +134,8 @@ func (s *Server) meetOthers(arrival pmi.Arrival, spaces []string) (union []pmi.E
 	return arrival.Puts, err
 }
 
-// whoMeets reads who is to meet: for each world a list of ranks, or a star for all of them. here is how many of them are on
-// this host.
+// whoMeets reads which ranks have to meet. For each world there is a list of ranks, or a star for all ranks. here is how many of
+// them are on this host.
 func (s *Server) whoMeets(text string) (who map[string]string, here int) {
 	ranks := map[string][]int{}
 	who = map[string]string{}

@@ -57,7 +57,7 @@ func testHelper(t *testing.T, events Events) (in, out *os.File) {
 	return in, out
 }
 
-// A helper that says all that its ranks have to say before it listens gets every answer.
+// A helper that sends all requests of its ranks before it reads still gets every answer.
 func TestHelperThatListensLate(t *testing.T) {
 	const fences = 200
 	in, out := testHelper(t, nil)
@@ -73,7 +73,7 @@ func TestHelperThatListensLate(t *testing.T) {
 	}
 }
 
-// What a rank logs waits for who reads our stderr. What ranks do meanwhile does not.
+// The log of a rank waits for the reader of our stderr. Other requests of ranks do not wait meanwhile.
 func TestLogThatNobodyReads(t *testing.T) {
 	reader := make(chan struct{})
 	events := told{logged: func([]byte) { <-reader }, arrived: make(chan struct{})}

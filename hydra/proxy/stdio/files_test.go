@@ -19,7 +19,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 )
 
-// Files that cannot be closed are told of in the order of their names, whoever asks.
+// Errors of files that cannot be closed come in the order of the names of the files.
 func TestCloseFilesInOrder(t *testing.T) {
 	var sent bytes.Buffer
 	trunk := channel.New(bytes.NewReader(nil), nopCloser{&sent})
