@@ -149,7 +149,7 @@ func (r *reader) bytes(n uint64) []byte {
 	return b
 }
 
-// skip takes a number of size bytes from the front. It takes no bytes, or fewer, if the number is not complete.
+// skip removes a number of size bytes from the front. If size is not positive, the number was not complete.
 func (r *reader) skip(size int) {
 	if size <= 0 {
 		r.short, r.rest = true, nil
