@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,10 +35,6 @@ func TestMain(m *testing.M) {
 	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
 		limit.Cur = 0
 		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
-	}
-	// What ignores SIGHUP from its start, as under nohup, hands that on, and no shell can trap it then.
-	if signal.Ignored(unix.SIGHUP) {
-		signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	}
 	// The race detector's run-time makes each of the many processes wait a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")

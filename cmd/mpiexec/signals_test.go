@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,10 @@ func trappingBy(t *testing.T, launcher []string, signals, action string) *job {
 
 // Hydra dies of HUP and USR2 and swallows CONT and WINCH.
 func TestSignalsAreForwarded(t *testing.T) {
+	// A process that ignores SIGHUP from its start, as under nohup, hands that on, and no shell can trap it then.
+	if signal.Ignored(unix.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
+	}
 	for _, name := range []string{"TERM", "QUIT", "USR1", "USR2", "ALRM", "HUP", "TSTP", "CONT", "WINCH"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
