@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -64,6 +65,25 @@ func TestDocsNameTests(t *testing.T) {
 		for _, test := range testName.FindAllString(text, -1) {
 			named++
 			assert.True(t, exist[test], "%s: %s does not exist", name, test)
+		}
+	}
+	assert.NotZero(t, named)
+}
+
+// sourceFile matches a source file that a document names by its path from the root.
+var sourceFile = regexp.MustCompile("`([a-z]\\w*/[\\w./-]+\\.(?:go|c|h|S))`")
+
+// Every source file that a document names is there, wherever files have moved.
+func TestDocsNameSourceFiles(t *testing.T) {
+	root, named := testsupport.Root(t), 0
+	for name, text := range documents(t) {
+		for _, m := range sourceFile.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(root, strings.Split(m[1], "/")[0])); err != nil {
+				continue // a path of somebody else's
+			}
+			named++
+			_, err := os.Stat(filepath.Join(root, m[1]))
+			assert.NoError(t, err, "%s names %s", name, m[1])
 		}
 	}
 	assert.NotZero(t, named)
