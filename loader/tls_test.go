@@ -212,7 +212,7 @@ func TestStaticTLSOfThreadsIsReleased(t *testing.T) {
 	assert.Less(t, maps(), before+25)
 }
 
-// A handler that comes while its thread touches a module for the first time finds the whole block.
+// A handler that comes while its thread touches a module for the first time finds the whole block, and what it writes stays.
 func TestThreadLocalsInAHandler(t *testing.T) {
 	for _, dialect := range []string{"gnu", "gnu2"} {
 		i := open(t, library(t, "tls_signal.c", "-pthread", "-mtls-dialect="+dialect))

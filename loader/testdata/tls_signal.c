@@ -1,50 +1,63 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* A handler reads a thread-local while its thread touches it for the first time. The block is so large that this takes a while. */
+/* A handler counts in a thread-local while its thread touches it for the first time. The block is so large that
+ * this takes many times longer than a timer's interval. The timer signals the thread itself, so one CPU is enough. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { SIZE = 4 << 20, LAST = SIZE - 1 };
-static __thread volatile char block[SIZE] = {[0] = 1, [LAST] = 7};
-static atomic_int heard, wrong;
-static _Atomic(int) running, stop;
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
-static void look(int number)
+enum { SIZE = 16 << 20, INTERVAL = 20 * 1000 /* ns */ };
+static __thread volatile struct {
+    int first;
+    char between[SIZE];
+    int calls;
+} block = {.first = 7};
+static atomic_int calls; /* of the present thread's handler */
+
+static void count(int number)
 {
-    heard++;
-    if (block[0] != 1 || block[LAST] != 7)
-        wrong++;
+    calls++;
+    block.calls++;
 }
 
 static void *touch(void *unused)
 {
-    running = 1;
-    if (block[0] != 1 || block[LAST] != 7)
-        wrong++;
-    running = 2;
-    while (!stop)
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {{0, INTERVAL}, {0, INTERVAL}};
+    timer_t timer;
+    int wrong;
+    event.sigev_notify_thread_id = gettid();
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &often, NULL))
+        return "no timer";
+    wrong = block.first != 7;
+    while (calls == 0)
         ;
-    return NULL;
+    timer_delete(timer);
+    signal(SIGUSR1, SIG_IGN);
+    return wrong || block.calls != calls ? "wrong" : NULL;
 }
 
-/* How many reads of `rounds` threads and their handlers were wrong; -1: no handler was called. */
+/* How many of `rounds` threads read a wrong value, lost a call, or had no timer. */
 int wrong_reads(int rounds)
 {
-    signal(SIGUSR1, look);
+    int wrong = 0;
     for (int i = 0; i < rounds; i++) {
         pthread_t thread;
-        running = stop = 0;
-        pthread_create(&thread, NULL, touch, NULL);
-        while (running == 0)
-            ;
-        while (running == 1)
-            pthread_kill(thread, SIGUSR1);
-        stop = 1;
-        pthread_join(thread, NULL);
+        void *trouble;
+        calls = 0;
+        signal(SIGUSR1, count);
+        if (pthread_create(&thread, NULL, touch, NULL) || pthread_join(thread, &trouble) || trouble)
+            wrong++;
     }
     signal(SIGUSR1, SIG_DFL);
-    return heard ? wrong : -1;
+    return wrong;
 }
