@@ -87,11 +87,20 @@ func (o *outbox) add(text string) (first bool, err error) {
 func (o *outbox) flush(text string) error {
 	for more := true; more; text, more = o.next() {
 		if _, err := io.WriteString(o.conn, text); err != nil {
-			o.close()
+			o.stop()
 			return err
 		}
 	}
 	return nil
+}
+
+// stop lets nothing more be written. The connection stays open, because it may hold requests that were sent before the
+// rank ended, such as an abort.
+func (o *outbox) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.idle.Broadcast()
 }
 
 // next takes a text out of the queue. If there is none the writing has ended.
@@ -109,10 +118,7 @@ func (o *outbox) next() (text string, more bool) {
 }
 
 func (o *outbox) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.closed = true
-	o.idle.Broadcast()
+	o.stop()
 	_ = o.conn.Close() // the peer may be gone
 }
 

@@ -16,19 +16,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread is a session whose client has a socket of the real kind, full of replies.
-func unread(t *testing.T, server *Server, rank int) net.Conn {
+// socketPair returns two ends of a socket of the kind that ranks have.
+func socketPair(t *testing.T) (server *os.File, client net.Conn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	require.NoError(t, err)
-	ours := os.NewFile(uintptr(fds[0]), "server")
-	client := os.NewFile(uintptr(fds[1]), "client")
-	go server.Serve(rank, 0, ours)
-	conn, err := net.FileConn(client)
+	end := os.NewFile(uintptr(fds[1]), "client")
+	client, err = net.FileConn(end)
 	require.NoError(t, err)
-	client.Close()
-	t.Cleanup(func() { conn.Close() })
-	return conn
+	end.Close()
+	t.Cleanup(func() { client.Close() })
+	return os.NewFile(uintptr(fds[0]), "server"), client
+}
+
+// unread is a session whose client has a socket of the real kind, full of replies.
+func unread(t *testing.T, server *Server, rank int) net.Conn {
+	t.Helper()
+	ours, client := socketPair(t)
+	go server.Serve(rank, 0, ours)
+	return client
+}
+
+// A rank that has ended cannot be answered. Its abort behind an unanswered request counts.
+func TestAbortOfAnEndedRank(t *testing.T) {
+	for _, request := range []string{
+		"cmd=get_maxes\ncmd=get_appnum\ncmd=abort exitcode=37 message=bad input\n",
+		"cmd=init pmi_version=1 pmi_subversion=1\nno command\ncmd=unknown\ncmd=abort exitcode=37 message=bad input\n",
+	} {
+		events := newRecord()
+		server := NewServer(World{Size: 1, KVSName: testKVS}, AllRanks(1), newRoot(1), events, nil)
+		ours, client := socketPair(t)
+		_, err := client.Write([]byte(request))
+		require.NoError(t, err)
+		client.Close()
+		server.Serve(0, 0, ours)
+		assert.Contains(t, events.all(), `abort 0 37 "bad input"`)
+		assert.NotContains(t, events.all(), "disconnected")
+		server.Close()
+	}
 }
 
 // A rank that does not read holds nobody up, and gets all when it reads at last.

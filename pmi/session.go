@@ -14,6 +14,8 @@ import (
 // maxPuts bounds what one rank may store, so that a runaway rank cannot exhaust the server.
 const maxPuts = 64 << 20
 
+var errUnanswered = errors.New("a reply could not be sent")
+
 // maxWaits bounds how many of a rank's requests may wait for other ranks.
 const maxWaits = 1024
 
@@ -48,7 +50,9 @@ func (s *session) run() {
 		} else if errors.Is(err, errTooLong) {
 			err = s.refuse("too long", fmt.Sprintf("PMI request longer than %d bytes", maxRequest), "error", "line_too_long")
 		}
-		if err != nil {
+		// A rank that has ended cannot be answered, but what it sent before, such as an abort, is still read. The next
+		// read tells when there is no more.
+		if err != nil && !errors.Is(err, errUnanswered) {
 			s.end(err)
 			return
 		}
@@ -182,7 +186,10 @@ func (s *session) send(text string) error {
 	if text == "" {
 		return nil
 	}
-	return s.out.write(text)
+	if err := s.out.write(text); err != nil {
+		return fmt.Errorf("%w: %w", errUnanswered, err)
+	}
+	return nil
 }
 
 func quote(s string) string {

@@ -5,7 +5,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/foreign"
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/flags"
 )
 
 const jobUsage = `usage: tpsl run [-rpp K] [-tpsl MODE] [-wait SECONDS] PROGRAM [ARGUMENTS]
@@ -39,7 +39,7 @@ K ranks of a host share a process:
 func runJob(args []string, to streams) int {
 	r, err := parseRun(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
 		fmt.Fprint(to.out, jobUsage)
 		return 0
 	case err != nil:
@@ -53,18 +53,17 @@ func runJob(args []string, to streams) int {
 }
 
 func parseRun(args []string) (r foreign.Request, err error) {
-	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	ranks := flags.Uint("rpp", 2, "")
-	mode := flags.String("tpsl", string(plan.ModeAuto), "")
-	wait := flags.Uint("wait", 60, "")
-	if err := flags.Parse(args); err != nil {
+	set := flags.New("run")
+	ranks := set.Uint("rpp", 2, "")
+	mode := set.String("tpsl", string(plan.ModeAuto), "")
+	wait := set.Uint("wait", 60, "")
+	if err := flags.Parse(set, args); err != nil {
 		return r, err
 	}
 	r = foreign.Request{
 		PerProcess: int(*ranks),
 		Mode:       plan.Mode(*mode),
-		Args:       flags.Args(),
+		Args:       set.Args(),
 		Environ:    os.Environ(),
 		Wait:       time.Duration(*wait) * time.Second,
 	}
@@ -73,7 +72,7 @@ func parseRun(args []string) (r foreign.Request, err error) {
 		return r, errors.New("-rpp 0: want a number from 1")
 	case r.Mode != plan.ModeAuto && r.Mode != plan.ModeShared && r.Mode != plan.ModePrivate:
 		return r, fmt.Errorf("-tpsl %s: want shared, private or auto", r.Mode)
-	case flags.NArg() == 0:
+	case set.NArg() == 0:
 		return r, errors.New("no program given")
 	}
 	r.Dir, err = os.Getwd()

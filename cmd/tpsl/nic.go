@@ -17,6 +17,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/ib"
+	"github.com/tpsl/tpsl/internal/flags"
 	"github.com/tpsl/tpsl/internal/pids"
 	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/internal/topology"
@@ -66,7 +67,7 @@ type rail struct {
 func listNICs(args []string, to streams) int {
 	r, err := parseNIC(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
 		fmt.Fprint(to.out, nicUsage)
 		return 0
 	case err != nil:
@@ -90,17 +91,16 @@ func listNICs(args []string, to streams) int {
 }
 
 func parseNIC(args []string) (r nicRequest, err error) {
-	flags := flag.NewFlagSet("nic", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.IntVar(&r.ranks, "n", 0, "")
-	flags.IntVar(&r.perProcess, "rpp", 1, "")
-	bind := flags.String("bind-to", "", "")
-	flags.BoolVar(&r.json, "json", false, "")
-	if r.pids, err = pids.Parse(flags, args); errors.Is(err, pids.ErrNone) {
+	set := flags.New("nic")
+	set.IntVar(&r.ranks, "n", 0, "")
+	set.IntVar(&r.perProcess, "rpp", 1, "")
+	bind := set.String("bind-to", "", "")
+	set.BoolVar(&r.json, "json", false, "")
+	if r.pids, err = pids.Parse(set, args); errors.Is(err, pids.ErrNone) {
 		err = nil
 	}
 	given := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	planned := given["n"] || given["rpp"] || given["bind-to"]
 	switch {
 	case err != nil:

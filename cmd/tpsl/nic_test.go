@@ -26,7 +26,7 @@ func TestParseNIC(t *testing.T) {
 		"-bind-to core 7":       "give no PID",
 		"-n 4 -bind-to corners": "-bind-to: \"corners\" is not one of",
 		"eth0":                  "eth0 is no PID",
-		"-x":                    "not defined: -x",
+		"-x":                    "unknown option -x",
 	} {
 		_, err := parseNIC(strings.Fields(line))
 		assert.ErrorContains(t, err, want, line)

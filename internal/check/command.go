@@ -5,9 +5,10 @@ package check
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
+
+	"github.com/tpsl/tpsl/internal/flags"
 )
 
 // Usage is the text of -h.
@@ -31,22 +32,21 @@ const exitUsage = 255
 
 // Command runs "tpsl check" and returns its exit status.
 func Command(args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("check", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	all, asJSON := flags.Bool("all", false, ""), flags.Bool("json", false, "")
-	err := flags.Parse(args)
-	if err == nil && flags.NArg() != 1 {
-		err = fmt.Errorf("want one FILE, have %d", flags.NArg())
+	set := flags.New("check")
+	all, asJSON := set.Bool("all", false, ""), set.Bool("json", false, "")
+	err := flags.Parse(set, args)
+	if err == nil && set.NArg() != 1 {
+		err = fmt.Errorf("want one FILE, have %d", set.NArg())
 	}
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
 		fmt.Fprint(out, Usage)
 		return 0
 	case err != nil:
 		fmt.Fprintf(errOut, "tpsl check: %v; try tpsl check -h\n", err)
 		return exitUsage
 	}
-	report := File(flags.Arg(0))
+	report := File(set.Arg(0))
 	if !*asJSON {
 		most := mostVariables
 		if *all {

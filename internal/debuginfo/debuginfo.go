@@ -34,9 +34,11 @@ type Place struct {
 // browser's would take gigabytes, and the reader wants one line of it.
 const maxDebug = 128 << 20
 
+// Folder is where systems keep debugging information that is in files of its own.
+const Folder = "/usr/lib/debug"
+
 // Open reads the symbols of an ELF file and finds its debugging information: in the file, or
-// in a separate file below the folder debug, which is /usr/lib/debug on most systems. A file
-// without either is no error.
+// in a separate file below the folder debug, see [Folder]. A file without either is no error.
 func Open(path, debug string) (*File, error) {
 	own, err := elf.Open(path)
 	if err != nil {
@@ -48,7 +50,7 @@ func Open(path, debug string) (*File, error) {
 	if f.debug != nil {
 		return f, nil
 	}
-	if separate := separateOf(path, own, debug); separate != nil {
+	if separate := Separate(path, own, debug); separate != nil {
 		defer separate.Close()
 		f.functions = join(f.functions, functionsOf(separate))
 		f.debug = read(separate)

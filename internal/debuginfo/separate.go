@@ -18,10 +18,10 @@ func isDebug(section string) bool {
 	return strings.HasPrefix(section, ".debug_info") || strings.HasPrefix(section, ".debug_line")
 }
 
-// separateOf opens the file that has the debugging information of another one; nil: there is
-// none. gdb's manual says where to look, "Debugging Information in Separate Files": by build
-// ID, then by the name that the file gives.
-func separateOf(path string, file *elf.File, debug string) *elf.File {
+// Separate opens the file that has the debugging information of the open file at path; nil:
+// there is none. gdb's manual says where to look, "Debugging Information in Separate Files": by
+// build ID, then by the name that the file gives. debug is a folder as [Folder].
+func Separate(path string, file *elf.File, debug string) *elf.File {
 	if id := BuildID(file); len(id) > 2 {
 		name := filepath.Join(debug, ".build-id", id[:2], id[2:]+".debug")
 		if found, err := elf.Open(name); err == nil {

@@ -6,9 +6,10 @@ package doctor
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
+
+	"github.com/tpsl/tpsl/internal/flags"
 )
 
 // Usage is the text of -h.
@@ -37,18 +38,17 @@ type Output struct {
 
 // Command runs "tpsl doctor" and returns its exit status. version is tpsl's.
 func Command(version string, args []string, out Output) int {
-	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	asJSON := flags.Bool("json", false, "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
+	set := flags.New("doctor")
+	asJSON := set.Bool("json", false, "")
+	switch err := flags.Parse(set, args); {
+	case errors.Is(err, flags.ErrHelp):
 		fmt.Fprint(out.Stdout, Usage)
 		return 0
 	case err != nil:
 		fmt.Fprintf(out.Stderr, "tpsl doctor: %v; try tpsl doctor -h\n", err)
 		return exitUsage
 	}
-	report := NewReport(Look(version, flags.Args()))
+	report := NewReport(Look(version, set.Args()))
 	if !*asJSON {
 		report.Print(out.Stdout, out.Colour)
 	} else if err := report.writeJSON(out.Stdout); err != nil {

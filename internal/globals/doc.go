@@ -8,8 +8,8 @@
 // leaves out what cannot be written once the file is loaded, thread-local variables, and the variables of the compiler
 // and its libraries.
 //
-// What is not seen: a stripped file has no symbols of static variables, and the separate file of its debug information
-// is not looked for.
+// Debug information and symbols may be in a separate file, where gdb would look for it. A stripped file without one has
+// no symbols of static variables, so these are not seen.
 //
 // All functions may be called from any goroutine.
 package globals

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tpsl/tpsl/internal/debuginfo"
 	"github.com/tpsl/tpsl/loader/image"
 )
 
@@ -26,7 +27,8 @@ type Variable struct {
 type List struct {
 	// Variables are in the order of files and lines. Those whose line is not known come last.
 	Variables []Variable
-	// Stripped tells that the file has no table of all symbols: only variables that it exports are listed.
+	// Stripped tells that neither the file nor a file of its debugging information has a table of all symbols: only variables
+	// that the file exports are listed.
 	Stripped bool
 	// NoLines is why the debug information of the file could not be read, nil if it was or if there is none.
 	NoLines error
@@ -48,19 +50,20 @@ func (l *List) read(m *image.Image) error {
 		return err
 	}
 	defer f.Close()
-	symbols, err := f.Symbols()
-	if errors.Is(err, elf.ErrNoSymbols) {
-		l.Stripped = true
-		symbols, err = f.DynamicSymbols()
+	debug := f
+	if separate := debuginfo.Separate(m.Path, f, debuginfo.Folder); separate != nil {
+		defer separate.Close()
+		debug = separate
 	}
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+	symbols, err := l.symbols(f, debug)
+	if err != nil {
 		return err
 	}
 	own, err := ownVariables(m, symbols)
 	if err != nil || len(own) == 0 {
 		return err
 	}
-	declared, err := declarations(f)
+	declared, err := declarations(debug)
 	l.NoLines = err
 	for _, o := range own {
 		d := declared[o.Value]
@@ -74,6 +77,22 @@ func (l *List) read(m *image.Image) error {
 		return cmp.Or(cmp.Compare(known(b), known(a)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 	})
 	return nil
+}
+
+// symbols returns those of the file, or of its separate debugging information if the file is stripped.
+func (l *List) symbols(file, debug *elf.File) ([]elf.Symbol, error) {
+	symbols, err := file.Symbols()
+	if errors.Is(err, elf.ErrNoSymbols) {
+		symbols, err = debug.Symbols()
+	}
+	if errors.Is(err, elf.ErrNoSymbols) {
+		l.Stripped = true
+		symbols, err = file.DynamicSymbols()
+	}
+	if errors.Is(err, elf.ErrNoSymbols) {
+		return nil, nil
+	}
+	return symbols, err
 }
 
 // known is 1 if the line of a variable is known, else 0.

@@ -133,6 +133,24 @@ func TestWithoutLines(t *testing.T) {
 	}
 }
 
+// A stripped file with a separate file of its debugging information tells all.
+func TestSeparateDebuggingInformation(t *testing.T) {
+	whole := testsupport.CC(t, "gcc", "testdata/plain.c", "-g")
+	stripped := filepath.Join(t.TempDir(), "stripped")
+	for _, words := range [][]string{
+		{"strip", "-o", stripped, whole},
+		{"objcopy", "--only-keep-debug", whole, stripped + ".debug"},
+		{"objcopy", "--add-gnu-debuglink=" + stripped + ".debug", stripped},
+	} {
+		require.NoError(t, exec.Command(words[0], words[1:]...).Run(), words)
+	}
+	list := read(t, stripped)
+	assert.False(t, list.Stripped)
+	assert.NoError(t, list.NoLines)
+	assert.NotEmpty(t, list.Variables)
+	assert.Equal(t, described(read(t, whole)), described(list))
+}
+
 // A stripped file tells what it exports only, which of a program is nothing.
 func TestStripped(t *testing.T) {
 	testsupport.Require(t, "strip")

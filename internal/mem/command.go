@@ -6,10 +6,10 @@ package mem
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 
+	"github.com/tpsl/tpsl/internal/flags"
 	"github.com/tpsl/tpsl/internal/pids"
 	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
@@ -53,7 +53,7 @@ type Report struct {
 func Command(proc pagetables.Proc, args []string, stdout, stderr io.Writer) int {
 	r, err := parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
 		fmt.Fprint(stdout, usage)
 		return 0
 	case err != nil:
@@ -82,13 +82,12 @@ func Command(proc pagetables.Proc, args []string, stdout, stderr io.Writer) int 
 
 // parse takes options behind PIDs, too.
 func parse(args []string) (r request, err error) {
-	flags := flag.NewFlagSet("mem", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&r.by, "by", "rank", "")
-	flat := flags.String("flat", "", "")
-	flags.BoolVar(&r.proof, "proof", false, "")
-	flags.BoolVar(&r.json, "json", false, "")
-	if r.pids, err = pids.Parse(flags, args); err != nil {
+	set := flags.New("mem")
+	set.StringVar(&r.by, "by", "rank", "")
+	flat := set.String("flat", "", "")
+	set.BoolVar(&r.proof, "proof", false, "")
+	set.BoolVar(&r.json, "json", false, "")
+	if r.pids, err = pids.Parse(set, args); err != nil {
 		return r, err
 	}
 	if *flat != "" {

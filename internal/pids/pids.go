@@ -9,18 +9,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/flags"
 )
 
 // ErrNone is Parse's error where no id is given.
 var ErrNone = errors.New("no PID given")
 
 // Parse reads options, and as ids what is left. No id is an error.
-func Parse(flags *flag.FlagSet, args []string) (ids []int, err error) {
+func Parse(set *flag.FlagSet, args []string) (ids []int, err error) {
 	for {
-		if err := flags.Parse(args); err != nil {
+		if err := flags.Parse(set, args); err != nil {
 			return nil, err
 		}
-		if args = flags.Args(); len(args) == 0 {
+		if args = set.Args(); len(args) == 0 {
 			break
 		}
 		more, err := List(args[0])

@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 		assert.Equal(t, strings.Contains(line, "-x"), x, line)
 	}
 	for line, want := range map[string]string{
-		"": "no PID given", "-x": "no PID given", "1 0": "0 is no PID", "1,": " is no PID", "x": "x is no PID", "-9": "not defined: -9", "1 -y": "not defined: -y",
+		"": "no PID given", "-x": "no PID given", "1 0": "0 is no PID", "1,": " is no PID", "x": "x is no PID", "-9": "unknown option -9", "1 -y": "unknown option -y",
 	} {
 		_, _, err := parse(line)
 		assert.ErrorContains(t, err, want, line)

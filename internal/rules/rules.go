@@ -43,11 +43,11 @@ var mayImport = map[string][]string{
 	"cmd/tpslcc":      {"internal"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
-	"internal/check":   {"internal/globals", "internal/numbers", "internal/soname", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
-	"internal/globals": {"loader/image"},
-	"internal/doctor":  {"ib", "internal/environment", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names"},
-	"internal/mem":     {"internal/numbers", "internal/pids", "internal/terminal", "pagetables"},
-	"internal/trace":   {"internal/numbers", "internal/pids", "internal/terminal", "pagetables"},
+	"internal/check":   {"internal/debuginfo", "internal/flags", "internal/globals", "internal/numbers", "internal/soname", "internal/suggest", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
+	"internal/globals": {"internal/debuginfo", "loader/image"},
+	"internal/doctor":  {"ib", "internal/environment", "internal/flags", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names"},
+	"internal/mem":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
+	"internal/trace":   {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"tests":            {"endpoints/engine", "internal"},
 	"examples":         {"endpoints/engine", "loader", "internal/malloc"},
 }

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/tpsl/tpsl/internal/flags"
 	"github.com/tpsl/tpsl/internal/pids"
 	"github.com/tpsl/tpsl/internal/terminal"
 	"github.com/tpsl/tpsl/pagetables"
@@ -79,7 +79,7 @@ type Size func() (rows, columns int)
 func Command(ctx context.Context, proc pagetables.Proc, args []string, out Output) int {
 	r, err := parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
 		_, _ = io.WriteString(out.Stdout, usage) // it has per cent signs, which are no directives
 		return 0
 	case err != nil:
@@ -97,15 +97,14 @@ func Command(ctx context.Context, proc pagetables.Proc, args []string, out Outpu
 }
 
 func parse(args []string) (r request, err error) {
-	flags := flag.NewFlagSet("trace", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.DurationVar(&r.limit, "for", 0, "")
-	flags.DurationVar(&r.every, "every", time.Second, "")
-	flags.StringVar(&r.by, "by", "rank", "")
-	flags.BoolVar(&r.json, "json", false, "")
-	flags.StringVar(&r.address, "serve", "", "")
-	flags.StringVar(&r.token, "token", "", "")
-	if r.pids, err = pids.Parse(flags, args); err != nil {
+	set := flags.New("trace")
+	set.DurationVar(&r.limit, "for", 0, "")
+	set.DurationVar(&r.every, "every", time.Second, "")
+	set.StringVar(&r.by, "by", "rank", "")
+	set.BoolVar(&r.json, "json", false, "")
+	set.StringVar(&r.address, "serve", "", "")
+	set.StringVar(&r.token, "token", "", "")
+	if r.pids, err = pids.Parse(set, args); err != nil {
 		return r, err
 	}
 	switch {

@@ -21,9 +21,9 @@ MPI_NAME = re.compile(r"^P?MPI_")
 
 
 def variable(name):
-    """A variable of endpoint.c: libtpsl's, not the program's of the same name."""
+    """A variable of ownership.c: libtpsl's, not the program's of the same name."""
     try:
-        return gdb.parse_and_eval("'endpoint.c'::" + name)
+        return gdb.parse_and_eval("'ownership.c'::" + name)
     except gdb.error:
         raise gdb.GdbError("libtpsl.so.0 is not loaded, or its debug information is missing")
 

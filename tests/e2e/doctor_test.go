@@ -240,7 +240,7 @@ func TestTpslUsage(t *testing.T) {
 		{"doctor -h", "usage: tpsl doctor [-json] [FILE]...", "", 0},
 		{"", "", "tpsl: no command given; try tpsl -h\n", 255},
 		{"docter", "", "tpsl: unknown command docter; did you mean doctor?\n", 255},
-		{"doctor -jsom", "", "tpsl doctor: flag provided but not defined: -jsom; try tpsl doctor -h\n", 255},
+		{"doctor -jsom", "", "tpsl doctor: unknown option -jsom (did you mean -json?); try tpsl doctor -h\n", 255},
 	} {
 		t.Run(c.arguments, func(t *testing.T) {
 			job := run(t, nil, append([]string{built(t, "bin/tpsl")}, strings.Fields(c.arguments)...)...)

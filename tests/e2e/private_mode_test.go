@@ -198,7 +198,7 @@ func TestTpslRun(t *testing.T) {
 	for _, c := range []struct{ args, stderr string }{
 		{"run", "tpsl run: no program given; try tpsl run -h\n"},
 		{"run -rpp 0 x", "tpsl run: -rpp 0: want a number from 1; try tpsl run -h\n"},
-		{"run -n 2 x", "tpsl run: flag provided but not defined: -n; try tpsl run -h\n"},
+		{"run -n 2 x", "tpsl run: unknown option -n; try tpsl run -h\n"},
 	} {
 		job := run(t, nil, append([]string{built(t, "bin/tpsl")}, strings.Fields(c.args)...)...)
 		assert.Equal(t, outcome{stderr: c.stderr, code: 255}, job)

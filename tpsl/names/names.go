@@ -15,7 +15,7 @@ import (
 var list string
 
 // Data are the variables of libmpich that programs can see. They have one address
-// in the program and all instances (tpsl/mpi_variables.c).
+// in the program and all instances (tpsl/data_symbols.c).
 var Data = []string{
 	"MPIR_C_MPI_UNWEIGHTED", "MPIR_C_MPI_WEIGHTS_EMPTY", "MPIR_F08_MPI_BOTTOM", "MPIR_F08_MPI_IN_PLACE",
 	"MPIR_F08_MPI_STATUSES_IGNORE_OBJ", "MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPI_F08_STATUSES_IGNORE",

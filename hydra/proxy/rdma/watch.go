@@ -4,14 +4,12 @@
 package rdma
 
 import (
-	"math"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/ib"
-	"github.com/tpsl/tpsl/internal/topology"
 )
 
 const (
@@ -99,12 +97,6 @@ func (g *Guard) Watch() (unwatch func()) {
 
 func stateOfPort(port string) string { return ib.StateOf(os.DirFS("/sys"), port, ib.Registered) }
 
-// lost describes the trouble of ranks with a port. It says less if the ports cannot be listed.
-func lost(s sighting) *ib.Trouble {
-	ports, _ := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
-	return ib.Lost(s.port, s.state, ports)
-}
-
 // verdict returns the kind of frame that tells of a port. A port that is gone ends the job if ranks need it. A port that is
 // down may come back, and does not matter to ranks that do not send.
 func (g *Guard) verdict(s sighting) channel.Kind {
@@ -115,39 +107,4 @@ func (g *Guard) verdict(s sighting) channel.Kind {
 		return channel.Failed
 	}
 	return channel.Warned
-}
-
-// hostOf describes the host while ranks run, with these ports.
-func (g *Guard) hostOf(ports []ib.NIC) ib.Host {
-	return ib.Host{Ports: ports, Locked: math.MaxUint64, Here: g.host.Ranks, Ranks: g.host.World.Size}
-}
-
-// Explain says, when ranks have failed, what is wrong with the ports that they wanted.
-func (g *Guard) Explain() {
-	if len(g.wishes) == 0 {
-		return
-	}
-	if trouble := g.explanation(); trouble != nil {
-		g.tell(channel.Explained, trouble)
-	}
-}
-
-func (g *Guard) explanation() *ib.Trouble {
-	for _, w := range g.wishes {
-		for _, port := range w.Ports {
-			if seen := (sighting{port, stateOfPort(port)}); w.had && !seen.isFine() {
-				return lost(seen)
-			}
-		}
-	}
-	ports, err := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
-	if err != nil {
-		return nil
-	}
-	for _, w := range g.wishes {
-		if trouble := w.Failed(g.hostOf(ports)); trouble != nil && !w.had {
-			return trouble
-		}
-	}
-	return nil
 }

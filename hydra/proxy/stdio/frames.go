@@ -16,9 +16,6 @@ import (
 	"github.com/tpsl/tpsl/internal/debuginfo"
 )
 
-// debugFolder is where systems keep debugging information that is in files of its own.
-const debugFolder = "/usr/lib/debug"
-
 // A frameNamer gives names to the frames of crash reports (process/crash.c). The process that crashes writes files and
 // offsets, as it can trust nothing of itself. What else is on stderr passes as it is.
 type frameNamer struct {
@@ -71,7 +68,7 @@ func (n *frameNamer) file(path string) *debuginfo.File {
 		return file
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		file, _ = debuginfo.Open(path, debugFolder) // the report says less if it cannot be read
+		file, _ = debuginfo.Open(path, debuginfo.Folder) // the report says less if it cannot be read
 	}
 	if n.files == nil {
 		n.files = map[string]*debuginfo.File{}
