@@ -106,6 +106,8 @@ void tpsl_in_environment(char **of_rank, tpsl_step *call, void *argument);
 
 /* ---- service.c: the host process runs steps for ranks ---- */
 bool tpsl_service_start(void);
+/* Calls it in the host process, and waits for its end. */
+void tpsl_in_host(tpsl_step *, void *argument);
 
 /* ---- forward.c: signals that are sent to the host are meant for its ranks ---- */
 void tpsl_forward_signals(void); /* from now on */

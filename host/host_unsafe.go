@@ -12,6 +12,7 @@ import "C"
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -52,7 +53,7 @@ func begin() (job unsafe.Pointer, err error) {
 		return nil, err
 	}
 	set.Look()
-	if err := limits.CheckPrivate(len(set.Ranks), set.LocalRanks, uint64(C.tpsl_files_of_ranks())); err != nil {
+	if err := limits.CheckPrivate(len(set.Ranks), set.LocalRanks, uint64(C.tpsl_files_of_ranks()), set.PMIx); err != nil {
 		return nil, err
 	}
 	if err := configure(set); err != nil {
@@ -86,7 +87,7 @@ func configure(set *rankset.Set) error {
 	}
 	config.Policy = append(heaps, policies.Private...)
 	config.Preload = append(files(os.Getenv("TPSL_TOOLS")), config.Preload...)
-	config.Wrappers = loader.Wrappers{Libraries: soname.MPI, Functions: map[string]unsafe.Pointer{
+	config.Wrappers = loader.Wrappers{Libraries: slices.Concat(soname.MPI, soname.OpenMPI), Functions: map[string]unsafe.Pointer{
 		"MPI_Init": C.tpsl_rank_MPI_Init, "PMPI_Init": C.tpsl_rank_PMPI_Init,
 		"MPI_Init_thread": C.tpsl_rank_MPI_Init_thread, "PMPI_Init_thread": C.tpsl_rank_PMPI_Init_thread,
 	}}

@@ -31,7 +31,7 @@ static void *serve(void *unused)
     return NULL;
 }
 
-static void run_in_host(tpsl_step *step, void *argument)
+void tpsl_in_host(tpsl_step *step, void *argument)
 {
     struct request mine = {.step = step, .argument = argument};
     if (getpid() == tpsl_host.pid) {
@@ -58,6 +58,6 @@ bool tpsl_service_start(void)
 {
     pthread_t thread;
     pthread_atfork(NULL, NULL, refuse_in_child);
-    tpsl_set_runner(run_in_host);
+    tpsl_set_runner(tpsl_in_host);
     return pthread_create(&thread, NULL, serve, NULL) == 0;
 }

@@ -28,6 +28,11 @@ bool tpsl_tell_start(const struct tpsl_job *job, int rank, pid_t pid)
     return tell(job, "start rank=%d pid=%d\n", rank, (int)pid);
 }
 
+bool tpsl_tell_initialized(const struct tpsl_job *job, int rank)
+{
+    return tell(job, "initialized rank=%d\n", rank);
+}
+
 bool tpsl_tell_exit(const struct tpsl_job *job, int rank, pid_t pid, int status)
 {
     return tell(job, "exit rank=%d pid=%d status=%d\n", rank, (int)pid, status);
@@ -36,6 +41,11 @@ bool tpsl_tell_exit(const struct tpsl_job *job, int rank, pid_t pid, int status)
 bool tpsl_tell_fault(const struct tpsl_job *job, int rank, int signal)
 {
     return tell(job, "fault rank=%d signal=%d\n", rank, signal);
+}
+
+bool tpsl_tell_abort(const struct tpsl_job *job, int rank, int code)
+{
+    return tell(job, "abort rank=%d code=%d\n", rank, code);
 }
 
 bool tpsl_tell_leave(const struct tpsl_job *job, int rank)

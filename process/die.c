@@ -80,7 +80,7 @@ _Noreturn void tpsl_die(int code, const char *format, ...)
     _exit(code);
 }
 
-_Noreturn void tpsl_die_as(const struct tpsl_rank *r, int code, const char *format, ...)
+_Noreturn void tpsl_die_as(const struct tpsl_rank *r, int code, tpsl_abort *abort, const char *format, ...)
 {
     be_first();
     char who[32];
@@ -91,6 +91,8 @@ _Noreturn void tpsl_die_as(const struct tpsl_rank *r, int code, const char *form
     va_end(arguments);
     if (abort_by(r, code))
         await_abort(r);
+    else
+        abort(r, code);
     _exit(code);
 }
 

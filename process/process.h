@@ -61,16 +61,19 @@ struct tpsl_job *tpsl_first_job(void);
 /* ---- control.c: lines to the launcher; safe in signal handlers ---- */
 /* False: there is no launcher, or it does not listen. */
 bool tpsl_tell_start(const struct tpsl_job *, int rank, pid_t);
+bool tpsl_tell_initialized(const struct tpsl_job *, int rank); /* it has initialised MPI, with or without a word to the launcher */
 bool tpsl_tell_exit(const struct tpsl_job *, int rank, pid_t, int status); /* as of waitpid */
 bool tpsl_tell_fault(const struct tpsl_job *, int rank, int signal);
+bool tpsl_tell_abort(const struct tpsl_job *, int rank, int code); /* the job is to end with this code */
 bool tpsl_tell_leave(const struct tpsl_job *, int rank); /* its thread has called exit, which ends the others */
 
 /* ---- die.c ---- */
 /* One line on stderr, then the end of the process with exit status `code`, and of the jobs that it is part of. */
 _Noreturn void tpsl_die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for an error of one rank, whose process this is: the line names the rank, and only its job ends. Preconditions: its
- * other threads use the PMI session no more. */
-_Noreturn void tpsl_die_as(const struct tpsl_rank *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same for an error of one rank, whose process this is: the line names the rank, and only its job ends. `abort` asks the
+ * launcher to end the job where the rank has no PMI session. Preconditions: its other threads use the PMI session no more. */
+typedef void tpsl_abort(const struct tpsl_rank *, int code);
+_Noreturn void tpsl_die_as(const struct tpsl_rank *, int code, tpsl_abort *abort, const char *format, ...) __attribute__((format(printf, 4, 5)));
 _Noreturn void tpsl_die_with(int code, const char *message); /* for Go, which cannot call variadic functions */
 
 /* ---- cpus.c ---- */

@@ -58,10 +58,14 @@ func TestLinesToTheLauncher(t *testing.T) {
 // memory is not kept from ending by an error, too.
 func TestEndByAnError(t *testing.T) {
 	file := program(t, "die", "die.c", "job.c", "wire.c")
-	for how, heard := range map[string]string{"": "", "aborts": "cmd=abort exitcode=3\n", "rank": "cmd=abort exitcode=3\n"} {
+	const pmi = "it ended with 3; PMI heard \"%s\"\n"
+	for how, want := range map[string]string{
+		"": fmt.Sprintf(pmi, ""), "aborts": fmt.Sprintf(pmi, "cmd=abort exitcode=3\n"), "rank": fmt.Sprintf(pmi, "cmd=abort exitcode=3\n"),
+		"other": "rank 0 asks for the end of the job with 3\n" + fmt.Sprintf(pmi, ""),
+	} {
 		stdout, stderr, code := testsupport.Run(t, time.Minute, nil, file, how)
 		assert.Equal(t, 4, code)
 		assert.Equal(t, "tpsl: rank 0: the first error\ntpsl: the second error\n", stderr)
-		assert.Equal(t, fmt.Sprintf("it ended with 3; PMI heard \"%s\"\n", heard), stdout, how)
+		assert.Equal(t, want, stdout, how)
 	}
 }

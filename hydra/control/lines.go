@@ -21,6 +21,7 @@ const (
 	Started     Kind = iota // a rank that is a process of its own runs
 	Initialized             // a rank has initialised MPI, with or without PMI
 	Faulted                 // a thread of a rank is about to die of a signal
+	Aborting                // a rank asks for the end of the job, as by MPI_Abort
 	Leaving                 // a thread of a rank has called exit
 	Exited                  // a rank that was a process of its own has ended
 )
@@ -32,6 +33,7 @@ type Event struct {
 	PID    int             // Started, Exited
 	Signal unix.Signal     // Faulted
 	Status unix.WaitStatus // Exited
+	Code   int             // Aborting: the exit code of the job
 }
 
 // formats are those by which C writes the lines, without the newline.
@@ -42,6 +44,7 @@ var formats = [...]struct {
 	Started:     {"start rank=%d pid=%d", func(e *Event) []any { return []any{&e.Rank, &e.PID} }},
 	Initialized: {"initialized rank=%d", func(e *Event) []any { return []any{&e.Rank} }},
 	Faulted:     {"fault rank=%d signal=%d", func(e *Event) []any { return []any{&e.Rank, &e.Signal} }},
+	Aborting:    {"abort rank=%d code=%d", func(e *Event) []any { return []any{&e.Rank, &e.Code} }},
 	Leaving:     {"leave rank=%d", func(e *Event) []any { return []any{&e.Rank} }},
 	Exited:      {"exit rank=%d pid=%d status=%d", func(e *Event) []any { return []any{&e.Rank, &e.PID, &e.Status} }},
 }

@@ -23,7 +23,7 @@ import (
 
 func TestEvents(t *testing.T) {
 	text := "hello\nstart rank=2 pid=77\nfault rank=2 signal=11\n\nleave rank=2\nfault rank=2\nfault rank=9 signal=11\nexit rank=2 pid=77 status=139\n" +
-		"initialized rank=3\nexit rank=3 pid=78 status=x\ninitialized rank=\nexit rank=3 pid=78 status=256"
+		"initialized rank=3\nabort rank=2 code=7\nexit rank=3 pid=78 status=x\ninitialized rank=\nexit rank=3 pid=78 status=256"
 	var got []Event
 	for e := range Events(strings.NewReader(text), []int{2, 3}) {
 		got = append(got, e)
@@ -34,6 +34,7 @@ func TestEvents(t *testing.T) {
 		{Kind: Leaving, Rank: 2},
 		{Kind: Exited, Rank: 2, PID: 77, Status: 139},
 		{Kind: Initialized, Rank: 3},
+		{Kind: Aborting, Rank: 2, Code: 7},
 		{Kind: Exited, Rank: 3, PID: 78, Status: 256},
 	}, got)
 	for range Events(strings.NewReader(text), []int{2}) {

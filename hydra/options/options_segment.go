@@ -22,7 +22,7 @@ func segmentOptions() []option {
 				"With a word in place of K a set ends where the ranks' binding leaves that part of the machine; -bind-to core\n" +
 				"is then the default.\n" +
 				"More than one rank needs a program linked with libtpsl (tpslcc), whose threads become the ranks, or one linked\n" +
-				"with MPICH, which then runs once per rank in one address space.",
+				"with MPICH or Open MPI, which then runs once per rank in one address space.",
 			set: setPerProcess},
 		{names: []string{"tpsl"}, args: "shared|private|auto", short: "how the ranks of one process share it",
 			long: "auto decides by the libraries the program needs; shared is for a program linked with MPICH whose\n" +

@@ -190,6 +190,8 @@ func (p *proxy) readControl(proc *process, lines *os.File) {
 			p.rankInitialized(proc, e.Rank)
 		case control.Faulted:
 			p.faulted(proc, e.Rank)
+		case control.Aborting:
+			p.Aborted(e.Rank, e.Code, "")
 		case control.Leaving:
 			p.leaving(proc, e.Rank)
 		case control.Exited:

@@ -31,7 +31,7 @@ func (p *proxy) startPMIx(starts []start) (err error) {
 		return fmt.Errorf("serve PMIx on %s: %w", p.host.Name, err)
 	}
 	for i, s := range starts {
-		settings := p.pmix.Settings(s.set.Ranks[0], s.env)
+		settings := p.pmix.Settings(s.set.Ranks, s.env)
 		starts[i].own = append(slices.DeleteFunc(s.own, isPMI), settings...)
 		starts[i].env = plan.SetEnv(slices.DeleteFunc(s.env, isPMI), settings...)
 	}
@@ -51,7 +51,7 @@ func (p *proxy) Left(rank int) {
 // Logged implements pmix.Events.
 func (p *proxy) Logged(rank int, text []byte) {
 	p.mu.Lock()
-	from := p.processOf(rank).set
+	from := p.processOf(rank).writer(rank)
 	p.mu.Unlock()
 	p.output.Show(from, channel.Stderr, text)
 }

@@ -26,7 +26,8 @@ type process struct {
 	left  map[int]chan struct{} // by rank; closed when the rank's PMI session has ended
 	over  map[int]chan struct{} // by rank; closed when the end of the rank's own process has been told
 
-	library string // the file of its MPI library, for messages
+	library string         // the file of its MPI library, for messages
+	writers []plan.RankSet // what has standard streams of its own
 
 	// Guarded by proxy.mu.
 	status      unix.WaitStatus
@@ -64,6 +65,12 @@ func (proc *process) pidOf(rank int) int {
 		return own
 	}
 	return proc.pid
+}
+
+// writer returns which of the process's standard streams the rank writes to.
+func (proc *process) writer(rank int) plan.RankSet {
+	i := slices.IndexFunc(proc.writers, func(set plan.RankSet) bool { return set.Holds(rank) })
+	return proc.writers[i]
 }
 
 // hasEnded reports whether the process has been collected.
@@ -113,7 +120,7 @@ func (p *proxy) start(index int, s start) error {
 		return err
 	}
 	proc := newProcess(s.set, index)
-	proc.library = s.exe.Library.Path
+	proc.library, proc.writers = s.exe.Library.Path, s.writers()
 	err = p.fork(proc, s, d)
 	d.CloseProcess()
 	if err != nil {
@@ -150,7 +157,7 @@ func (p *proxy) connect(proc *process, s start, d *descriptors.Set) {
 	for _, pipe := range d.Inputs {
 		p.input.Attach(pipe)
 	}
-	for i, from := range s.writers() {
+	for i, from := range proc.writers {
 		p.output.Forward(from, channel.Stdout, d.Outputs[i].Stdout)
 		p.output.Forward(from, channel.Stderr, d.Outputs[i].Stderr)
 	}
@@ -162,7 +169,9 @@ func (p *proxy) connect(proc *process, s start, d *descriptors.Set) {
 		})
 	}
 	if p.port != nil || p.pmix != nil {
-		talking.Go(func() { <-proc.left[proc.set.Ranks[0]] })
+		for _, left := range proc.left {
+			talking.Go(func() { <-left })
+		}
 	}
 	if d.Control != nil {
 		talking.Go(func() { p.readControl(proc, d.Control) })

@@ -37,6 +37,9 @@ func (p *proxy) addWitness(s *start) {
 
 // rankInitialized ends the job if a rank has initialised MPI without using PMI: such a rank takes itself for a job of one.
 func (p *proxy) rankInitialized(proc *process, rank int) {
+	if p.pmix != nil || p.host.World.Size == 1 {
+		return // clients of PMIx are asked for; a job of one rank needs no launcher
+	}
 	p.mu.Lock()
 	spoke := slices.Contains(proc.initialized, rank)
 	p.mu.Unlock()

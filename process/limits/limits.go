@@ -28,8 +28,9 @@ var (
 	Shm     = Resource{0, 5}      // MiB of /dev/shm, when that is where the ranks of a host meet
 
 	// Where each rank has a copy of the program, too, and is a process with descriptors of
-	// its own: a program in C, with MPI.
+	// its own: a program in C, with MPI. Open MPI, whose ranks are clients of PMIx, has a library per plugin.
 	privateMaps  = Resource{0, 120}
+	pmixMaps     = Resource{0, 400}
 	privateFiles = uint64(20)
 )
 
@@ -69,12 +70,16 @@ func Check(ranks, local int) error {
 }
 
 // CheckPrivate is Check for the host of private ranks, each of which may open as many
-// files as files says.
-func CheckPrivate(ranks, local int, files uint64) error {
+// files as files says. pmix says that they are clients of PMIx.
+func CheckPrivate(ranks, local int, files uint64, pmix bool) error {
 	if _, err := os.Stat(self); err != nil {
 		return fmt.Errorf("look at what the process uses: %w; mount /proc", err)
 	}
-	if err := checkMaps(privateMaps, ranks, local); err != nil {
+	maps := privateMaps
+	if pmix {
+		maps = pmixMaps
+	}
+	if err := checkMaps(maps, ranks, local); err != nil {
 		return err
 	}
 	if privateFiles > files {

@@ -26,9 +26,10 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckPrivate(t *testing.T) {
-	assert.NoError(t, CheckPrivate(2, 2, 1000))
-	assert.ErrorContains(t, CheckPrivate(1e6, 1e6, 1000), "1000000 ranks need about 120000")
-	assert.ErrorContains(t, CheckPrivate(2, 2, 10), "a rank needs about 20 file descriptors, but the limit is 10: raise it with ulimit -n 40")
+	assert.NoError(t, CheckPrivate(2, 2, 1000, false))
+	assert.ErrorContains(t, CheckPrivate(1e6, 1e6, 1000, false), "1000000 ranks need about 120000")
+	assert.ErrorContains(t, CheckPrivate(1e6, 1e6, 1000, true), "1000000 ranks need about 400000")
+	assert.ErrorContains(t, CheckPrivate(2, 2, 10, false), "a rank needs about 20 file descriptors, but the limit is 10: raise it with ulimit -n 40")
 }
 
 func TestCheckWithoutProc(t *testing.T) {

@@ -12,9 +12,10 @@ import (
 // Set is what the launcher gave this process (docs/environment.md). Slices are
 // in slot order.
 type Set struct {
-	Size       int // of the world
+	Size       int // of the world; 0: only the server of PMIx tells it
 	Ranks      []int
-	PMI        []string // fd of each rank's PMI session; empty: started without a launcher
+	PMI        []string // fd of each rank's PMI session; empty: the ranks have none
+	PMIx       bool     // the ranks are clients of a PMIx server
 	LocalRanks int      // ranks of the job on this host
 	LocalIDs   []string
 	CPUs       []string  // CPU list of each rank; empty: not pinned
@@ -39,24 +40,49 @@ func Parse(getenv func(string) string) (*Set, error) {
 		s.Peers = true
 		return s, err
 	}
-	if getenv("PMI_FD") == "" {
+	switch {
+	case getenv("PMI_FD") != "":
+		err = s.parsePMI(getenv)
+	case getenv("PMIX_RANK") != "":
+		err = s.parsePMIx(getenv)
+	default:
 		return s, nil
 	}
-	if s.Ranks, err = numbers("PMI_RANK", getenv("PMI_RANK")); err != nil {
+	if err != nil {
 		return nil, err
 	}
+	return s, s.parseProcess(getenv)
+}
+
+// parsePMI reads what the ranks' sessions of PMI are.
+func (s *Set) parsePMI(getenv func(string) string) (err error) {
+	if s.Ranks, err = numbers("PMI_RANK", getenv("PMI_RANK")); err != nil {
+		return err
+	}
 	if s.Size, err = Number("PMI_SIZE", getenv("PMI_SIZE")); err != nil {
-		return nil, err
+		return err
 	}
 	s.PMI = strings.Split(getenv("PMI_FD"), ",")
 	if _, err := numbers("PMI_FD", getenv("PMI_FD")); err != nil {
-		return nil, err
+		return err
 	}
-	s.LocalRanks = len(s.Ranks)
 	s.Peers = s.Size > len(s.Ranks)
+	return nil
+}
+
+// parsePMIx reads which clients of a PMIx server the ranks are. The other variables of PMIx are the same for all ranks of a host.
+func (s *Set) parsePMIx(getenv func(string) string) (err error) {
+	s.Ranks, err = numbers("PMIX_RANK", getenv("PMIX_RANK"))
+	s.PMIx, s.Size, s.Peers = true, 0, true
+	return err
+}
+
+// parseProcess reads what the launcher says of the process besides.
+func (s *Set) parseProcess(getenv func(string) string) (err error) {
+	s.LocalRanks = len(s.Ranks)
 	if v := getenv("MPI_LOCALNRANKS"); v != "" {
 		if s.LocalRanks, err = Number("MPI_LOCALNRANKS", v); err != nil {
-			return nil, err
+			return err
 		}
 		s.Peers = s.LocalRanks > len(s.Ranks)
 	}
@@ -70,7 +96,7 @@ func Parse(getenv func(string) string) (*Set, error) {
 		s.Env = strings.Split(v, ";")
 		for setting := range strings.FieldsSeq(strings.ReplaceAll(v, ";", " ")) {
 			if name, _, found := strings.Cut(setting, "="); !found || name == "" {
-				return nil, fmt.Errorf("environment: TPSL_ENV=%q: want \"NAME=VALUE ...\" of each rank with ; between", v)
+				return fmt.Errorf("environment: TPSL_ENV=%q: want \"NAME=VALUE ...\" of each rank with ; between", v)
 			}
 		}
 	}
@@ -78,17 +104,17 @@ func Parse(getenv func(string) string) (*Set, error) {
 		for _, entry := range strings.Split(v, ";") {
 			fds, err := numbers("TPSL_STDIO", entry)
 			if err != nil || len(fds) < 2 || len(fds) > 3 {
-				return nil, fmt.Errorf("environment: TPSL_STDIO=%q: want \"stdout,stderr\" or \"stdout,stderr,stdin\" of each rank with ; between", v)
+				return fmt.Errorf("environment: TPSL_STDIO=%q: want \"stdout,stderr\" or \"stdout,stderr,stdin\" of each rank with ; between", v)
 			}
 			s.Stdio = append(s.Stdio, Streams{append(fds, -1)[2], fds[0], fds[1]})
 		}
 	}
 	if v := getenv("TPSL_CONTROL_FD"); v != "" {
 		if s.ControlFD, err = Number("TPSL_CONTROL_FD", v); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, s.check()
+	return s.check()
 }
 
 // check refuses lists that do not belong together.
@@ -98,15 +124,23 @@ func (s *Set) check() error {
 		n    int
 	}{{"PMI_FD", len(s.PMI)}, {"MPI_LOCALRANKID", len(s.LocalIDs)}, {"TPSL_CPUS", len(s.CPUs)}, {"TPSL_ENV", len(s.Env)}, {"TPSL_STDIO", len(s.Stdio)}} {
 		if list.n != 0 && list.n != len(s.Ranks) {
-			return fmt.Errorf("environment: %s has %d entries for %d ranks in PMI_RANK", list.name, list.n, len(s.Ranks))
+			return fmt.Errorf("environment: %s has %d entries for %d ranks in %s", list.name, list.n, len(s.Ranks), s.naming())
 		}
 	}
 	for _, r := range s.Ranks {
-		if r >= s.Size {
+		if !s.PMIx && r >= s.Size {
 			return fmt.Errorf("environment: PMI_RANK names rank %d, but PMI_SIZE is %d", r, s.Size)
 		}
 	}
 	return nil
+}
+
+// naming returns the variable that names the ranks.
+func (s *Set) naming() string {
+	if s.PMIx {
+		return "PMIX_RANK"
+	}
+	return "PMI_RANK"
 }
 
 func numbers(name, list string) ([]int, error) {
@@ -144,6 +178,9 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 		set("PMI_FD", s.PMI[slot])
 		set("PMI_RANK", strconv.Itoa(s.Ranks[slot]))
 		set("PMI_SIZE", strconv.Itoa(s.Size))
+	}
+	if s.PMIx {
+		set("PMIX_RANK", strconv.Itoa(s.Ranks[slot]))
 	}
 	if len(s.LocalIDs) > 0 {
 		set("MPI_LOCALRANKID", s.LocalIDs[slot])

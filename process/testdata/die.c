@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* die [aborts|rank]: two processes that share the memory end by an error, one after the other. PMI gets a line of a job
- * that aborts, or of the rank whose error the first one is. */
+/* die [aborts|rank|other]: two processes that share the memory end by an error, one after the other. PMI gets a line of a
+ * job that aborts, or of the rank whose error the first one is. The other rank has no session of PMI. */
 #include "process.h"
 
 #include <stdio.h>
@@ -12,10 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static void abort_otherwise(const struct tpsl_rank *rank, int code)
+{
+    printf("rank %d asks for the end of the job with %d\n", rank->number, code);
+    fflush(stdout);
+}
+
 static int first(void *rank)
 {
     if (rank)
-        tpsl_die_as(rank, 3, "%s error", "the first");
+        tpsl_die_as(rank, 3, abort_otherwise, "%s error", "the first");
     tpsl_die(3, "rank %d: the first error", 0);
 }
 
@@ -30,7 +36,7 @@ int main(int argc, char **argv)
         return 1;
     tpsl_wire_open(&ranks[1].pmi, pmi[1]);
     tpsl_job_add(&job);
-    pid_t child = clone(first, stack + sizeof stack, CLONE_VM | SIGCHLD, strcmp(how, "rank") == 0 ? &ranks[1] : NULL);
+    pid_t child = clone(first, stack + sizeof stack, CLONE_VM | SIGCHLD, strcmp(how, "rank") == 0 ? &ranks[1] : strcmp(how, "other") == 0 ? &ranks[0] : NULL);
     if (waitpid(child, &status, 0) != child)
         return 1;
     char text[128];

@@ -127,7 +127,7 @@ func TestPMIxSettings(t *testing.T) {
 func TestPMIxFaults(t *testing.T) {
 	program := openMPIProgram(t)
 	for _, c := range []struct{ options, stderr string }{
-		{"-rpp 2 -n 2 " + program, "which needs PMIx, and mpiexec serves that to ranks in processes of their own only; use -rpp 1 without -tpsl"},
+		{"-rpp 2 -tpsl shared -n 2 " + program, "which needs PMIx, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1"},
 		{"-launcher fork -hosts a,b -n 1 " + program + " : -n 1 sleep 20", "the programs on a are linked with Open MPI, but those on b are not; give -pmi x"},
 		{"-pmi-port -n 2 " + program, "and that has a port of its own; leave -pmi-port out"},
 		{"-n 1 true : -n 1 " + program, "is not linked with Open MPI, but others of this job are; give -pmi x"},

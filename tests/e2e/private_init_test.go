@@ -17,7 +17,7 @@ func secondThread(t *testing.T, job outcome, function string) {
 	t.Helper()
 	assert.Equal(t, 1, job.code)
 	oneLine(t, job, "tpsl")
-	assert.Regexp(t, `^tpsl: rank [01]: a second thread called `+function+`, but /\S+ is linked with MPICH, so each rank runs a copy of the program; `+
+	assert.Regexp(t, `^tpsl: rank [01]: a second thread called `+function+`, but /\S+ is not linked with libtpsl, so each rank runs a copy of the program; `+
 		`relink it with tpslcc or use -tpsl shared\n$`, job.stderr)
 }
 

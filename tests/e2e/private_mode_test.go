@@ -142,7 +142,7 @@ func TestPrivateRefusals(t *testing.T) {
 		{"-tpsl private", script, `-rpp 2 needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1`},
 		{"-tpsl private", example(t, "hello"), `-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared`},
 		{"-tpsl private", heap, `-rpp 2 loads the program once per rank, but it is a heap as well (it defines free), which the C library would not use; link it with the heap as a shared library, or use -rpp 1`},
-		{"", "/bin/true", `-rpp 2 needs a program linked with libtpsl or with an MPICH library; relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1`},
+		{"", "/bin/true", `-rpp 2 needs a program linked with libtpsl, MPICH or Open MPI; relink it with tpslcc, use -tpsl private if it loads its MPI library later, or -rpp 1`},
 	} {
 		job := mpiexec(t, nil, "-n 2 -rpp 2 "+c.options, c.program)
 		assert.Equal(t, 255, job.code)

@@ -38,10 +38,10 @@ func Find(host plan.Host, program plan.Program) (e Executable, err error) {
 		return e, err
 	}
 	e.Library = libraryOf(e.Path, program)
-	if e.PMIx, err = needsPMIx(host, e.Library.Name, program); err != nil {
+	if e.sharing, err = share(e.Path, program); err != nil {
 		return e, err
 	}
-	e.sharing, err = share(e.Path, program)
+	e.PMIx, err = needsPMIx(host, e, program)
 	return e, err
 }
 

@@ -36,7 +36,7 @@ func share(path string, program plan.Program) (s sharing, err error) {
 	}
 	defer closure.Close()
 	linked := func(name string) bool { return closure.Find(name) != nil }
-	withMPI := slices.ContainsFunc(soname.MPI, linked)
+	withMPICH, withOpenMPI := slices.ContainsFunc(soname.MPI, linked), slices.ContainsFunc(soname.OpenMPI, linked)
 	switch {
 	case program.Mode == plan.ModePrivate && linked(soname.Libtpsl):
 		return s, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
@@ -44,15 +44,15 @@ func share(path string, program plan.Program) (s sharing, err error) {
 		return private(closure, program, libraries)
 	case linked(soname.Libtpsl):
 		return s, nil
-	case shared && withMPI:
+	case shared && withMPICH:
 		s.standIn, err = preloading(program.Env)
 		return s, err
 	case shared:
 		s.standIn, err = finding(program.Env)
 		return s, err
-	case withMPI:
+	case withMPICH || withOpenMPI:
 		return private(closure, program, libraries)
 	}
-	return s, fmt.Errorf("-rpp %d needs a program linked with libtpsl or with an MPICH library; "+
-		"relink it with tpslcc, use -tpsl private if it loads MPICH later, or -rpp 1", program.PerProcess)
+	return s, fmt.Errorf("-rpp %d needs a program linked with libtpsl, MPICH or Open MPI; "+
+		"relink it with tpslcc, use -tpsl private if it loads its MPI library later, or -rpp 1", program.PerProcess)
 }

@@ -136,9 +136,10 @@ func (s *Server) Await() error {
 	return s.await()
 }
 
-// Settings returns the variables by which a rank finds the server. env is the rest of its environment.
-func (s *Server) Settings(rank int, env []string) []string {
-	return append(s.giveWay(env), s.env[rank]...)
+// Settings returns the variables by which the ranks of a set find the server. Only the number of the rank differs from rank to
+// rank, so PMIX_RANK lists all of them. env is the rest of their environment.
+func (s *Server) Settings(ranks []int, env []string) []string {
+	return plan.SetEnv(append(s.giveWay(env), s.env[ranks[0]]...), "PMIX_RANK="+ranges.List(ranks))
 }
 
 // giveWay returns the variable that makes Open MPI's ranks yield while they wait, if there are more ranks than CPUs. Open

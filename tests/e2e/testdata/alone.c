@@ -95,6 +95,13 @@ static void later(void)
     fclose(file);
 }
 
+/* PMI's or PMIx's. */
+static int number_of_launcher(void)
+{
+    const char *number = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
+    return number ? atoi(number) : -1;
+}
+
 static void environment(void)
 {
     char text[16];
@@ -102,7 +109,7 @@ static void environment(void)
     EXPECT(setenv("ALONE", text, 1) == 0);
     meet();
     EXPECT(getenv("ALONE") && atoi(getenv("ALONE")) == rank);
-    EXPECT(getenv("PMI_RANK") && atoi(getenv("PMI_RANK")) == rank);
+    EXPECT(number_of_launcher() == rank);
     EXPECT(!getenv("TPSL_CONTROL_FD"));
 }
 

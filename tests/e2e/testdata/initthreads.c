@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The tpsl authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * initthreads HOW: calls of MPI_Init on several threads of a program for MPICH. In C and in C++.
+ * initthreads HOW: calls of MPI_Init on several threads of a flat program. In C and in C++.
  */
 #include <mpi.h>
 
@@ -22,6 +22,7 @@ static int init_thread(int *argc, char ***argv)
     return MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
 }
 
+#if MPI_VERSION >= 4
 /* MPICH 4.0.2 crashes where a session begins after the last one has ended. */
 static MPI_Session sessions[2];
 static int nsessions;
@@ -30,6 +31,7 @@ static int init_session(int *argc, char ***argv)
 {
     return MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &sessions[nsessions++]);
 }
+#endif
 
 #ifdef __cplusplus
 static int init_cxx(int *argc, char ***argv)
@@ -94,8 +96,10 @@ int main(int argc, char **argv)
     printf("begins ");
     if (strcmp(function, "MPI_Init_thread") == 0)
         init = init_thread;
+#if MPI_VERSION >= 4
     if (strcmp(function, "session") == 0)
         init = init_session;
+#endif
 #ifdef __cplusplus
     if (strcmp(function, "MPI::Init") == 0)
         init = init_cxx;
@@ -116,8 +120,10 @@ int main(int argc, char **argv)
         alone(call_again);
     if (strcmp(how, "child") == 0)
         alone(child_calls);
+#if MPI_VERSION >= 4
     for (int i = 0; i < nsessions; i++)
         MPI_Session_finalize(&sessions[i]);
+#endif
     MPI_Initialized(&has);
     MPI_Finalized(&at_end);
     printf("initialized %d\n", has);
