@@ -70,6 +70,11 @@ func TestPrivateOpenMPIEnds(t *testing.T) {
 	}
 }
 
+// What a process has to itself, a rank has, however it ends.
+func TestPrivateOpenMPIIsAsFlat(t *testing.T) {
+	allEndsAsFlat(t, "OMPI_MCA_opal_signal=", flatOpenMPI(t, "testdata/alone.c"))
+}
+
 // C++ and Fortran: the bindings and their runtimes are each rank's own.
 func TestPrivateOpenMPILanguages(t *testing.T) {
 	for _, name := range []string{"everything.cc", "everything.f90"} {

@@ -33,6 +33,10 @@ func TestSilentSingletons(t *testing.T) {
 	assert.Equal(t, 255, o.code)
 	assert.Regexp(t, line, o.stderr)
 
+	o = mpiexec(t, append(here, "STAY=1"), "-n 2 -rpp 2", program)
+	assert.Equal(t, 255, o.code)
+	assert.Regexp(t, line, o.stderr)
+
 	for _, launcher := range [][]string{{built(t, "bin/mpiexec")}, testsupport.Hydra(t)} {
 		help := append(append([]string{}, launcher...), "-n", "2", program, "--help")
 		assert.Equal(t, "--help none 0\n--help none 0\n", run(t, here, help...).succeeded(t).stdout)
