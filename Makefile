@@ -27,7 +27,8 @@ CFLAGS_OWN = -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -W
 
 COMMANDS = mpiexec tpsl tpslcc
 KIN      = tpslcxx tpslfort
-STANDINS = libmpich.so.12 libmpi.so.12
+# What programs are linked with, made to fit the MPI libraries of this machine.
+IMPORTS  = lib/libtpsl.so lib/tpsl/libmpich.so.12 lib/tpsl/libmpi.so.12 lib/tpsl/abi/libtpsl.so lib/tpsl/libmpi_abi.so.1
 # The helper of mpiexec for PMIx, where there is a libpmix to build it with.
 PMIX     = $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),lib/tpsl/pmix)
 PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
@@ -37,7 +38,7 @@ EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
-BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py lib/libtpsl.so $(STANDINS:%=lib/tpsl/%) $(GENERATED) \
+BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py $(IMPORTS) $(GENERATED) \
 	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
@@ -57,20 +58,16 @@ lib/libtpsl.so.0: FORCE
 	LIBRARY_PATH=$(CURDIR)/cmd/libtpsl CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(EXTLDFLAGS)'" -o $@ ./cmd/libtpsl
 	@rm -f lib/libtpsl.so.h
 
-lib/libtpsl.so: lib/libtpsl.so.0
-	@ln -sfn libtpsl.so.0 $@
-
 # gdb looks for commands of a library beside it.
 lib/libtpsl.so.0-gdb.py:
 	@mkdir -p $(@D)
 	@ln -sfn ../share/tpsl/tpsl-gdb.py $@
 
-# Stand-ins: empty libraries by the names that an MPI library goes by. With one of them there, ld.so does not load the
-# real one under a library or program that needs it. libtpsl comes before its stand-in in ld.so's order of lookup
-# (DT_AUXILIARY), where the real one would have been.
-$(STANDINS:%=lib/tpsl/%): Makefile
-	@mkdir -p $(@D)
-	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--auxiliary=libtpsl.so.0 -Wl,-rpath,'$$ORIGIN/..' -Wl,--enable-new-dtags -x c /dev/null -o $@
+# Import libraries: what the linker gets in libtpsl's place, with the names that the MPI library has. Stand-ins: libraries by
+# the names that an MPI library goes by. With one of them there, ld.so does not load the real one under a library or program
+# that needs it.
+$(IMPORTS) &: lib/libtpsl.so.0 bin/tpsl
+	CC="$(CC)" bin/tpsl names
 
 # The last thing that tpslcc compiles with is -I and the folder of MPICH's mpi.h. pkg-config links with its flags, by a
 # folder that it finds itself. Made aside, by a name of the shell's own: tests install while others build.

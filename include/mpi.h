@@ -1,13 +1,17 @@
 /* SPDX-FileCopyrightText: The tpsl authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The MPI library's own mpi.h, and a three-argument MPI_Init beside the standard
- * one: MPI_Init(&argc, &argv, slot).
+ * The MPI library's own mpi.h, or with TPSL_STANDARD_ABI that of the standard ABI, and
+ * a three-argument MPI_Init beside the standard one: MPI_Init(&argc, &argv, slot).
  */
 #ifndef TPSL_MPI_H
 #define TPSL_MPI_H
 
+#if defined(TPSL_STANDARD_ABI) && __has_include(<mpi_abi.h>)
+#include <mpi_abi.h>
+#else
 #include_next <mpi.h>
+#endif
 
 #include "tpsl.h"
 

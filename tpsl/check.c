@@ -23,14 +23,12 @@ static struct occupancy *ranks;      /* by slot */
 static bool any_thread[TPSL_NSTUBS]; /* calls that are no concern of other threads */
 static __thread struct tpsl_call *innermost __attribute__((tls_model("initial-exec")));
 
-enum { THREAD_MULTIPLE = 3 }; /* MPI_THREAD_MULTIPLE of the MPICH ABI */
-
-/* These calls are thread-safe at every level (MPI 4.0, 11.4.1 and table 11.1, 11.6.2, 15.3). MPI_Abort
+/* These calls are thread-safe at every level (MPI 4.0, 11.4.1 and table 11.1, 11.6.2, 15.3; MPI 5.0, 20.4). MPI_Abort
  * ends the job and is not checked. */
 static bool for_any_thread(const char *name)
 {
     static const char *const prefixes[] = {
-        "MPI_Abort", "MPI_Errhandler_free", "MPI_Error_", "MPI_Finalized", "MPI_Get_version",
+        "MPI_Abi_", "MPI_Abort", "MPI_Errhandler_free", "MPI_Error_", "MPI_Finalized", "MPI_Get_version",
         "MPI_Get_library_version", "MPI_Info_", "MPI_Initialized", "MPI_Is_thread_main", "MPI_Query_thread",
         "MPI_Session_call_err", "MPI_Session_create_err", "MPI_Session_init", "MPI_T_", "MPI_Wti",
     };
@@ -56,7 +54,7 @@ void tpsl_check_initialized(const struct tpsl_endpoint *ep)
     int level = 0;
     int (*query)(int *) = tpsl_real(ep, TPSL_STUB_MPI_Query_thread);
     query(&level);
-    ranks[ep->slot].multiple = level == THREAD_MULTIPLE;
+    ranks[ep->slot].multiple = level == tpsl_thread_multiple(ep->job);
 }
 
 /* Whether a second thread may be inside the rank while another one is inside the call `other`. Sessions

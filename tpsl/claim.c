@@ -132,6 +132,7 @@ struct tpsl_endpoint *tpsl_claim(const char *call)
     bring_up(ep);
     tpsl_endpoint_bind(ep);
     tpsl_act_for(ep);
+    tpsl_check_abi(ep);
     tpsl_census_thread(ep->instance, gettid() == getpid());
     return ep;
 }

@@ -3,7 +3,7 @@
 
 /* Variables of the MPI library that programs name. They live here, once: the
  * program, the libraries around it and every instance see one address (the plan
- * takes them from the process). Types as in mpi.h; sizes as in libmpich.so.12.
+ * takes them from the process). Types as in mpi.h; sizes as in libmpich.so.12 of all versions.
  *
  * No code of libtpsl may use them by name: it is linked -Bsymbolic, and the program
  * may hold the real one (R_X86_64_COPY).
@@ -20,6 +20,9 @@ int *MPI_F_STATUS_IGNORE;
 int *MPI_F_STATUSES_IGNORE;
 void *MPIR_C_MPI_UNWEIGHTED;
 void *MPIR_C_MPI_WEIGHTS_EMPTY;
+/* LOGICALs of Fortran as the binding finds them: 1 and 0 until it sets others. */
+int MPIR_fortran_true = 1;
+int MPIR_fortran_false;
 int MPIR_F08_MPI_BOTTOM;
 int MPIR_F08_MPI_IN_PLACE;
 

@@ -20,6 +20,10 @@ struct tpsl_copies; /* private_libraries.c */
 /* What the instances of this process's ranks are made of. */
 struct tpsl_libraries {
     const char *mpi; /* file of the MPI library; NULL before the first claim */
+    bool standard;   /* whether the program was built for the standard ABI, and not for MPICH's */
+    /* Functions of the MPI library that the list has no names for. */
+    const char *const *unlisted;
+    int nunlisted;
     /* Libraries of the program that every rank has to itself, and what the program uses of them. */
     struct tpsl_private_library *private;
     struct tpsl_private_symbol *functions, *variables;
@@ -64,7 +68,8 @@ const char *tpsl_stub_name(const struct tpsl_job *, int stub);
 _Noreturn void tpsl_lacks(const struct tpsl_endpoint *, int stub);
 
 /* ---- private_libraries.c: libraries of the program that every rank has to itself ---- */
-/* Stubs behind those of the list. Stub TPSL_NSTUBS + i is that of function i. */
+/* Stubs behind those of the list. Entry i is of stub TPSL_NSTUBS + i. */
+/* The first of these stubs are those of tpsl_libraries.unlisted, the functions of private libraries have the next. */
 extern void *const tpsl_private_stubs[TPSL_NPRIVATE] __attribute__((visibility("hidden")));
 /* Opens the libraries in the instance that the calling thread acts for. NULL: there are
  * none. *error becomes a line from malloc if one cannot be opened. */
@@ -75,6 +80,19 @@ void tpsl_prepare_private(struct tpsl_copies *);
 /* Fills a table's entries of private functions. */
 void tpsl_fill_private(void **table, const struct tpsl_copies *);
 const char *tpsl_private_name(const struct tpsl_libraries *, int stub); /* NULL: not one of their functions */
+
+/* ---- unlisted.c: functions of the MPI library that are newer than the list ---- */
+/* Their names, with NULL at the end. */
+const char *const *tpsl_unlisted(void);
+
+/* ---- abi.c: what differs between MPICH's ABI and the standard one ---- */
+/* Whether the process's program and libraries are linked with an MPI library of this name, or its stand-in. */
+bool tpsl_linked(const char *soname);
+/* Ends the job if the instance of the endpoint has another ABI than the program. Preconditions: the calling thread acts
+ * for the endpoint. */
+void tpsl_check_abi(const struct tpsl_endpoint *);
+/* MPI_THREAD_MULTIPLE of the program's ABI. */
+int tpsl_thread_multiple(const struct tpsl_job *);
 
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
@@ -112,7 +130,7 @@ int tpsl_openmp_thread(void);
 int tpsl_MPI_Init(int *argc, char ***argv);
 int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int tpsl_MPI_Finalize(void);
-int tpsl_MPI_Session_init(int info, int errhandler, int *session);
+int tpsl_MPI_Session_init(uintptr_t info, uintptr_t errhandler, void *session);
 int tpsl_unbound_Initialized(int *flag);
 int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);

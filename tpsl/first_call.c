@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* MPI_Init, MPI_Init_thread, and the calls that a thread may make before them (MPI 4.0,
- * section 11.4.1, and those of sessions), claim a slot. */
+ * section 11.4.1, those of sessions, and MPI 5.0, 20.4), claim a slot. */
 static bool opens_slot(const char *name)
 {
-    static const char *const prefixes[] = {"MPI_Init", "MPI_Info_", "MPI_Session_", "MPI_T_", "MPI_Get_library_version", "MPI_Wti"};
+    static const char *const prefixes[] = {"MPI_Init", "MPI_Info_", "MPI_Abi_", "MPI_Session_", "MPI_T_", "MPI_Get_library_version", "MPI_Wti"};
     if (*name == 'P')
         name++;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)

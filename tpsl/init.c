@@ -11,8 +11,9 @@
 #include "_cgo_export.h"
 #include "tpsl.h"
 
-/* Of the MPI standard: MPI_SUCCESS, and what libmpich.so.12 of this ABI reports; of its mpi.h: MPI_ERR_UNSUPPORTED_OPERATION. */
-enum { SUCCESS = 0, VERSION = 4, SUBVERSION = 0, UNSUPPORTED = 44 };
+/* MPI_SUCCESS of the MPI standard, and MPI_ERR_UNSUPPORTED_OPERATION of MPICH's mpi.h. Tools for QMPI, which get the
+ * latter, are of MPICH's ABI: the standard has no QMPI. */
+enum { SUCCESS = 0, UNSUPPORTED = 44 };
 
 static struct tpsl_endpoint *begin(const char *call)
 {
@@ -73,11 +74,12 @@ int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return done(ep, real(argc, argv, required, provided));
 }
 
-/* A session may be all that initialises MPI. */
-int tpsl_MPI_Session_init(int info, int errhandler, int *session)
+/* A session may be all that initialises MPI. The handles are ints in MPICH's ABI and pointers in the standard one, and
+ * both are passed on as they are. */
+int tpsl_MPI_Session_init(uintptr_t info, uintptr_t errhandler, void *session)
 {
     struct tpsl_endpoint *ep = tpsl_self;
-    int (*real)(int, int, int *) = tpsl_real(ep, TPSL_STUB_MPI_Session_init);
+    int (*real)(uintptr_t, uintptr_t, void *) = tpsl_real(ep, TPSL_STUB_MPI_Session_init);
     int rc = real(info, errhandler, session);
     if (rc == SUCCESS) {
         tpsl_prepare_private(ep->copies);
@@ -112,10 +114,19 @@ int tpsl_unbound_Finalized(int *flag)
     return SUCCESS;
 }
 
+/* The answer of any rank of the process. Before the first, the MPI library's file tells it. */
 int tpsl_unbound_Get_version(int *version, int *subversion)
 {
-    *version = VERSION;
-    *subversion = SUBVERSION;
+    for (int i = 0; i < tpsl_endpoints_count(); i++) {
+        const struct tpsl_endpoint *ep = tpsl_endpoint_at(i);
+        if (atomic_load(&ep->state) == TPSL_BOUND) {
+            int (*real)(int *, int *) = tpsl_real(ep, TPSL_STUB_MPI_Get_version);
+            return real(version, subversion);
+        }
+    }
+    char *error = tpslStandardVersion(version, subversion);
+    if (error)
+        tpsl_die(1, "MPI_Get_version: %s", error);
     return SUCCESS;
 }
 

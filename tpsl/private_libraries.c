@@ -72,11 +72,11 @@ void tpsl_fill_private(void **table, const struct tpsl_copies *c)
 {
     const struct tpsl_libraries *l = c->libraries;
     for (int i = 0; i < l->nfunctions; i++)
-        table[TPSL_NSTUBS + i] = in_copy(c, l->functions[i].library, l->functions[i].name);
+        table[TPSL_NSTUBS + l->nunlisted + i] = in_copy(c, l->functions[i].library, l->functions[i].name);
 }
 
 const char *tpsl_private_name(const struct tpsl_libraries *l, int stub)
 {
-    int i = stub - TPSL_NSTUBS;
+    int i = stub - TPSL_NSTUBS - l->nunlisted;
     return i >= 0 && i < l->nfunctions ? l->functions[i].name : NULL;
 }

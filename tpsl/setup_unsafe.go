@@ -21,13 +21,13 @@ import (
 	"github.com/tpsl/tpsl/endpoints"
 	"github.com/tpsl/tpsl/internal/collector"
 	"github.com/tpsl/tpsl/internal/malloc"
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/process"
 	"github.com/tpsl/tpsl/process/limits"
 	"github.com/tpsl/tpsl/process/rankset"
-	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/names"
 )
 
@@ -80,18 +80,33 @@ func configure(folder string) error {
 		return err
 	}
 	config.Policy, config.Unified = policies.Opened, names.Data
+	unlisted := setUnlisted(state.job.libraries)
 	if len(state.set.Ranks) > 1 {
-		d, err := loader.Divert(policies.Program, unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private))
+		stubs := unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private)
+		d, err := loader.Divert(policies.Program, stubs[len(unlisted):])
 		if err != nil {
 			return err
 		}
 		if len(d.Libraries) > 0 {
 			setPrivate(state.job.libraries, d)
-			config.Program, config.Interposed = policies.Program, slices.Concat(names.Stubs()...)
+			config.Program, config.Interposed = policies.Program, slices.Concat(append(names.Stubs(), unlisted)...)
 		}
 	}
 	loader.Configure(config)
 	return nil
+}
+
+// setUnlisted tells the C side which functions of the MPI library the stand-ins have stubs for, and returns their names.
+func setUnlisted(l *C.struct_tpsl_libraries) (unlisted []string) {
+	l.unlisted = C.tpsl_unlisted()
+	for _, name := range unsafe.Slice(l.unlisted, names.Private) {
+		if name == nil {
+			break
+		}
+		unlisted = append(unlisted, C.GoString(name))
+	}
+	l.nunlisted = C.int(len(unlisted))
+	return unlisted
 }
 
 // setPrivate tells the C side of the program's private libraries.
@@ -151,16 +166,43 @@ func begin() error {
 		end:       func(line string) { process.Die(255, line) },
 	}
 	state.watch.start(noticeAfter, timeout)
-	path, err := findLibrary()
+	path, abi, err := findLibrary()
 	if err != nil {
 		return err
 	}
-	state.job.libraries.mpi = C.CString(path)
+	state.job.libraries.mpi, state.job.libraries.standard = C.CString(path), abi == mpilib.Standard
 	return nil
 }
 
-// findLibrary returns the file of the MPI library.
-func findLibrary() (string, error) {
+// tpslStandardVersion tells the version of the MPI standard that the MPI library has, from its file. It returns an error's
+// line from malloc, nil for none.
+//
+//export tpslStandardVersion
+func tpslStandardVersion(version, subversion *C.int) *C.char {
+	path, _, err := findLibrary()
+	if err != nil {
+		return C.CString(err.Error())
+	}
+	major, minor, err := mpilib.StandardVersion(path)
+	if err != nil {
+		return C.CString(err.Error())
+	}
+	*version, *subversion = C.int(major), C.int(minor)
+	return nil
+}
+
+// linked tells whether the process is linked with an MPI library of this name, or with its stand-in.
+func linked(soname string) bool {
+	c := C.CString(soname)
+	defer C.free(unsafe.Pointer(c))
+	return bool(C.tpsl_linked(c))
+}
+
+// findLibrary returns the file of the MPI library, and the ABI that the program was built for.
+func findLibrary() (path string, abi mpilib.ABI, err error) {
+	if abi, err = mpilib.Wanted(linked); err != nil {
+		return "", abi, fmt.Errorf("the program is %w", err)
+	}
 	var needed []string
 	program, err := image.Open("/proc/self/exe")
 	if err == nil {
@@ -171,7 +213,8 @@ func findLibrary() (string, error) {
 	if err != nil {
 		program = nil // its own search path is unknown then
 	}
-	return library.Find(getenv("TPSL_MPI_LIBRARY"), needed, library.Finder(loader.SearchPath(), program))
+	path, err = mpilib.Find(getenv("TPSL_MPI_LIBRARY"), abi, needed, mpilib.Finder(loader.SearchPath(), program))
+	return path, abi, err
 }
 
 // initTimeout reads TPSL_INIT_TIMEOUT: seconds, 0 for no limit.

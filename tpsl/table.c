@@ -19,8 +19,11 @@ void tpsl_act_for(struct tpsl_endpoint *ep)
 
 const char *tpsl_stub_name(const struct tpsl_job *job, int stub)
 {
-    if (tpsl_private_name(job->libraries, stub))
-        return tpsl_private_name(job->libraries, stub);
+    const struct tpsl_libraries *l = job->libraries;
+    if (tpsl_private_name(l, stub))
+        return tpsl_private_name(l, stub);
+    if (stub >= TPSL_NSTUBS && stub - TPSL_NSTUBS < l->nunlisted)
+        return l->unlisted[stub - TPSL_NSTUBS];
     for (size_t i = 0; i < TPSL_NNAMES; i++)
         if (tpsl_names[i].stub == stub)
             return tpsl_names[i].name;
@@ -41,12 +44,12 @@ static const struct {
 };
 enum { NOURS = sizeof ours / sizeof *ours };
 
-/* A table begins with the entries that the stubs jump to: those of MPI, then those of private
- * libraries. The instance's own functions follow where a stub jumps to another function: to one of
+/* A table begins with the entries that the stubs jump to: those of MPI that are listed, those that are not,
+ * then those of private libraries. The instance's own functions follow where a stub jumps to another function: to one of
  * ours, or to the check of calls. */
 static void **own(void **table, const struct tpsl_libraries *l, int stub)
 {
-    void **behind = table + TPSL_NSTUBS + l->nfunctions;
+    void **behind = table + TPSL_NSTUBS + l->nunlisted + l->nfunctions;
     if (tpsl_checking)
         return &behind[stub];
     for (int i = 0; i < NOURS; i++)
@@ -58,7 +61,7 @@ static void **own(void **table, const struct tpsl_libraries *l, int stub)
 bool tpsl_make_table(struct tpsl_endpoint *ep)
 {
     const struct tpsl_libraries *l = ep->job->libraries;
-    int n = TPSL_NSTUBS + l->nfunctions;
+    int n = TPSL_NSTUBS + l->nunlisted + l->nfunctions;
     void **table = calloc((size_t)(n + (tpsl_checking ? TPSL_NSTUBS : NOURS)), sizeof *table);
     if (!table)
         return false;
@@ -71,6 +74,8 @@ bool tpsl_make_table(struct tpsl_endpoint *ep)
         table[i] = *own(table, l, i) ? tpsl_checked_table[i] : NULL;
     for (int i = 0; i < NOURS; i++)
         table[ours[i].stub] = ours[i].function;
+    for (int i = 0; i < l->nunlisted; i++)
+        table[TPSL_NSTUBS + i] = tpsl_instance_symbol(ep->instance, l->unlisted[i], NULL);
     if (ep->copies)
         tpsl_fill_private(table, ep->copies);
     for (int i = 0; i < n; i++)
@@ -85,7 +90,7 @@ _Noreturn void tpsl_lacks(const struct tpsl_endpoint *ep, int stub)
     const char *name = tpsl_stub_name(ep->job, stub);
     if (tpsl_private_name(ep->job->libraries, stub))
         tpsl_die(1, "%s: the rank's copy of a private library of the program has no such function", name);
-    tpsl_die(1, "%s: the MPI library %s has no such function", name, tpsl_instance_file(ep->instance));
+    tpsl_die(1, "%s: the MPI library %s has no such function; name a newer one in TPSL_MPI_LIBRARY", name, tpsl_instance_file(ep->instance));
 }
 
 void *tpsl_real(const struct tpsl_endpoint *ep, int stub)

@@ -4,19 +4,19 @@
 #ifndef TPSL_ZNAMES_H
 #define TPSL_ZNAMES_H
 
-#define TPSL_NSTUBS 654
-#define TPSL_NNAMES 1288
+#define TPSL_NSTUBS 801
+#define TPSL_NNAMES 1546
 #define TPSL_NPRIVATE 1024
 
 /* Stub of each name that the runtime handles itself or knows by name. */
-#define TPSL_STUB_MPI_Finalize 234
-#define TPSL_STUB_MPI_Finalized 235
-#define TPSL_STUB_MPI_Get_version 257
-#define TPSL_STUB_MPI_Init 326
-#define TPSL_STUB_MPI_Init_thread 327
-#define TPSL_STUB_MPI_Initialized 328
-#define TPSL_STUB_MPI_Query_thread 408
-#define TPSL_STUB_MPI_Session_init 471
-#define TPSL_STUB_QMPI_Register_tool_name 652
+#define TPSL_STUB_MPI_Finalize 308
+#define TPSL_STUB_MPI_Finalized 309
+#define TPSL_STUB_MPI_Get_version 332
+#define TPSL_STUB_MPI_Init 409
+#define TPSL_STUB_MPI_Init_thread 410
+#define TPSL_STUB_MPI_Initialized 411
+#define TPSL_STUB_MPI_Query_thread 499
+#define TPSL_STUB_MPI_Session_init 581
+#define TPSL_STUB_QMPI_Register_tool_name 799
 
 #endif

@@ -37,1921 +37,2326 @@ NAME MPIR_Err_create_code, 11
 ALIGNED_STUB 12
 NAME MPIR_Err_return_comm, 12
 ALIGNED_STUB 13
-NAME MPIR_Err_return_win, 13
+NAME MPIR_Err_return_comm_create_from_group, 13
 ALIGNED_STUB 14
-NAME MPIX_Comm_agree, 14
-NAME PMPIX_Comm_agree, 14
+NAME MPIR_Err_return_group, 14
 ALIGNED_STUB 15
-NAME MPIX_Comm_failure_ack, 15
-NAME PMPIX_Comm_failure_ack, 15
+NAME MPIR_Err_return_session, 15
 ALIGNED_STUB 16
-NAME MPIX_Comm_failure_get_acked, 16
-NAME PMPIX_Comm_failure_get_acked, 16
+NAME MPIR_Err_return_session_init, 16
 ALIGNED_STUB 17
-NAME MPIX_Comm_revoke, 17
-NAME PMPIX_Comm_revoke, 17
+NAME MPIR_Err_return_win, 17
 ALIGNED_STUB 18
-NAME MPIX_Comm_shrink, 18
-NAME PMPIX_Comm_shrink, 18
+NAME MPIX_Allreduce_enqueue, 18
+NAME PMPIX_Allreduce_enqueue, 18
 ALIGNED_STUB 19
-NAME MPIX_Delete_error_class, 19
-NAME PMPIX_Delete_error_class, 19
+NAME MPIX_Allreduce_enqueue_c, 19
+NAME PMPIX_Allreduce_enqueue_c, 19
 ALIGNED_STUB 20
-NAME MPIX_Delete_error_code, 20
-NAME PMPIX_Delete_error_code, 20
+NAME MPIX_Async_get_state, 20
+NAME PMPIX_Async_get_state, 20
 ALIGNED_STUB 21
-NAME MPIX_Delete_error_string, 21
-NAME PMPIX_Delete_error_string, 21
+NAME MPIX_Async_spawn, 21
+NAME PMPIX_Async_spawn, 21
 ALIGNED_STUB 22
-NAME MPIX_GPU_query_support, 22
-NAME PMPIX_GPU_query_support, 22
+NAME MPIX_Async_start, 22
+NAME PMPIX_Async_start, 22
 ALIGNED_STUB 23
-NAME MPIX_Grequest_class_allocate, 23
-NAME PMPIX_Grequest_class_allocate, 23
+NAME MPIX_Comm_agree, 23
+NAME PMPIX_Comm_agree, 23
 ALIGNED_STUB 24
-NAME MPIX_Grequest_class_create, 24
-NAME PMPIX_Grequest_class_create, 24
+NAME MPIX_Comm_create_errhandler_x, 24
+NAME PMPIX_Comm_create_errhandler_x, 24
 ALIGNED_STUB 25
-NAME MPIX_Grequest_start, 25
-NAME PMPIX_Grequest_start, 25
+NAME MPIX_Comm_failure_ack, 25
+NAME PMPIX_Comm_failure_ack, 25
 ALIGNED_STUB 26
-NAME MPIX_Query_cuda_support, 26
-NAME PMPIX_Query_cuda_support, 26
+NAME MPIX_Comm_failure_get_acked, 26
+NAME PMPIX_Comm_failure_get_acked, 26
 ALIGNED_STUB 27
-NAME MPIX_Query_hip_support, 27
-NAME PMPIX_Query_hip_support, 27
+NAME MPIX_Comm_get_failed, 27
+NAME PMPIX_Comm_get_failed, 27
 ALIGNED_STUB 28
-NAME MPIX_Query_ze_support, 28
-NAME PMPIX_Query_ze_support, 28
+NAME MPIX_Comm_get_stream, 28
+NAME PMPIX_Comm_get_stream, 28
 ALIGNED_STUB 29
-NAME MPI_Abort, 29
-NAME PMPI_Abort, 29
+NAME MPIX_Comm_revoke, 29
+NAME PMPIX_Comm_revoke, 29
 ALIGNED_STUB 30
-NAME MPI_Accumulate, 30
-NAME PMPI_Accumulate, 30
+NAME MPIX_Comm_shrink, 30
+NAME PMPIX_Comm_shrink, 30
 ALIGNED_STUB 31
-NAME MPI_Accumulate_c, 31
-NAME PMPI_Accumulate_c, 31
+NAME MPIX_Comm_test_threadcomm, 31
+NAME PMPIX_Comm_test_threadcomm, 31
 ALIGNED_STUB 32
-NAME MPI_Add_error_class, 32
-NAME PMPI_Add_error_class, 32
+NAME MPIX_Delete_error_class, 32
+NAME PMPIX_Delete_error_class, 32
 ALIGNED_STUB 33
-NAME MPI_Add_error_code, 33
-NAME PMPI_Add_error_code, 33
+NAME MPIX_Delete_error_code, 33
+NAME PMPIX_Delete_error_code, 33
 ALIGNED_STUB 34
-NAME MPI_Add_error_string, 34
-NAME PMPI_Add_error_string, 34
+NAME MPIX_Delete_error_string, 34
+NAME PMPIX_Delete_error_string, 34
 ALIGNED_STUB 35
-NAME MPI_Address, 35
-NAME PMPI_Address, 35
+NAME MPIX_File_create_errhandler_x, 35
+NAME PMPIX_File_create_errhandler_x, 35
 ALIGNED_STUB 36
-NAME MPI_Aint_add, 36
-NAME PMPI_Aint_add, 36
+NAME MPIX_GPU_query_support, 36
+NAME PMPIX_GPU_query_support, 36
 ALIGNED_STUB 37
-NAME MPI_Aint_diff, 37
-NAME PMPI_Aint_diff, 37
+NAME MPIX_Grequest_class_allocate, 37
 ALIGNED_STUB 38
-NAME MPI_Allgather, 38
-NAME PMPI_Allgather, 38
+NAME MPIX_Grequest_class_create, 38
 ALIGNED_STUB 39
-NAME MPI_Allgather_c, 39
-NAME PMPI_Allgather_c, 39
+NAME MPIX_Grequest_start, 39
 ALIGNED_STUB 40
-NAME MPI_Allgather_init, 40
-NAME PMPI_Allgather_init, 40
+NAME MPIX_Info_set_hex, 40
+NAME PMPIX_Info_set_hex, 40
 ALIGNED_STUB 41
-NAME MPI_Allgather_init_c, 41
-NAME PMPI_Allgather_init_c, 41
+NAME MPIX_Irecv_enqueue, 41
+NAME PMPIX_Irecv_enqueue, 41
 ALIGNED_STUB 42
-NAME MPI_Allgatherv, 42
-NAME PMPI_Allgatherv, 42
+NAME MPIX_Irecv_enqueue_c, 42
+NAME PMPIX_Irecv_enqueue_c, 42
 ALIGNED_STUB 43
-NAME MPI_Allgatherv_c, 43
-NAME PMPI_Allgatherv_c, 43
+NAME MPIX_Isend_enqueue, 43
+NAME PMPIX_Isend_enqueue, 43
 ALIGNED_STUB 44
-NAME MPI_Allgatherv_init, 44
-NAME PMPI_Allgatherv_init, 44
+NAME MPIX_Isend_enqueue_c, 44
+NAME PMPIX_Isend_enqueue_c, 44
 ALIGNED_STUB 45
-NAME MPI_Allgatherv_init_c, 45
-NAME PMPI_Allgatherv_init_c, 45
+NAME MPIX_Op_create_x, 45
+NAME PMPIX_Op_create_x, 45
 ALIGNED_STUB 46
-NAME MPI_Alloc_mem, 46
-NAME PMPI_Alloc_mem, 46
+NAME MPIX_Query_cuda_support, 46
+NAME PMPIX_Query_cuda_support, 46
 ALIGNED_STUB 47
-NAME MPI_Allreduce, 47
-NAME PMPI_Allreduce, 47
+NAME MPIX_Query_hip_support, 47
+NAME PMPIX_Query_hip_support, 47
 ALIGNED_STUB 48
-NAME MPI_Allreduce_c, 48
-NAME PMPI_Allreduce_c, 48
+NAME MPIX_Query_ze_support, 48
+NAME PMPIX_Query_ze_support, 48
 ALIGNED_STUB 49
-NAME MPI_Allreduce_init, 49
-NAME PMPI_Allreduce_init, 49
+NAME MPIX_Recv_enqueue, 49
+NAME PMPIX_Recv_enqueue, 49
 ALIGNED_STUB 50
-NAME MPI_Allreduce_init_c, 50
-NAME PMPI_Allreduce_init_c, 50
+NAME MPIX_Recv_enqueue_c, 50
+NAME PMPIX_Recv_enqueue_c, 50
 ALIGNED_STUB 51
-NAME MPI_Alltoall, 51
-NAME PMPI_Alltoall, 51
+NAME MPIX_Request_is_complete, 51
+NAME PMPIX_Request_is_complete, 51
 ALIGNED_STUB 52
-NAME MPI_Alltoall_c, 52
-NAME PMPI_Alltoall_c, 52
+NAME MPIX_Send_enqueue, 52
+NAME PMPIX_Send_enqueue, 52
 ALIGNED_STUB 53
-NAME MPI_Alltoall_init, 53
-NAME PMPI_Alltoall_init, 53
+NAME MPIX_Send_enqueue_c, 53
+NAME PMPIX_Send_enqueue_c, 53
 ALIGNED_STUB 54
-NAME MPI_Alltoall_init_c, 54
-NAME PMPI_Alltoall_init_c, 54
+NAME MPIX_Session_create_errhandler_x, 54
+NAME PMPIX_Session_create_errhandler_x, 54
 ALIGNED_STUB 55
-NAME MPI_Alltoallv, 55
-NAME PMPI_Alltoallv, 55
+NAME MPIX_Start_progress_thread, 55
+NAME PMPIX_Start_progress_thread, 55
 ALIGNED_STUB 56
-NAME MPI_Alltoallv_c, 56
-NAME PMPI_Alltoallv_c, 56
+NAME MPIX_Stop_progress_thread, 56
+NAME PMPIX_Stop_progress_thread, 56
 ALIGNED_STUB 57
-NAME MPI_Alltoallv_init, 57
-NAME PMPI_Alltoallv_init, 57
+NAME MPIX_Stream_comm_create, 57
+NAME PMPIX_Stream_comm_create, 57
 ALIGNED_STUB 58
-NAME MPI_Alltoallv_init_c, 58
-NAME PMPI_Alltoallv_init_c, 58
+NAME MPIX_Stream_comm_create_multiplex, 58
+NAME PMPIX_Stream_comm_create_multiplex, 58
 ALIGNED_STUB 59
-NAME MPI_Alltoallw, 59
-NAME PMPI_Alltoallw, 59
+NAME MPIX_Stream_create, 59
+NAME PMPIX_Stream_create, 59
 ALIGNED_STUB 60
-NAME MPI_Alltoallw_c, 60
-NAME PMPI_Alltoallw_c, 60
+NAME MPIX_Stream_free, 60
+NAME PMPIX_Stream_free, 60
 ALIGNED_STUB 61
-NAME MPI_Alltoallw_init, 61
-NAME PMPI_Alltoallw_init, 61
+NAME MPIX_Stream_irecv, 61
+NAME PMPIX_Stream_irecv, 61
 ALIGNED_STUB 62
-NAME MPI_Alltoallw_init_c, 62
-NAME PMPI_Alltoallw_init_c, 62
+NAME MPIX_Stream_irecv_c, 62
+NAME PMPIX_Stream_irecv_c, 62
 ALIGNED_STUB 63
-NAME MPI_Attr_delete, 63
-NAME PMPI_Attr_delete, 63
+NAME MPIX_Stream_isend, 63
+NAME PMPIX_Stream_isend, 63
 ALIGNED_STUB 64
-NAME MPI_Attr_get, 64
-NAME PMPI_Attr_get, 64
+NAME MPIX_Stream_isend_c, 64
+NAME PMPIX_Stream_isend_c, 64
 ALIGNED_STUB 65
-NAME MPI_Attr_put, 65
-NAME PMPI_Attr_put, 65
+NAME MPIX_Stream_progress, 65
+NAME PMPIX_Stream_progress, 65
 ALIGNED_STUB 66
-NAME MPI_Barrier, 66
-NAME PMPI_Barrier, 66
+NAME MPIX_Stream_recv, 66
+NAME PMPIX_Stream_recv, 66
 ALIGNED_STUB 67
-NAME MPI_Barrier_init, 67
-NAME PMPI_Barrier_init, 67
+NAME MPIX_Stream_recv_c, 67
+NAME PMPIX_Stream_recv_c, 67
 ALIGNED_STUB 68
-NAME MPI_Bcast, 68
-NAME PMPI_Bcast, 68
+NAME MPIX_Stream_send, 68
+NAME PMPIX_Stream_send, 68
 ALIGNED_STUB 69
-NAME MPI_Bcast_c, 69
-NAME PMPI_Bcast_c, 69
+NAME MPIX_Stream_send_c, 69
+NAME PMPIX_Stream_send_c, 69
 ALIGNED_STUB 70
-NAME MPI_Bcast_init, 70
-NAME PMPI_Bcast_init, 70
+NAME MPIX_Threadcomm_finish, 70
+NAME PMPIX_Threadcomm_finish, 70
 ALIGNED_STUB 71
-NAME MPI_Bcast_init_c, 71
-NAME PMPI_Bcast_init_c, 71
+NAME MPIX_Threadcomm_free, 71
+NAME PMPIX_Threadcomm_free, 71
 ALIGNED_STUB 72
-NAME MPI_Bsend, 72
-NAME PMPI_Bsend, 72
+NAME MPIX_Threadcomm_init, 72
+NAME PMPIX_Threadcomm_init, 72
 ALIGNED_STUB 73
-NAME MPI_Bsend_c, 73
-NAME PMPI_Bsend_c, 73
+NAME MPIX_Threadcomm_start, 73
+NAME PMPIX_Threadcomm_start, 73
 ALIGNED_STUB 74
-NAME MPI_Bsend_init, 74
-NAME PMPI_Bsend_init, 74
+NAME MPIX_Type_iov, 74
 ALIGNED_STUB 75
-NAME MPI_Bsend_init_c, 75
-NAME PMPI_Bsend_init_c, 75
+NAME MPIX_Type_iov_len, 75
 ALIGNED_STUB 76
-NAME MPI_Buffer_attach, 76
-NAME PMPI_Buffer_attach, 76
+NAME MPIX_Wait_enqueue, 76
+NAME PMPIX_Wait_enqueue, 76
 ALIGNED_STUB 77
-NAME MPI_Buffer_attach_c, 77
-NAME PMPI_Buffer_attach_c, 77
+NAME MPIX_Waitall_enqueue, 77
+NAME PMPIX_Waitall_enqueue, 77
 ALIGNED_STUB 78
-NAME MPI_Buffer_detach, 78
-NAME PMPI_Buffer_detach, 78
+NAME MPIX_Win_create_errhandler_x, 78
+NAME PMPIX_Win_create_errhandler_x, 78
 ALIGNED_STUB 79
-NAME MPI_Buffer_detach_c, 79
-NAME PMPI_Buffer_detach_c, 79
+NAME MPI_Abi_get_fortran_booleans, 79
+NAME PMPI_Abi_get_fortran_booleans, 79
 ALIGNED_STUB 80
-NAME MPI_Cancel, 80
-NAME PMPI_Cancel, 80
+NAME MPI_Abi_get_fortran_info, 80
+NAME PMPI_Abi_get_fortran_info, 80
 ALIGNED_STUB 81
-NAME MPI_Cart_coords, 81
-NAME PMPI_Cart_coords, 81
+NAME MPI_Abi_get_info, 81
+NAME PMPI_Abi_get_info, 81
 ALIGNED_STUB 82
-NAME MPI_Cart_create, 82
-NAME PMPI_Cart_create, 82
+NAME MPI_Abi_get_version, 82
+NAME PMPI_Abi_get_version, 82
 ALIGNED_STUB 83
-NAME MPI_Cart_get, 83
-NAME PMPI_Cart_get, 83
+NAME MPI_Abi_set_fortran_booleans, 83
+NAME PMPI_Abi_set_fortran_booleans, 83
 ALIGNED_STUB 84
-NAME MPI_Cart_map, 84
-NAME PMPI_Cart_map, 84
+NAME MPI_Abi_set_fortran_info, 84
+NAME PMPI_Abi_set_fortran_info, 84
 ALIGNED_STUB 85
-NAME MPI_Cart_rank, 85
-NAME PMPI_Cart_rank, 85
+NAME MPI_Abort, 85
+NAME PMPI_Abort, 85
 ALIGNED_STUB 86
-NAME MPI_Cart_shift, 86
-NAME PMPI_Cart_shift, 86
+NAME MPI_Accumulate, 86
+NAME PMPI_Accumulate, 86
 ALIGNED_STUB 87
-NAME MPI_Cart_sub, 87
-NAME PMPI_Cart_sub, 87
+NAME MPI_Accumulate_c, 87
+NAME PMPI_Accumulate_c, 87
 ALIGNED_STUB 88
-NAME MPI_Cartdim_get, 88
-NAME PMPI_Cartdim_get, 88
+NAME MPI_Add_error_class, 88
+NAME PMPI_Add_error_class, 88
 ALIGNED_STUB 89
-NAME MPI_Close_port, 89
-NAME PMPI_Close_port, 89
+NAME MPI_Add_error_code, 89
+NAME PMPI_Add_error_code, 89
 ALIGNED_STUB 90
-NAME MPI_Comm_accept, 90
-NAME PMPI_Comm_accept, 90
+NAME MPI_Add_error_string, 90
+NAME PMPI_Add_error_string, 90
 ALIGNED_STUB 91
-NAME MPI_Comm_call_errhandler, 91
-NAME PMPI_Comm_call_errhandler, 91
+NAME MPI_Address, 91
 ALIGNED_STUB 92
-NAME MPI_Comm_compare, 92
-NAME PMPI_Comm_compare, 92
+NAME MPI_Aint_add, 92
+NAME PMPI_Aint_add, 92
 ALIGNED_STUB 93
-NAME MPI_Comm_connect, 93
-NAME PMPI_Comm_connect, 93
+NAME MPI_Aint_diff, 93
+NAME PMPI_Aint_diff, 93
 ALIGNED_STUB 94
-NAME MPI_Comm_create, 94
-NAME PMPI_Comm_create, 94
+NAME MPI_Allgather, 94
+NAME PMPI_Allgather, 94
 ALIGNED_STUB 95
-NAME MPI_Comm_create_errhandler, 95
-NAME PMPI_Comm_create_errhandler, 95
+NAME MPI_Allgather_c, 95
+NAME PMPI_Allgather_c, 95
 ALIGNED_STUB 96
-NAME MPI_Comm_create_from_group, 96
-NAME PMPI_Comm_create_from_group, 96
+NAME MPI_Allgather_init, 96
+NAME PMPI_Allgather_init, 96
 ALIGNED_STUB 97
-NAME MPI_Comm_create_group, 97
-NAME PMPI_Comm_create_group, 97
+NAME MPI_Allgather_init_c, 97
+NAME PMPI_Allgather_init_c, 97
 ALIGNED_STUB 98
-NAME MPI_Comm_create_keyval, 98
-NAME PMPI_Comm_create_keyval, 98
+NAME MPI_Allgatherv, 98
+NAME PMPI_Allgatherv, 98
 ALIGNED_STUB 99
-NAME MPI_Comm_delete_attr, 99
-NAME PMPI_Comm_delete_attr, 99
+NAME MPI_Allgatherv_c, 99
+NAME PMPI_Allgatherv_c, 99
 ALIGNED_STUB 100
-NAME MPI_Comm_disconnect, 100
-NAME PMPI_Comm_disconnect, 100
+NAME MPI_Allgatherv_init, 100
+NAME PMPI_Allgatherv_init, 100
 ALIGNED_STUB 101
-NAME MPI_Comm_dup, 101
-NAME PMPI_Comm_dup, 101
+NAME MPI_Allgatherv_init_c, 101
+NAME PMPI_Allgatherv_init_c, 101
 ALIGNED_STUB 102
-NAME MPI_Comm_dup_with_info, 102
-NAME PMPI_Comm_dup_with_info, 102
+NAME MPI_Alloc_mem, 102
+NAME PMPI_Alloc_mem, 102
 ALIGNED_STUB 103
-NAME MPI_Comm_free, 103
-NAME PMPI_Comm_free, 103
+NAME MPI_Allreduce, 103
+NAME PMPI_Allreduce, 103
 ALIGNED_STUB 104
-NAME MPI_Comm_free_keyval, 104
-NAME PMPI_Comm_free_keyval, 104
+NAME MPI_Allreduce_c, 104
+NAME PMPI_Allreduce_c, 104
 ALIGNED_STUB 105
-NAME MPI_Comm_get_attr, 105
-NAME PMPI_Comm_get_attr, 105
+NAME MPI_Allreduce_init, 105
+NAME PMPI_Allreduce_init, 105
 ALIGNED_STUB 106
-NAME MPI_Comm_get_errhandler, 106
-NAME PMPI_Comm_get_errhandler, 106
+NAME MPI_Allreduce_init_c, 106
+NAME PMPI_Allreduce_init_c, 106
 ALIGNED_STUB 107
-NAME MPI_Comm_get_info, 107
-NAME PMPI_Comm_get_info, 107
+NAME MPI_Alltoall, 107
+NAME PMPI_Alltoall, 107
 ALIGNED_STUB 108
-NAME MPI_Comm_get_name, 108
-NAME PMPI_Comm_get_name, 108
+NAME MPI_Alltoall_c, 108
+NAME PMPI_Alltoall_c, 108
 ALIGNED_STUB 109
-NAME MPI_Comm_get_parent, 109
-NAME PMPI_Comm_get_parent, 109
+NAME MPI_Alltoall_init, 109
+NAME PMPI_Alltoall_init, 109
 ALIGNED_STUB 110
-NAME MPI_Comm_group, 110
-NAME PMPI_Comm_group, 110
+NAME MPI_Alltoall_init_c, 110
+NAME PMPI_Alltoall_init_c, 110
 ALIGNED_STUB 111
-NAME MPI_Comm_idup, 111
-NAME PMPI_Comm_idup, 111
+NAME MPI_Alltoallv, 111
+NAME PMPI_Alltoallv, 111
 ALIGNED_STUB 112
-NAME MPI_Comm_idup_with_info, 112
-NAME PMPI_Comm_idup_with_info, 112
+NAME MPI_Alltoallv_c, 112
+NAME PMPI_Alltoallv_c, 112
 ALIGNED_STUB 113
-NAME MPI_Comm_join, 113
-NAME PMPI_Comm_join, 113
+NAME MPI_Alltoallv_init, 113
+NAME PMPI_Alltoallv_init, 113
 ALIGNED_STUB 114
-NAME MPI_Comm_rank, 114
-NAME PMPI_Comm_rank, 114
+NAME MPI_Alltoallv_init_c, 114
+NAME PMPI_Alltoallv_init_c, 114
 ALIGNED_STUB 115
-NAME MPI_Comm_remote_group, 115
-NAME PMPI_Comm_remote_group, 115
+NAME MPI_Alltoallw, 115
+NAME PMPI_Alltoallw, 115
 ALIGNED_STUB 116
-NAME MPI_Comm_remote_size, 116
-NAME PMPI_Comm_remote_size, 116
+NAME MPI_Alltoallw_c, 116
+NAME PMPI_Alltoallw_c, 116
 ALIGNED_STUB 117
-NAME MPI_Comm_set_attr, 117
-NAME PMPI_Comm_set_attr, 117
+NAME MPI_Alltoallw_init, 117
+NAME PMPI_Alltoallw_init, 117
 ALIGNED_STUB 118
-NAME MPI_Comm_set_errhandler, 118
-NAME PMPI_Comm_set_errhandler, 118
+NAME MPI_Alltoallw_init_c, 118
+NAME PMPI_Alltoallw_init_c, 118
 ALIGNED_STUB 119
-NAME MPI_Comm_set_info, 119
-NAME PMPI_Comm_set_info, 119
+NAME MPI_Attr_delete, 119
+NAME PMPI_Attr_delete, 119
 ALIGNED_STUB 120
-NAME MPI_Comm_set_name, 120
-NAME PMPI_Comm_set_name, 120
+NAME MPI_Attr_get, 120
+NAME PMPI_Attr_get, 120
 ALIGNED_STUB 121
-NAME MPI_Comm_size, 121
-NAME PMPI_Comm_size, 121
+NAME MPI_Attr_put, 121
+NAME PMPI_Attr_put, 121
 ALIGNED_STUB 122
-NAME MPI_Comm_spawn, 122
-NAME PMPI_Comm_spawn, 122
+NAME MPI_Barrier, 122
+NAME PMPI_Barrier, 122
 ALIGNED_STUB 123
-NAME MPI_Comm_spawn_multiple, 123
-NAME PMPI_Comm_spawn_multiple, 123
+NAME MPI_Barrier_init, 123
+NAME PMPI_Barrier_init, 123
 ALIGNED_STUB 124
-NAME MPI_Comm_split, 124
-NAME PMPI_Comm_split, 124
+NAME MPI_Bcast, 124
+NAME PMPI_Bcast, 124
 ALIGNED_STUB 125
-NAME MPI_Comm_split_type, 125
-NAME PMPI_Comm_split_type, 125
+NAME MPI_Bcast_c, 125
+NAME PMPI_Bcast_c, 125
 ALIGNED_STUB 126
-NAME MPI_Comm_test_inter, 126
-NAME PMPI_Comm_test_inter, 126
+NAME MPI_Bcast_init, 126
+NAME PMPI_Bcast_init, 126
 ALIGNED_STUB 127
-NAME MPI_Compare_and_swap, 127
-NAME PMPI_Compare_and_swap, 127
+NAME MPI_Bcast_init_c, 127
+NAME PMPI_Bcast_init_c, 127
 ALIGNED_STUB 128
-NAME MPI_Dims_create, 128
-NAME PMPI_Dims_create, 128
+NAME MPI_Bsend, 128
+NAME PMPI_Bsend, 128
 ALIGNED_STUB 129
-NAME MPI_Dist_graph_create, 129
-NAME PMPI_Dist_graph_create, 129
+NAME MPI_Bsend_c, 129
+NAME PMPI_Bsend_c, 129
 ALIGNED_STUB 130
-NAME MPI_Dist_graph_create_adjacent, 130
-NAME PMPI_Dist_graph_create_adjacent, 130
+NAME MPI_Bsend_init, 130
+NAME PMPI_Bsend_init, 130
 ALIGNED_STUB 131
-NAME MPI_Dist_graph_neighbors, 131
-NAME PMPI_Dist_graph_neighbors, 131
+NAME MPI_Bsend_init_c, 131
+NAME PMPI_Bsend_init_c, 131
 ALIGNED_STUB 132
-NAME MPI_Dist_graph_neighbors_count, 132
-NAME PMPI_Dist_graph_neighbors_count, 132
+NAME MPI_Buffer_attach, 132
+NAME PMPI_Buffer_attach, 132
 ALIGNED_STUB 133
-NAME MPI_Errhandler_create, 133
-NAME PMPI_Errhandler_create, 133
+NAME MPI_Buffer_attach_c, 133
+NAME PMPI_Buffer_attach_c, 133
 ALIGNED_STUB 134
-NAME MPI_Errhandler_free, 134
-NAME PMPI_Errhandler_free, 134
+NAME MPI_Buffer_detach, 134
+NAME PMPI_Buffer_detach, 134
 ALIGNED_STUB 135
-NAME MPI_Errhandler_get, 135
-NAME PMPI_Errhandler_get, 135
+NAME MPI_Buffer_detach_c, 135
+NAME PMPI_Buffer_detach_c, 135
 ALIGNED_STUB 136
-NAME MPI_Errhandler_set, 136
-NAME PMPI_Errhandler_set, 136
+NAME MPI_Buffer_flush, 136
+NAME PMPI_Buffer_flush, 136
 ALIGNED_STUB 137
-NAME MPI_Error_class, 137
-NAME PMPI_Error_class, 137
+NAME MPI_Buffer_iflush, 137
+NAME PMPI_Buffer_iflush, 137
 ALIGNED_STUB 138
-NAME MPI_Error_string, 138
-NAME PMPI_Error_string, 138
+NAME MPI_Cancel, 138
+NAME PMPI_Cancel, 138
 ALIGNED_STUB 139
-NAME MPI_Exscan, 139
-NAME PMPI_Exscan, 139
+NAME MPI_Cart_coords, 139
+NAME PMPI_Cart_coords, 139
 ALIGNED_STUB 140
-NAME MPI_Exscan_c, 140
-NAME PMPI_Exscan_c, 140
+NAME MPI_Cart_create, 140
+NAME PMPI_Cart_create, 140
 ALIGNED_STUB 141
-NAME MPI_Exscan_init, 141
-NAME PMPI_Exscan_init, 141
+NAME MPI_Cart_get, 141
+NAME PMPI_Cart_get, 141
 ALIGNED_STUB 142
-NAME MPI_Exscan_init_c, 142
-NAME PMPI_Exscan_init_c, 142
+NAME MPI_Cart_map, 142
+NAME PMPI_Cart_map, 142
 ALIGNED_STUB 143
-NAME MPI_Fetch_and_op, 143
-NAME PMPI_Fetch_and_op, 143
+NAME MPI_Cart_rank, 143
+NAME PMPI_Cart_rank, 143
 ALIGNED_STUB 144
-NAME MPI_File_c2f, 144
-NAME PMPI_File_c2f, 144
+NAME MPI_Cart_shift, 144
+NAME PMPI_Cart_shift, 144
 ALIGNED_STUB 145
-NAME MPI_File_call_errhandler, 145
-NAME PMPI_File_call_errhandler, 145
+NAME MPI_Cart_sub, 145
+NAME PMPI_Cart_sub, 145
 ALIGNED_STUB 146
-NAME MPI_File_close, 146
-NAME PMPI_File_close, 146
+NAME MPI_Cartdim_get, 146
+NAME PMPI_Cartdim_get, 146
 ALIGNED_STUB 147
-NAME MPI_File_create_errhandler, 147
-NAME PMPI_File_create_errhandler, 147
+NAME MPI_Close_port, 147
+NAME PMPI_Close_port, 147
 ALIGNED_STUB 148
-NAME MPI_File_delete, 148
-NAME PMPI_File_delete, 148
+NAME MPI_Comm_accept, 148
+NAME PMPI_Comm_accept, 148
 ALIGNED_STUB 149
-NAME MPI_File_f2c, 149
-NAME PMPI_File_f2c, 149
+NAME MPI_Comm_attach_buffer, 149
+NAME PMPI_Comm_attach_buffer, 149
 ALIGNED_STUB 150
-NAME MPI_File_get_amode, 150
-NAME PMPI_File_get_amode, 150
+NAME MPI_Comm_attach_buffer_c, 150
+NAME PMPI_Comm_attach_buffer_c, 150
 ALIGNED_STUB 151
-NAME MPI_File_get_atomicity, 151
-NAME PMPI_File_get_atomicity, 151
+NAME MPI_Comm_c2f, 151
+NAME PMPI_Comm_c2f, 151
 ALIGNED_STUB 152
-NAME MPI_File_get_byte_offset, 152
-NAME PMPI_File_get_byte_offset, 152
+NAME MPI_Comm_call_errhandler, 152
+NAME PMPI_Comm_call_errhandler, 152
 ALIGNED_STUB 153
-NAME MPI_File_get_errhandler, 153
-NAME PMPI_File_get_errhandler, 153
+NAME MPI_Comm_compare, 153
+NAME PMPI_Comm_compare, 153
 ALIGNED_STUB 154
-NAME MPI_File_get_group, 154
-NAME PMPI_File_get_group, 154
+NAME MPI_Comm_connect, 154
+NAME PMPI_Comm_connect, 154
 ALIGNED_STUB 155
-NAME MPI_File_get_info, 155
-NAME PMPI_File_get_info, 155
+NAME MPI_Comm_create, 155
+NAME PMPI_Comm_create, 155
 ALIGNED_STUB 156
-NAME MPI_File_get_position, 156
-NAME PMPI_File_get_position, 156
+NAME MPI_Comm_create_errhandler, 156
+NAME PMPI_Comm_create_errhandler, 156
 ALIGNED_STUB 157
-NAME MPI_File_get_position_shared, 157
-NAME PMPI_File_get_position_shared, 157
+NAME MPI_Comm_create_from_group, 157
+NAME PMPI_Comm_create_from_group, 157
 ALIGNED_STUB 158
-NAME MPI_File_get_size, 158
-NAME PMPI_File_get_size, 158
+NAME MPI_Comm_create_group, 158
+NAME PMPI_Comm_create_group, 158
 ALIGNED_STUB 159
-NAME MPI_File_get_type_extent, 159
-NAME PMPI_File_get_type_extent, 159
+NAME MPI_Comm_create_keyval, 159
+NAME PMPI_Comm_create_keyval, 159
 ALIGNED_STUB 160
-NAME MPI_File_get_type_extent_c, 160
-NAME PMPI_File_get_type_extent_c, 160
+NAME MPI_Comm_delete_attr, 160
+NAME PMPI_Comm_delete_attr, 160
 ALIGNED_STUB 161
-NAME MPI_File_get_view, 161
-NAME PMPI_File_get_view, 161
+NAME MPI_Comm_detach_buffer, 161
+NAME PMPI_Comm_detach_buffer, 161
 ALIGNED_STUB 162
-NAME MPI_File_iread, 162
-NAME PMPI_File_iread, 162
+NAME MPI_Comm_detach_buffer_c, 162
+NAME PMPI_Comm_detach_buffer_c, 162
 ALIGNED_STUB 163
-NAME MPI_File_iread_all, 163
-NAME PMPI_File_iread_all, 163
+NAME MPI_Comm_disconnect, 163
+NAME PMPI_Comm_disconnect, 163
 ALIGNED_STUB 164
-NAME MPI_File_iread_all_c, 164
-NAME PMPI_File_iread_all_c, 164
+NAME MPI_Comm_dup, 164
+NAME PMPI_Comm_dup, 164
 ALIGNED_STUB 165
-NAME MPI_File_iread_at, 165
-NAME PMPI_File_iread_at, 165
+NAME MPI_Comm_dup_with_info, 165
+NAME PMPI_Comm_dup_with_info, 165
 ALIGNED_STUB 166
-NAME MPI_File_iread_at_all, 166
-NAME PMPI_File_iread_at_all, 166
+NAME MPI_Comm_f2c, 166
+NAME PMPI_Comm_f2c, 166
 ALIGNED_STUB 167
-NAME MPI_File_iread_at_all_c, 167
-NAME PMPI_File_iread_at_all_c, 167
+NAME MPI_Comm_flush_buffer, 167
+NAME PMPI_Comm_flush_buffer, 167
 ALIGNED_STUB 168
-NAME MPI_File_iread_at_c, 168
-NAME PMPI_File_iread_at_c, 168
+NAME MPI_Comm_free, 168
+NAME PMPI_Comm_free, 168
 ALIGNED_STUB 169
-NAME MPI_File_iread_c, 169
-NAME PMPI_File_iread_c, 169
+NAME MPI_Comm_free_keyval, 169
+NAME PMPI_Comm_free_keyval, 169
 ALIGNED_STUB 170
-NAME MPI_File_iread_shared, 170
-NAME PMPI_File_iread_shared, 170
+NAME MPI_Comm_fromint, 170
+NAME PMPI_Comm_fromint, 170
 ALIGNED_STUB 171
-NAME MPI_File_iread_shared_c, 171
-NAME PMPI_File_iread_shared_c, 171
+NAME MPI_Comm_get_attr, 171
+NAME PMPI_Comm_get_attr, 171
 ALIGNED_STUB 172
-NAME MPI_File_iwrite, 172
-NAME PMPI_File_iwrite, 172
+NAME MPI_Comm_get_errhandler, 172
+NAME PMPI_Comm_get_errhandler, 172
 ALIGNED_STUB 173
-NAME MPI_File_iwrite_all, 173
-NAME PMPI_File_iwrite_all, 173
+NAME MPI_Comm_get_info, 173
+NAME PMPI_Comm_get_info, 173
 ALIGNED_STUB 174
-NAME MPI_File_iwrite_all_c, 174
-NAME PMPI_File_iwrite_all_c, 174
+NAME MPI_Comm_get_name, 174
+NAME PMPI_Comm_get_name, 174
 ALIGNED_STUB 175
-NAME MPI_File_iwrite_at, 175
-NAME PMPI_File_iwrite_at, 175
+NAME MPI_Comm_get_parent, 175
+NAME PMPI_Comm_get_parent, 175
 ALIGNED_STUB 176
-NAME MPI_File_iwrite_at_all, 176
-NAME PMPI_File_iwrite_at_all, 176
+NAME MPI_Comm_group, 176
+NAME PMPI_Comm_group, 176
 ALIGNED_STUB 177
-NAME MPI_File_iwrite_at_all_c, 177
-NAME PMPI_File_iwrite_at_all_c, 177
+NAME MPI_Comm_idup, 177
+NAME PMPI_Comm_idup, 177
 ALIGNED_STUB 178
-NAME MPI_File_iwrite_at_c, 178
-NAME PMPI_File_iwrite_at_c, 178
+NAME MPI_Comm_idup_with_info, 178
+NAME PMPI_Comm_idup_with_info, 178
 ALIGNED_STUB 179
-NAME MPI_File_iwrite_c, 179
-NAME PMPI_File_iwrite_c, 179
+NAME MPI_Comm_iflush_buffer, 179
+NAME PMPI_Comm_iflush_buffer, 179
 ALIGNED_STUB 180
-NAME MPI_File_iwrite_shared, 180
-NAME PMPI_File_iwrite_shared, 180
+NAME MPI_Comm_join, 180
+NAME PMPI_Comm_join, 180
 ALIGNED_STUB 181
-NAME MPI_File_iwrite_shared_c, 181
-NAME PMPI_File_iwrite_shared_c, 181
+NAME MPI_Comm_rank, 181
+NAME PMPI_Comm_rank, 181
 ALIGNED_STUB 182
-NAME MPI_File_open, 182
-NAME PMPI_File_open, 182
+NAME MPI_Comm_remote_group, 182
+NAME PMPI_Comm_remote_group, 182
 ALIGNED_STUB 183
-NAME MPI_File_preallocate, 183
-NAME PMPI_File_preallocate, 183
+NAME MPI_Comm_remote_size, 183
+NAME PMPI_Comm_remote_size, 183
 ALIGNED_STUB 184
-NAME MPI_File_read, 184
-NAME PMPI_File_read, 184
+NAME MPI_Comm_set_attr, 184
+NAME PMPI_Comm_set_attr, 184
 ALIGNED_STUB 185
-NAME MPI_File_read_all, 185
-NAME PMPI_File_read_all, 185
+NAME MPI_Comm_set_errhandler, 185
+NAME PMPI_Comm_set_errhandler, 185
 ALIGNED_STUB 186
-NAME MPI_File_read_all_begin, 186
-NAME PMPI_File_read_all_begin, 186
+NAME MPI_Comm_set_info, 186
+NAME PMPI_Comm_set_info, 186
 ALIGNED_STUB 187
-NAME MPI_File_read_all_begin_c, 187
-NAME PMPI_File_read_all_begin_c, 187
+NAME MPI_Comm_set_name, 187
+NAME PMPI_Comm_set_name, 187
 ALIGNED_STUB 188
-NAME MPI_File_read_all_c, 188
-NAME PMPI_File_read_all_c, 188
+NAME MPI_Comm_size, 188
+NAME PMPI_Comm_size, 188
 ALIGNED_STUB 189
-NAME MPI_File_read_all_end, 189
-NAME PMPI_File_read_all_end, 189
+NAME MPI_Comm_spawn, 189
+NAME PMPI_Comm_spawn, 189
 ALIGNED_STUB 190
-NAME MPI_File_read_at, 190
-NAME PMPI_File_read_at, 190
+NAME MPI_Comm_spawn_multiple, 190
+NAME PMPI_Comm_spawn_multiple, 190
 ALIGNED_STUB 191
-NAME MPI_File_read_at_all, 191
-NAME PMPI_File_read_at_all, 191
+NAME MPI_Comm_split, 191
+NAME PMPI_Comm_split, 191
 ALIGNED_STUB 192
-NAME MPI_File_read_at_all_begin, 192
-NAME PMPI_File_read_at_all_begin, 192
+NAME MPI_Comm_split_type, 192
+NAME PMPI_Comm_split_type, 192
 ALIGNED_STUB 193
-NAME MPI_File_read_at_all_begin_c, 193
-NAME PMPI_File_read_at_all_begin_c, 193
+NAME MPI_Comm_test_inter, 193
+NAME PMPI_Comm_test_inter, 193
 ALIGNED_STUB 194
-NAME MPI_File_read_at_all_c, 194
-NAME PMPI_File_read_at_all_c, 194
+NAME MPI_Comm_toint, 194
+NAME PMPI_Comm_toint, 194
 ALIGNED_STUB 195
-NAME MPI_File_read_at_all_end, 195
-NAME PMPI_File_read_at_all_end, 195
+NAME MPI_Compare_and_swap, 195
+NAME PMPI_Compare_and_swap, 195
 ALIGNED_STUB 196
-NAME MPI_File_read_at_c, 196
-NAME PMPI_File_read_at_c, 196
+NAME MPI_Dims_create, 196
+NAME PMPI_Dims_create, 196
 ALIGNED_STUB 197
-NAME MPI_File_read_c, 197
-NAME PMPI_File_read_c, 197
+NAME MPI_Dist_graph_create, 197
+NAME PMPI_Dist_graph_create, 197
 ALIGNED_STUB 198
-NAME MPI_File_read_ordered, 198
-NAME PMPI_File_read_ordered, 198
+NAME MPI_Dist_graph_create_adjacent, 198
+NAME PMPI_Dist_graph_create_adjacent, 198
 ALIGNED_STUB 199
-NAME MPI_File_read_ordered_begin, 199
-NAME PMPI_File_read_ordered_begin, 199
+NAME MPI_Dist_graph_neighbors, 199
+NAME PMPI_Dist_graph_neighbors, 199
 ALIGNED_STUB 200
-NAME MPI_File_read_ordered_begin_c, 200
-NAME PMPI_File_read_ordered_begin_c, 200
+NAME MPI_Dist_graph_neighbors_count, 200
+NAME PMPI_Dist_graph_neighbors_count, 200
 ALIGNED_STUB 201
-NAME MPI_File_read_ordered_c, 201
-NAME PMPI_File_read_ordered_c, 201
+NAME MPI_Errhandler_c2f, 201
+NAME PMPI_Errhandler_c2f, 201
 ALIGNED_STUB 202
-NAME MPI_File_read_ordered_end, 202
-NAME PMPI_File_read_ordered_end, 202
+NAME MPI_Errhandler_create, 202
 ALIGNED_STUB 203
-NAME MPI_File_read_shared, 203
-NAME PMPI_File_read_shared, 203
+NAME MPI_Errhandler_f2c, 203
+NAME PMPI_Errhandler_f2c, 203
 ALIGNED_STUB 204
-NAME MPI_File_read_shared_c, 204
-NAME PMPI_File_read_shared_c, 204
+NAME MPI_Errhandler_free, 204
+NAME PMPI_Errhandler_free, 204
 ALIGNED_STUB 205
-NAME MPI_File_seek, 205
-NAME PMPI_File_seek, 205
+NAME MPI_Errhandler_fromint, 205
+NAME PMPI_Errhandler_fromint, 205
 ALIGNED_STUB 206
-NAME MPI_File_seek_shared, 206
-NAME PMPI_File_seek_shared, 206
+NAME MPI_Errhandler_get, 206
 ALIGNED_STUB 207
-NAME MPI_File_set_atomicity, 207
-NAME PMPI_File_set_atomicity, 207
+NAME MPI_Errhandler_set, 207
 ALIGNED_STUB 208
-NAME MPI_File_set_errhandler, 208
-NAME PMPI_File_set_errhandler, 208
+NAME MPI_Errhandler_toint, 208
+NAME PMPI_Errhandler_toint, 208
 ALIGNED_STUB 209
-NAME MPI_File_set_info, 209
-NAME PMPI_File_set_info, 209
+NAME MPI_Error_class, 209
+NAME PMPI_Error_class, 209
 ALIGNED_STUB 210
-NAME MPI_File_set_size, 210
-NAME PMPI_File_set_size, 210
+NAME MPI_Error_string, 210
+NAME PMPI_Error_string, 210
 ALIGNED_STUB 211
-NAME MPI_File_set_view, 211
-NAME PMPI_File_set_view, 211
+NAME MPI_Exscan, 211
+NAME PMPI_Exscan, 211
 ALIGNED_STUB 212
-NAME MPI_File_sync, 212
-NAME PMPI_File_sync, 212
+NAME MPI_Exscan_c, 212
+NAME PMPI_Exscan_c, 212
 ALIGNED_STUB 213
-NAME MPI_File_write, 213
-NAME PMPI_File_write, 213
+NAME MPI_Exscan_init, 213
+NAME PMPI_Exscan_init, 213
 ALIGNED_STUB 214
-NAME MPI_File_write_all, 214
-NAME PMPI_File_write_all, 214
+NAME MPI_Exscan_init_c, 214
+NAME PMPI_Exscan_init_c, 214
 ALIGNED_STUB 215
-NAME MPI_File_write_all_begin, 215
-NAME PMPI_File_write_all_begin, 215
+NAME MPI_Fetch_and_op, 215
+NAME PMPI_Fetch_and_op, 215
 ALIGNED_STUB 216
-NAME MPI_File_write_all_begin_c, 216
-NAME PMPI_File_write_all_begin_c, 216
+NAME MPI_File_c2f, 216
+NAME PMPI_File_c2f, 216
 ALIGNED_STUB 217
-NAME MPI_File_write_all_c, 217
-NAME PMPI_File_write_all_c, 217
+NAME MPI_File_call_errhandler, 217
+NAME PMPI_File_call_errhandler, 217
 ALIGNED_STUB 218
-NAME MPI_File_write_all_end, 218
-NAME PMPI_File_write_all_end, 218
+NAME MPI_File_close, 218
 ALIGNED_STUB 219
-NAME MPI_File_write_at, 219
-NAME PMPI_File_write_at, 219
+NAME MPI_File_create_errhandler, 219
+NAME PMPI_File_create_errhandler, 219
 ALIGNED_STUB 220
-NAME MPI_File_write_at_all, 220
-NAME PMPI_File_write_at_all, 220
+NAME MPI_File_delete, 220
+NAME PMPI_File_delete, 220
 ALIGNED_STUB 221
-NAME MPI_File_write_at_all_begin, 221
-NAME PMPI_File_write_at_all_begin, 221
+NAME MPI_File_f2c, 221
+NAME PMPI_File_f2c, 221
 ALIGNED_STUB 222
-NAME MPI_File_write_at_all_begin_c, 222
-NAME PMPI_File_write_at_all_begin_c, 222
+NAME MPI_File_fromint, 222
+NAME PMPI_File_fromint, 222
 ALIGNED_STUB 223
-NAME MPI_File_write_at_all_c, 223
-NAME PMPI_File_write_at_all_c, 223
+NAME MPI_File_get_amode, 223
+NAME PMPI_File_get_amode, 223
 ALIGNED_STUB 224
-NAME MPI_File_write_at_all_end, 224
-NAME PMPI_File_write_at_all_end, 224
+NAME MPI_File_get_atomicity, 224
+NAME PMPI_File_get_atomicity, 224
 ALIGNED_STUB 225
-NAME MPI_File_write_at_c, 225
-NAME PMPI_File_write_at_c, 225
+NAME MPI_File_get_byte_offset, 225
+NAME PMPI_File_get_byte_offset, 225
 ALIGNED_STUB 226
-NAME MPI_File_write_c, 226
-NAME PMPI_File_write_c, 226
+NAME MPI_File_get_errhandler, 226
+NAME PMPI_File_get_errhandler, 226
 ALIGNED_STUB 227
-NAME MPI_File_write_ordered, 227
-NAME PMPI_File_write_ordered, 227
+NAME MPI_File_get_group, 227
+NAME PMPI_File_get_group, 227
 ALIGNED_STUB 228
-NAME MPI_File_write_ordered_begin, 228
-NAME PMPI_File_write_ordered_begin, 228
+NAME MPI_File_get_info, 228
+NAME PMPI_File_get_info, 228
 ALIGNED_STUB 229
-NAME MPI_File_write_ordered_begin_c, 229
-NAME PMPI_File_write_ordered_begin_c, 229
+NAME MPI_File_get_position, 229
+NAME PMPI_File_get_position, 229
 ALIGNED_STUB 230
-NAME MPI_File_write_ordered_c, 230
-NAME PMPI_File_write_ordered_c, 230
+NAME MPI_File_get_position_shared, 230
+NAME PMPI_File_get_position_shared, 230
 ALIGNED_STUB 231
-NAME MPI_File_write_ordered_end, 231
-NAME PMPI_File_write_ordered_end, 231
+NAME MPI_File_get_size, 231
+NAME PMPI_File_get_size, 231
 ALIGNED_STUB 232
-NAME MPI_File_write_shared, 232
-NAME PMPI_File_write_shared, 232
+NAME MPI_File_get_type_extent, 232
+NAME PMPI_File_get_type_extent, 232
 ALIGNED_STUB 233
-NAME MPI_File_write_shared_c, 233
-NAME PMPI_File_write_shared_c, 233
+NAME MPI_File_get_type_extent_c, 233
+NAME PMPI_File_get_type_extent_c, 233
 ALIGNED_STUB 234
-NAME MPI_Finalize, 234
-NAME PMPI_Finalize, 234
+NAME MPI_File_get_view, 234
+NAME PMPI_File_get_view, 234
 ALIGNED_STUB 235
-NAME MPI_Finalized, 235
-NAME PMPI_Finalized, 235
+NAME MPI_File_iread, 235
+NAME PMPI_File_iread, 235
 ALIGNED_STUB 236
-NAME MPI_Free_mem, 236
-NAME PMPI_Free_mem, 236
+NAME MPI_File_iread_all, 236
+NAME PMPI_File_iread_all, 236
 ALIGNED_STUB 237
-NAME MPI_Gather, 237
-NAME PMPI_Gather, 237
+NAME MPI_File_iread_all_c, 237
+NAME PMPI_File_iread_all_c, 237
 ALIGNED_STUB 238
-NAME MPI_Gather_c, 238
-NAME PMPI_Gather_c, 238
+NAME MPI_File_iread_at, 238
+NAME PMPI_File_iread_at, 238
 ALIGNED_STUB 239
-NAME MPI_Gather_init, 239
-NAME PMPI_Gather_init, 239
+NAME MPI_File_iread_at_all, 239
+NAME PMPI_File_iread_at_all, 239
 ALIGNED_STUB 240
-NAME MPI_Gather_init_c, 240
-NAME PMPI_Gather_init_c, 240
+NAME MPI_File_iread_at_all_c, 240
+NAME PMPI_File_iread_at_all_c, 240
 ALIGNED_STUB 241
-NAME MPI_Gatherv, 241
-NAME PMPI_Gatherv, 241
+NAME MPI_File_iread_at_c, 241
+NAME PMPI_File_iread_at_c, 241
 ALIGNED_STUB 242
-NAME MPI_Gatherv_c, 242
-NAME PMPI_Gatherv_c, 242
+NAME MPI_File_iread_c, 242
+NAME PMPI_File_iread_c, 242
 ALIGNED_STUB 243
-NAME MPI_Gatherv_init, 243
-NAME PMPI_Gatherv_init, 243
+NAME MPI_File_iread_shared, 243
+NAME PMPI_File_iread_shared, 243
 ALIGNED_STUB 244
-NAME MPI_Gatherv_init_c, 244
-NAME PMPI_Gatherv_init_c, 244
+NAME MPI_File_iread_shared_c, 244
+NAME PMPI_File_iread_shared_c, 244
 ALIGNED_STUB 245
-NAME MPI_Get, 245
-NAME PMPI_Get, 245
+NAME MPI_File_iwrite, 245
+NAME PMPI_File_iwrite, 245
 ALIGNED_STUB 246
-NAME MPI_Get_accumulate, 246
-NAME PMPI_Get_accumulate, 246
+NAME MPI_File_iwrite_all, 246
+NAME PMPI_File_iwrite_all, 246
 ALIGNED_STUB 247
-NAME MPI_Get_accumulate_c, 247
-NAME PMPI_Get_accumulate_c, 247
+NAME MPI_File_iwrite_all_c, 247
+NAME PMPI_File_iwrite_all_c, 247
 ALIGNED_STUB 248
-NAME MPI_Get_address, 248
-NAME PMPI_Get_address, 248
+NAME MPI_File_iwrite_at, 248
+NAME PMPI_File_iwrite_at, 248
 ALIGNED_STUB 249
-NAME MPI_Get_c, 249
-NAME PMPI_Get_c, 249
+NAME MPI_File_iwrite_at_all, 249
+NAME PMPI_File_iwrite_at_all, 249
 ALIGNED_STUB 250
-NAME MPI_Get_count, 250
-NAME PMPI_Get_count, 250
+NAME MPI_File_iwrite_at_all_c, 250
+NAME PMPI_File_iwrite_at_all_c, 250
 ALIGNED_STUB 251
-NAME MPI_Get_count_c, 251
-NAME PMPI_Get_count_c, 251
+NAME MPI_File_iwrite_at_c, 251
+NAME PMPI_File_iwrite_at_c, 251
 ALIGNED_STUB 252
-NAME MPI_Get_elements, 252
-NAME PMPI_Get_elements, 252
+NAME MPI_File_iwrite_c, 252
+NAME PMPI_File_iwrite_c, 252
 ALIGNED_STUB 253
-NAME MPI_Get_elements_c, 253
-NAME PMPI_Get_elements_c, 253
+NAME MPI_File_iwrite_shared, 253
+NAME PMPI_File_iwrite_shared, 253
 ALIGNED_STUB 254
-NAME MPI_Get_elements_x, 254
-NAME PMPI_Get_elements_x, 254
+NAME MPI_File_iwrite_shared_c, 254
+NAME PMPI_File_iwrite_shared_c, 254
 ALIGNED_STUB 255
-NAME MPI_Get_library_version, 255
-NAME PMPI_Get_library_version, 255
+NAME MPI_File_open, 255
+NAME PMPI_File_open, 255
 ALIGNED_STUB 256
-NAME MPI_Get_processor_name, 256
-NAME PMPI_Get_processor_name, 256
+NAME MPI_File_preallocate, 256
+NAME PMPI_File_preallocate, 256
 ALIGNED_STUB 257
-NAME MPI_Get_version, 257
-NAME PMPI_Get_version, 257
+NAME MPI_File_read, 257
+NAME PMPI_File_read, 257
 ALIGNED_STUB 258
-NAME MPI_Graph_create, 258
-NAME PMPI_Graph_create, 258
+NAME MPI_File_read_all, 258
+NAME PMPI_File_read_all, 258
 ALIGNED_STUB 259
-NAME MPI_Graph_get, 259
-NAME PMPI_Graph_get, 259
+NAME MPI_File_read_all_begin, 259
+NAME PMPI_File_read_all_begin, 259
 ALIGNED_STUB 260
-NAME MPI_Graph_map, 260
-NAME PMPI_Graph_map, 260
+NAME MPI_File_read_all_begin_c, 260
+NAME PMPI_File_read_all_begin_c, 260
 ALIGNED_STUB 261
-NAME MPI_Graph_neighbors, 261
-NAME PMPI_Graph_neighbors, 261
+NAME MPI_File_read_all_c, 261
+NAME PMPI_File_read_all_c, 261
 ALIGNED_STUB 262
-NAME MPI_Graph_neighbors_count, 262
-NAME PMPI_Graph_neighbors_count, 262
+NAME MPI_File_read_all_end, 262
+NAME PMPI_File_read_all_end, 262
 ALIGNED_STUB 263
-NAME MPI_Graphdims_get, 263
-NAME PMPI_Graphdims_get, 263
+NAME MPI_File_read_at, 263
+NAME PMPI_File_read_at, 263
 ALIGNED_STUB 264
-NAME MPI_Grequest_complete, 264
-NAME PMPI_Grequest_complete, 264
+NAME MPI_File_read_at_all, 264
+NAME PMPI_File_read_at_all, 264
 ALIGNED_STUB 265
-NAME MPI_Grequest_start, 265
-NAME PMPI_Grequest_start, 265
+NAME MPI_File_read_at_all_begin, 265
+NAME PMPI_File_read_at_all_begin, 265
 ALIGNED_STUB 266
-NAME MPI_Group_compare, 266
-NAME PMPI_Group_compare, 266
+NAME MPI_File_read_at_all_begin_c, 266
+NAME PMPI_File_read_at_all_begin_c, 266
 ALIGNED_STUB 267
-NAME MPI_Group_difference, 267
-NAME PMPI_Group_difference, 267
+NAME MPI_File_read_at_all_c, 267
+NAME PMPI_File_read_at_all_c, 267
 ALIGNED_STUB 268
-NAME MPI_Group_excl, 268
-NAME PMPI_Group_excl, 268
+NAME MPI_File_read_at_all_end, 268
+NAME PMPI_File_read_at_all_end, 268
 ALIGNED_STUB 269
-NAME MPI_Group_free, 269
-NAME PMPI_Group_free, 269
+NAME MPI_File_read_at_c, 269
+NAME PMPI_File_read_at_c, 269
 ALIGNED_STUB 270
-NAME MPI_Group_from_session_pset, 270
-NAME PMPI_Group_from_session_pset, 270
+NAME MPI_File_read_c, 270
+NAME PMPI_File_read_c, 270
 ALIGNED_STUB 271
-NAME MPI_Group_incl, 271
-NAME PMPI_Group_incl, 271
+NAME MPI_File_read_ordered, 271
+NAME PMPI_File_read_ordered, 271
 ALIGNED_STUB 272
-NAME MPI_Group_intersection, 272
-NAME PMPI_Group_intersection, 272
+NAME MPI_File_read_ordered_begin, 272
+NAME PMPI_File_read_ordered_begin, 272
 ALIGNED_STUB 273
-NAME MPI_Group_range_excl, 273
-NAME PMPI_Group_range_excl, 273
+NAME MPI_File_read_ordered_begin_c, 273
+NAME PMPI_File_read_ordered_begin_c, 273
 ALIGNED_STUB 274
-NAME MPI_Group_range_incl, 274
-NAME PMPI_Group_range_incl, 274
+NAME MPI_File_read_ordered_c, 274
+NAME PMPI_File_read_ordered_c, 274
 ALIGNED_STUB 275
-NAME MPI_Group_rank, 275
-NAME PMPI_Group_rank, 275
+NAME MPI_File_read_ordered_end, 275
+NAME PMPI_File_read_ordered_end, 275
 ALIGNED_STUB 276
-NAME MPI_Group_size, 276
-NAME PMPI_Group_size, 276
+NAME MPI_File_read_shared, 276
+NAME PMPI_File_read_shared, 276
 ALIGNED_STUB 277
-NAME MPI_Group_translate_ranks, 277
-NAME PMPI_Group_translate_ranks, 277
+NAME MPI_File_read_shared_c, 277
+NAME PMPI_File_read_shared_c, 277
 ALIGNED_STUB 278
-NAME MPI_Group_union, 278
-NAME PMPI_Group_union, 278
+NAME MPI_File_seek, 278
+NAME PMPI_File_seek, 278
 ALIGNED_STUB 279
-NAME MPI_Iallgather, 279
-NAME PMPI_Iallgather, 279
+NAME MPI_File_seek_shared, 279
+NAME PMPI_File_seek_shared, 279
 ALIGNED_STUB 280
-NAME MPI_Iallgather_c, 280
-NAME PMPI_Iallgather_c, 280
+NAME MPI_File_set_atomicity, 280
+NAME PMPI_File_set_atomicity, 280
 ALIGNED_STUB 281
-NAME MPI_Iallgatherv, 281
-NAME PMPI_Iallgatherv, 281
+NAME MPI_File_set_errhandler, 281
+NAME PMPI_File_set_errhandler, 281
 ALIGNED_STUB 282
-NAME MPI_Iallgatherv_c, 282
-NAME PMPI_Iallgatherv_c, 282
+NAME MPI_File_set_info, 282
+NAME PMPI_File_set_info, 282
 ALIGNED_STUB 283
-NAME MPI_Iallreduce, 283
-NAME PMPI_Iallreduce, 283
+NAME MPI_File_set_size, 283
+NAME PMPI_File_set_size, 283
 ALIGNED_STUB 284
-NAME MPI_Iallreduce_c, 284
-NAME PMPI_Iallreduce_c, 284
+NAME MPI_File_set_view, 284
+NAME PMPI_File_set_view, 284
 ALIGNED_STUB 285
-NAME MPI_Ialltoall, 285
-NAME PMPI_Ialltoall, 285
+NAME MPI_File_sync, 285
+NAME PMPI_File_sync, 285
 ALIGNED_STUB 286
-NAME MPI_Ialltoall_c, 286
-NAME PMPI_Ialltoall_c, 286
+NAME MPI_File_toint, 286
+NAME PMPI_File_toint, 286
 ALIGNED_STUB 287
-NAME MPI_Ialltoallv, 287
-NAME PMPI_Ialltoallv, 287
+NAME MPI_File_write, 287
+NAME PMPI_File_write, 287
 ALIGNED_STUB 288
-NAME MPI_Ialltoallv_c, 288
-NAME PMPI_Ialltoallv_c, 288
+NAME MPI_File_write_all, 288
+NAME PMPI_File_write_all, 288
 ALIGNED_STUB 289
-NAME MPI_Ialltoallw, 289
-NAME PMPI_Ialltoallw, 289
+NAME MPI_File_write_all_begin, 289
+NAME PMPI_File_write_all_begin, 289
 ALIGNED_STUB 290
-NAME MPI_Ialltoallw_c, 290
-NAME PMPI_Ialltoallw_c, 290
+NAME MPI_File_write_all_begin_c, 290
+NAME PMPI_File_write_all_begin_c, 290
 ALIGNED_STUB 291
-NAME MPI_Ibarrier, 291
-NAME PMPI_Ibarrier, 291
+NAME MPI_File_write_all_c, 291
+NAME PMPI_File_write_all_c, 291
 ALIGNED_STUB 292
-NAME MPI_Ibcast, 292
-NAME PMPI_Ibcast, 292
+NAME MPI_File_write_all_end, 292
+NAME PMPI_File_write_all_end, 292
 ALIGNED_STUB 293
-NAME MPI_Ibcast_c, 293
-NAME PMPI_Ibcast_c, 293
+NAME MPI_File_write_at, 293
+NAME PMPI_File_write_at, 293
 ALIGNED_STUB 294
-NAME MPI_Ibsend, 294
-NAME PMPI_Ibsend, 294
+NAME MPI_File_write_at_all, 294
+NAME PMPI_File_write_at_all, 294
 ALIGNED_STUB 295
-NAME MPI_Ibsend_c, 295
-NAME PMPI_Ibsend_c, 295
+NAME MPI_File_write_at_all_begin, 295
+NAME PMPI_File_write_at_all_begin, 295
 ALIGNED_STUB 296
-NAME MPI_Iexscan, 296
-NAME PMPI_Iexscan, 296
+NAME MPI_File_write_at_all_begin_c, 296
+NAME PMPI_File_write_at_all_begin_c, 296
 ALIGNED_STUB 297
-NAME MPI_Iexscan_c, 297
-NAME PMPI_Iexscan_c, 297
+NAME MPI_File_write_at_all_c, 297
+NAME PMPI_File_write_at_all_c, 297
 ALIGNED_STUB 298
-NAME MPI_Igather, 298
-NAME PMPI_Igather, 298
+NAME MPI_File_write_at_all_end, 298
+NAME PMPI_File_write_at_all_end, 298
 ALIGNED_STUB 299
-NAME MPI_Igather_c, 299
-NAME PMPI_Igather_c, 299
+NAME MPI_File_write_at_c, 299
+NAME PMPI_File_write_at_c, 299
 ALIGNED_STUB 300
-NAME MPI_Igatherv, 300
-NAME PMPI_Igatherv, 300
+NAME MPI_File_write_c, 300
+NAME PMPI_File_write_c, 300
 ALIGNED_STUB 301
-NAME MPI_Igatherv_c, 301
-NAME PMPI_Igatherv_c, 301
+NAME MPI_File_write_ordered, 301
+NAME PMPI_File_write_ordered, 301
 ALIGNED_STUB 302
-NAME MPI_Improbe, 302
-NAME PMPI_Improbe, 302
+NAME MPI_File_write_ordered_begin, 302
+NAME PMPI_File_write_ordered_begin, 302
 ALIGNED_STUB 303
-NAME MPI_Imrecv, 303
-NAME PMPI_Imrecv, 303
+NAME MPI_File_write_ordered_begin_c, 303
+NAME PMPI_File_write_ordered_begin_c, 303
 ALIGNED_STUB 304
-NAME MPI_Imrecv_c, 304
-NAME PMPI_Imrecv_c, 304
+NAME MPI_File_write_ordered_c, 304
+NAME PMPI_File_write_ordered_c, 304
 ALIGNED_STUB 305
-NAME MPI_Ineighbor_allgather, 305
-NAME PMPI_Ineighbor_allgather, 305
+NAME MPI_File_write_ordered_end, 305
+NAME PMPI_File_write_ordered_end, 305
 ALIGNED_STUB 306
-NAME MPI_Ineighbor_allgather_c, 306
-NAME PMPI_Ineighbor_allgather_c, 306
+NAME MPI_File_write_shared, 306
+NAME PMPI_File_write_shared, 306
 ALIGNED_STUB 307
-NAME MPI_Ineighbor_allgatherv, 307
-NAME PMPI_Ineighbor_allgatherv, 307
+NAME MPI_File_write_shared_c, 307
+NAME PMPI_File_write_shared_c, 307
 ALIGNED_STUB 308
-NAME MPI_Ineighbor_allgatherv_c, 308
-NAME PMPI_Ineighbor_allgatherv_c, 308
+NAME MPI_Finalize, 308
+NAME PMPI_Finalize, 308
 ALIGNED_STUB 309
-NAME MPI_Ineighbor_alltoall, 309
-NAME PMPI_Ineighbor_alltoall, 309
+NAME MPI_Finalized, 309
+NAME PMPI_Finalized, 309
 ALIGNED_STUB 310
-NAME MPI_Ineighbor_alltoall_c, 310
-NAME PMPI_Ineighbor_alltoall_c, 310
+NAME MPI_Free_mem, 310
+NAME PMPI_Free_mem, 310
 ALIGNED_STUB 311
-NAME MPI_Ineighbor_alltoallv, 311
-NAME PMPI_Ineighbor_alltoallv, 311
+NAME MPI_Gather, 311
+NAME PMPI_Gather, 311
 ALIGNED_STUB 312
-NAME MPI_Ineighbor_alltoallv_c, 312
-NAME PMPI_Ineighbor_alltoallv_c, 312
+NAME MPI_Gather_c, 312
+NAME PMPI_Gather_c, 312
 ALIGNED_STUB 313
-NAME MPI_Ineighbor_alltoallw, 313
-NAME PMPI_Ineighbor_alltoallw, 313
+NAME MPI_Gather_init, 313
+NAME PMPI_Gather_init, 313
 ALIGNED_STUB 314
-NAME MPI_Ineighbor_alltoallw_c, 314
-NAME PMPI_Ineighbor_alltoallw_c, 314
+NAME MPI_Gather_init_c, 314
+NAME PMPI_Gather_init_c, 314
 ALIGNED_STUB 315
-NAME MPI_Info_create, 315
-NAME PMPI_Info_create, 315
+NAME MPI_Gatherv, 315
+NAME PMPI_Gatherv, 315
 ALIGNED_STUB 316
-NAME MPI_Info_create_env, 316
-NAME PMPI_Info_create_env, 316
+NAME MPI_Gatherv_c, 316
+NAME PMPI_Gatherv_c, 316
 ALIGNED_STUB 317
-NAME MPI_Info_delete, 317
-NAME PMPI_Info_delete, 317
+NAME MPI_Gatherv_init, 317
+NAME PMPI_Gatherv_init, 317
 ALIGNED_STUB 318
-NAME MPI_Info_dup, 318
-NAME PMPI_Info_dup, 318
+NAME MPI_Gatherv_init_c, 318
+NAME PMPI_Gatherv_init_c, 318
 ALIGNED_STUB 319
-NAME MPI_Info_free, 319
-NAME PMPI_Info_free, 319
+NAME MPI_Get, 319
+NAME PMPI_Get, 319
 ALIGNED_STUB 320
-NAME MPI_Info_get, 320
-NAME PMPI_Info_get, 320
+NAME MPI_Get_accumulate, 320
+NAME PMPI_Get_accumulate, 320
 ALIGNED_STUB 321
-NAME MPI_Info_get_nkeys, 321
-NAME PMPI_Info_get_nkeys, 321
+NAME MPI_Get_accumulate_c, 321
+NAME PMPI_Get_accumulate_c, 321
 ALIGNED_STUB 322
-NAME MPI_Info_get_nthkey, 322
-NAME PMPI_Info_get_nthkey, 322
+NAME MPI_Get_address, 322
+NAME PMPI_Get_address, 322
 ALIGNED_STUB 323
-NAME MPI_Info_get_string, 323
-NAME PMPI_Info_get_string, 323
+NAME MPI_Get_c, 323
+NAME PMPI_Get_c, 323
 ALIGNED_STUB 324
-NAME MPI_Info_get_valuelen, 324
-NAME PMPI_Info_get_valuelen, 324
+NAME MPI_Get_count, 324
+NAME PMPI_Get_count, 324
 ALIGNED_STUB 325
-NAME MPI_Info_set, 325
-NAME PMPI_Info_set, 325
+NAME MPI_Get_count_c, 325
+NAME PMPI_Get_count_c, 325
 ALIGNED_STUB 326
-NAME MPI_Init, 326
-NAME PMPI_Init, 326
+NAME MPI_Get_elements, 326
+NAME PMPI_Get_elements, 326
 ALIGNED_STUB 327
-NAME MPI_Init_thread, 327
-NAME PMPI_Init_thread, 327
+NAME MPI_Get_elements_c, 327
+NAME PMPI_Get_elements_c, 327
 ALIGNED_STUB 328
-NAME MPI_Initialized, 328
-NAME PMPI_Initialized, 328
+NAME MPI_Get_elements_x, 328
+NAME PMPI_Get_elements_x, 328
 ALIGNED_STUB 329
-NAME MPI_Intercomm_create, 329
-NAME PMPI_Intercomm_create, 329
+NAME MPI_Get_hw_resource_info, 329
+NAME PMPI_Get_hw_resource_info, 329
 ALIGNED_STUB 330
-NAME MPI_Intercomm_create_from_groups, 330
-NAME PMPI_Intercomm_create_from_groups, 330
+NAME MPI_Get_library_version, 330
+NAME PMPI_Get_library_version, 330
 ALIGNED_STUB 331
-NAME MPI_Intercomm_merge, 331
-NAME PMPI_Intercomm_merge, 331
+NAME MPI_Get_processor_name, 331
+NAME PMPI_Get_processor_name, 331
 ALIGNED_STUB 332
-NAME MPI_Iprobe, 332
-NAME PMPI_Iprobe, 332
+NAME MPI_Get_version, 332
+NAME PMPI_Get_version, 332
 ALIGNED_STUB 333
-NAME MPI_Irecv, 333
-NAME PMPI_Irecv, 333
+NAME MPI_Graph_create, 333
+NAME PMPI_Graph_create, 333
 ALIGNED_STUB 334
-NAME MPI_Irecv_c, 334
-NAME PMPI_Irecv_c, 334
+NAME MPI_Graph_get, 334
+NAME PMPI_Graph_get, 334
 ALIGNED_STUB 335
-NAME MPI_Ireduce, 335
-NAME PMPI_Ireduce, 335
+NAME MPI_Graph_map, 335
+NAME PMPI_Graph_map, 335
 ALIGNED_STUB 336
-NAME MPI_Ireduce_c, 336
-NAME PMPI_Ireduce_c, 336
+NAME MPI_Graph_neighbors, 336
+NAME PMPI_Graph_neighbors, 336
 ALIGNED_STUB 337
-NAME MPI_Ireduce_scatter, 337
-NAME PMPI_Ireduce_scatter, 337
+NAME MPI_Graph_neighbors_count, 337
+NAME PMPI_Graph_neighbors_count, 337
 ALIGNED_STUB 338
-NAME MPI_Ireduce_scatter_block, 338
-NAME PMPI_Ireduce_scatter_block, 338
+NAME MPI_Graphdims_get, 338
+NAME PMPI_Graphdims_get, 338
 ALIGNED_STUB 339
-NAME MPI_Ireduce_scatter_block_c, 339
-NAME PMPI_Ireduce_scatter_block_c, 339
+NAME MPI_Grequest_complete, 339
+NAME PMPI_Grequest_complete, 339
 ALIGNED_STUB 340
-NAME MPI_Ireduce_scatter_c, 340
-NAME PMPI_Ireduce_scatter_c, 340
+NAME MPI_Grequest_start, 340
+NAME PMPI_Grequest_start, 340
 ALIGNED_STUB 341
-NAME MPI_Irsend, 341
-NAME PMPI_Irsend, 341
+NAME MPI_Group_c2f, 341
+NAME PMPI_Group_c2f, 341
 ALIGNED_STUB 342
-NAME MPI_Irsend_c, 342
-NAME PMPI_Irsend_c, 342
+NAME MPI_Group_compare, 342
+NAME PMPI_Group_compare, 342
 ALIGNED_STUB 343
-NAME MPI_Is_thread_main, 343
-NAME PMPI_Is_thread_main, 343
+NAME MPI_Group_difference, 343
+NAME PMPI_Group_difference, 343
 ALIGNED_STUB 344
-NAME MPI_Iscan, 344
-NAME PMPI_Iscan, 344
+NAME MPI_Group_excl, 344
+NAME PMPI_Group_excl, 344
 ALIGNED_STUB 345
-NAME MPI_Iscan_c, 345
-NAME PMPI_Iscan_c, 345
+NAME MPI_Group_f2c, 345
+NAME PMPI_Group_f2c, 345
 ALIGNED_STUB 346
-NAME MPI_Iscatter, 346
-NAME PMPI_Iscatter, 346
+NAME MPI_Group_free, 346
+NAME PMPI_Group_free, 346
 ALIGNED_STUB 347
-NAME MPI_Iscatter_c, 347
-NAME PMPI_Iscatter_c, 347
+NAME MPI_Group_from_session_pset, 347
+NAME PMPI_Group_from_session_pset, 347
 ALIGNED_STUB 348
-NAME MPI_Iscatterv, 348
-NAME PMPI_Iscatterv, 348
+NAME MPI_Group_fromint, 348
+NAME PMPI_Group_fromint, 348
 ALIGNED_STUB 349
-NAME MPI_Iscatterv_c, 349
-NAME PMPI_Iscatterv_c, 349
+NAME MPI_Group_incl, 349
+NAME PMPI_Group_incl, 349
 ALIGNED_STUB 350
-NAME MPI_Isend, 350
-NAME PMPI_Isend, 350
+NAME MPI_Group_intersection, 350
+NAME PMPI_Group_intersection, 350
 ALIGNED_STUB 351
-NAME MPI_Isend_c, 351
-NAME PMPI_Isend_c, 351
+NAME MPI_Group_range_excl, 351
+NAME PMPI_Group_range_excl, 351
 ALIGNED_STUB 352
-NAME MPI_Isendrecv, 352
-NAME PMPI_Isendrecv, 352
+NAME MPI_Group_range_incl, 352
+NAME PMPI_Group_range_incl, 352
 ALIGNED_STUB 353
-NAME MPI_Isendrecv_c, 353
-NAME PMPI_Isendrecv_c, 353
+NAME MPI_Group_rank, 353
+NAME PMPI_Group_rank, 353
 ALIGNED_STUB 354
-NAME MPI_Isendrecv_replace, 354
-NAME PMPI_Isendrecv_replace, 354
+NAME MPI_Group_size, 354
+NAME PMPI_Group_size, 354
 ALIGNED_STUB 355
-NAME MPI_Isendrecv_replace_c, 355
-NAME PMPI_Isendrecv_replace_c, 355
+NAME MPI_Group_toint, 355
+NAME PMPI_Group_toint, 355
 ALIGNED_STUB 356
-NAME MPI_Issend, 356
-NAME PMPI_Issend, 356
+NAME MPI_Group_translate_ranks, 356
+NAME PMPI_Group_translate_ranks, 356
 ALIGNED_STUB 357
-NAME MPI_Issend_c, 357
-NAME PMPI_Issend_c, 357
+NAME MPI_Group_union, 357
+NAME PMPI_Group_union, 357
 ALIGNED_STUB 358
-NAME MPI_Keyval_create, 358
-NAME PMPI_Keyval_create, 358
+NAME MPI_Iallgather, 358
+NAME PMPI_Iallgather, 358
 ALIGNED_STUB 359
-NAME MPI_Keyval_free, 359
-NAME PMPI_Keyval_free, 359
+NAME MPI_Iallgather_c, 359
+NAME PMPI_Iallgather_c, 359
 ALIGNED_STUB 360
-NAME MPI_Lookup_name, 360
-NAME PMPI_Lookup_name, 360
+NAME MPI_Iallgatherv, 360
+NAME PMPI_Iallgatherv, 360
 ALIGNED_STUB 361
-NAME MPI_Mprobe, 361
-NAME PMPI_Mprobe, 361
+NAME MPI_Iallgatherv_c, 361
+NAME PMPI_Iallgatherv_c, 361
 ALIGNED_STUB 362
-NAME MPI_Mrecv, 362
-NAME PMPI_Mrecv, 362
+NAME MPI_Iallreduce, 362
+NAME PMPI_Iallreduce, 362
 ALIGNED_STUB 363
-NAME MPI_Mrecv_c, 363
-NAME PMPI_Mrecv_c, 363
+NAME MPI_Iallreduce_c, 363
+NAME PMPI_Iallreduce_c, 363
 ALIGNED_STUB 364
-NAME MPI_Neighbor_allgather, 364
-NAME PMPI_Neighbor_allgather, 364
+NAME MPI_Ialltoall, 364
+NAME PMPI_Ialltoall, 364
 ALIGNED_STUB 365
-NAME MPI_Neighbor_allgather_c, 365
-NAME PMPI_Neighbor_allgather_c, 365
+NAME MPI_Ialltoall_c, 365
+NAME PMPI_Ialltoall_c, 365
 ALIGNED_STUB 366
-NAME MPI_Neighbor_allgather_init, 366
-NAME PMPI_Neighbor_allgather_init, 366
+NAME MPI_Ialltoallv, 366
+NAME PMPI_Ialltoallv, 366
 ALIGNED_STUB 367
-NAME MPI_Neighbor_allgather_init_c, 367
-NAME PMPI_Neighbor_allgather_init_c, 367
+NAME MPI_Ialltoallv_c, 367
+NAME PMPI_Ialltoallv_c, 367
 ALIGNED_STUB 368
-NAME MPI_Neighbor_allgatherv, 368
-NAME PMPI_Neighbor_allgatherv, 368
+NAME MPI_Ialltoallw, 368
+NAME PMPI_Ialltoallw, 368
 ALIGNED_STUB 369
-NAME MPI_Neighbor_allgatherv_c, 369
-NAME PMPI_Neighbor_allgatherv_c, 369
+NAME MPI_Ialltoallw_c, 369
+NAME PMPI_Ialltoallw_c, 369
 ALIGNED_STUB 370
-NAME MPI_Neighbor_allgatherv_init, 370
-NAME PMPI_Neighbor_allgatherv_init, 370
+NAME MPI_Ibarrier, 370
+NAME PMPI_Ibarrier, 370
 ALIGNED_STUB 371
-NAME MPI_Neighbor_allgatherv_init_c, 371
-NAME PMPI_Neighbor_allgatherv_init_c, 371
+NAME MPI_Ibcast, 371
+NAME PMPI_Ibcast, 371
 ALIGNED_STUB 372
-NAME MPI_Neighbor_alltoall, 372
-NAME PMPI_Neighbor_alltoall, 372
+NAME MPI_Ibcast_c, 372
+NAME PMPI_Ibcast_c, 372
 ALIGNED_STUB 373
-NAME MPI_Neighbor_alltoall_c, 373
-NAME PMPI_Neighbor_alltoall_c, 373
+NAME MPI_Ibsend, 373
+NAME PMPI_Ibsend, 373
 ALIGNED_STUB 374
-NAME MPI_Neighbor_alltoall_init, 374
-NAME PMPI_Neighbor_alltoall_init, 374
+NAME MPI_Ibsend_c, 374
+NAME PMPI_Ibsend_c, 374
 ALIGNED_STUB 375
-NAME MPI_Neighbor_alltoall_init_c, 375
-NAME PMPI_Neighbor_alltoall_init_c, 375
+NAME MPI_Iexscan, 375
+NAME PMPI_Iexscan, 375
 ALIGNED_STUB 376
-NAME MPI_Neighbor_alltoallv, 376
-NAME PMPI_Neighbor_alltoallv, 376
+NAME MPI_Iexscan_c, 376
+NAME PMPI_Iexscan_c, 376
 ALIGNED_STUB 377
-NAME MPI_Neighbor_alltoallv_c, 377
-NAME PMPI_Neighbor_alltoallv_c, 377
+NAME MPI_Igather, 377
+NAME PMPI_Igather, 377
 ALIGNED_STUB 378
-NAME MPI_Neighbor_alltoallv_init, 378
-NAME PMPI_Neighbor_alltoallv_init, 378
+NAME MPI_Igather_c, 378
+NAME PMPI_Igather_c, 378
 ALIGNED_STUB 379
-NAME MPI_Neighbor_alltoallv_init_c, 379
-NAME PMPI_Neighbor_alltoallv_init_c, 379
+NAME MPI_Igatherv, 379
+NAME PMPI_Igatherv, 379
 ALIGNED_STUB 380
-NAME MPI_Neighbor_alltoallw, 380
-NAME PMPI_Neighbor_alltoallw, 380
+NAME MPI_Igatherv_c, 380
+NAME PMPI_Igatherv_c, 380
 ALIGNED_STUB 381
-NAME MPI_Neighbor_alltoallw_c, 381
-NAME PMPI_Neighbor_alltoallw_c, 381
+NAME MPI_Improbe, 381
+NAME PMPI_Improbe, 381
 ALIGNED_STUB 382
-NAME MPI_Neighbor_alltoallw_init, 382
-NAME PMPI_Neighbor_alltoallw_init, 382
+NAME MPI_Imrecv, 382
+NAME PMPI_Imrecv, 382
 ALIGNED_STUB 383
-NAME MPI_Neighbor_alltoallw_init_c, 383
-NAME PMPI_Neighbor_alltoallw_init_c, 383
+NAME MPI_Imrecv_c, 383
+NAME PMPI_Imrecv_c, 383
 ALIGNED_STUB 384
-NAME MPI_Op_commutative, 384
-NAME PMPI_Op_commutative, 384
+NAME MPI_Ineighbor_allgather, 384
+NAME PMPI_Ineighbor_allgather, 384
 ALIGNED_STUB 385
-NAME MPI_Op_create, 385
-NAME PMPI_Op_create, 385
+NAME MPI_Ineighbor_allgather_c, 385
+NAME PMPI_Ineighbor_allgather_c, 385
 ALIGNED_STUB 386
-NAME MPI_Op_create_c, 386
-NAME PMPI_Op_create_c, 386
+NAME MPI_Ineighbor_allgatherv, 386
+NAME PMPI_Ineighbor_allgatherv, 386
 ALIGNED_STUB 387
-NAME MPI_Op_free, 387
-NAME PMPI_Op_free, 387
+NAME MPI_Ineighbor_allgatherv_c, 387
+NAME PMPI_Ineighbor_allgatherv_c, 387
 ALIGNED_STUB 388
-NAME MPI_Open_port, 388
-NAME PMPI_Open_port, 388
+NAME MPI_Ineighbor_alltoall, 388
+NAME PMPI_Ineighbor_alltoall, 388
 ALIGNED_STUB 389
-NAME MPI_Pack, 389
-NAME PMPI_Pack, 389
+NAME MPI_Ineighbor_alltoall_c, 389
+NAME PMPI_Ineighbor_alltoall_c, 389
 ALIGNED_STUB 390
-NAME MPI_Pack_c, 390
-NAME PMPI_Pack_c, 390
+NAME MPI_Ineighbor_alltoallv, 390
+NAME PMPI_Ineighbor_alltoallv, 390
 ALIGNED_STUB 391
-NAME MPI_Pack_external, 391
-NAME PMPI_Pack_external, 391
+NAME MPI_Ineighbor_alltoallv_c, 391
+NAME PMPI_Ineighbor_alltoallv_c, 391
 ALIGNED_STUB 392
-NAME MPI_Pack_external_c, 392
-NAME PMPI_Pack_external_c, 392
+NAME MPI_Ineighbor_alltoallw, 392
+NAME PMPI_Ineighbor_alltoallw, 392
 ALIGNED_STUB 393
-NAME MPI_Pack_external_size, 393
-NAME PMPI_Pack_external_size, 393
+NAME MPI_Ineighbor_alltoallw_c, 393
+NAME PMPI_Ineighbor_alltoallw_c, 393
 ALIGNED_STUB 394
-NAME MPI_Pack_external_size_c, 394
-NAME PMPI_Pack_external_size_c, 394
+NAME MPI_Info_c2f, 394
+NAME PMPI_Info_c2f, 394
 ALIGNED_STUB 395
-NAME MPI_Pack_size, 395
-NAME PMPI_Pack_size, 395
+NAME MPI_Info_create, 395
+NAME PMPI_Info_create, 395
 ALIGNED_STUB 396
-NAME MPI_Pack_size_c, 396
-NAME PMPI_Pack_size_c, 396
+NAME MPI_Info_create_env, 396
+NAME PMPI_Info_create_env, 396
 ALIGNED_STUB 397
-NAME MPI_Parrived, 397
-NAME PMPI_Parrived, 397
+NAME MPI_Info_delete, 397
+NAME PMPI_Info_delete, 397
 ALIGNED_STUB 398
-NAME MPI_Pcontrol, 398
-NAME PMPI_Pcontrol, 398
+NAME MPI_Info_dup, 398
+NAME PMPI_Info_dup, 398
 ALIGNED_STUB 399
-NAME MPI_Pready, 399
-NAME PMPI_Pready, 399
+NAME MPI_Info_f2c, 399
+NAME PMPI_Info_f2c, 399
 ALIGNED_STUB 400
-NAME MPI_Pready_list, 400
-NAME PMPI_Pready_list, 400
+NAME MPI_Info_free, 400
+NAME PMPI_Info_free, 400
 ALIGNED_STUB 401
-NAME MPI_Pready_range, 401
-NAME PMPI_Pready_range, 401
+NAME MPI_Info_fromint, 401
+NAME PMPI_Info_fromint, 401
 ALIGNED_STUB 402
-NAME MPI_Precv_init, 402
-NAME PMPI_Precv_init, 402
+NAME MPI_Info_get, 402
+NAME PMPI_Info_get, 402
 ALIGNED_STUB 403
-NAME MPI_Probe, 403
-NAME PMPI_Probe, 403
+NAME MPI_Info_get_nkeys, 403
+NAME PMPI_Info_get_nkeys, 403
 ALIGNED_STUB 404
-NAME MPI_Psend_init, 404
-NAME PMPI_Psend_init, 404
+NAME MPI_Info_get_nthkey, 404
+NAME PMPI_Info_get_nthkey, 404
 ALIGNED_STUB 405
-NAME MPI_Publish_name, 405
-NAME PMPI_Publish_name, 405
+NAME MPI_Info_get_string, 405
+NAME PMPI_Info_get_string, 405
 ALIGNED_STUB 406
-NAME MPI_Put, 406
-NAME PMPI_Put, 406
+NAME MPI_Info_get_valuelen, 406
+NAME PMPI_Info_get_valuelen, 406
 ALIGNED_STUB 407
-NAME MPI_Put_c, 407
-NAME PMPI_Put_c, 407
+NAME MPI_Info_set, 407
+NAME PMPI_Info_set, 407
 ALIGNED_STUB 408
-NAME MPI_Query_thread, 408
-NAME PMPI_Query_thread, 408
+NAME MPI_Info_toint, 408
+NAME PMPI_Info_toint, 408
 ALIGNED_STUB 409
-NAME MPI_Raccumulate, 409
-NAME PMPI_Raccumulate, 409
+NAME MPI_Init, 409
+NAME PMPI_Init, 409
 ALIGNED_STUB 410
-NAME MPI_Raccumulate_c, 410
-NAME PMPI_Raccumulate_c, 410
+NAME MPI_Init_thread, 410
+NAME PMPI_Init_thread, 410
 ALIGNED_STUB 411
-NAME MPI_Recv, 411
-NAME PMPI_Recv, 411
+NAME MPI_Initialized, 411
+NAME PMPI_Initialized, 411
 ALIGNED_STUB 412
-NAME MPI_Recv_c, 412
-NAME PMPI_Recv_c, 412
+NAME MPI_Intercomm_create, 412
+NAME PMPI_Intercomm_create, 412
 ALIGNED_STUB 413
-NAME MPI_Recv_init, 413
-NAME PMPI_Recv_init, 413
+NAME MPI_Intercomm_create_from_groups, 413
+NAME PMPI_Intercomm_create_from_groups, 413
 ALIGNED_STUB 414
-NAME MPI_Recv_init_c, 414
-NAME PMPI_Recv_init_c, 414
+NAME MPI_Intercomm_merge, 414
+NAME PMPI_Intercomm_merge, 414
 ALIGNED_STUB 415
-NAME MPI_Reduce, 415
-NAME PMPI_Reduce, 415
+NAME MPI_Iprobe, 415
+NAME PMPI_Iprobe, 415
 ALIGNED_STUB 416
-NAME MPI_Reduce_c, 416
-NAME PMPI_Reduce_c, 416
+NAME MPI_Irecv, 416
+NAME PMPI_Irecv, 416
 ALIGNED_STUB 417
-NAME MPI_Reduce_init, 417
-NAME PMPI_Reduce_init, 417
+NAME MPI_Irecv_c, 417
+NAME PMPI_Irecv_c, 417
 ALIGNED_STUB 418
-NAME MPI_Reduce_init_c, 418
-NAME PMPI_Reduce_init_c, 418
+NAME MPI_Ireduce, 418
+NAME PMPI_Ireduce, 418
 ALIGNED_STUB 419
-NAME MPI_Reduce_local, 419
-NAME PMPI_Reduce_local, 419
+NAME MPI_Ireduce_c, 419
+NAME PMPI_Ireduce_c, 419
 ALIGNED_STUB 420
-NAME MPI_Reduce_local_c, 420
-NAME PMPI_Reduce_local_c, 420
+NAME MPI_Ireduce_scatter, 420
+NAME PMPI_Ireduce_scatter, 420
 ALIGNED_STUB 421
-NAME MPI_Reduce_scatter, 421
-NAME PMPI_Reduce_scatter, 421
+NAME MPI_Ireduce_scatter_block, 421
+NAME PMPI_Ireduce_scatter_block, 421
 ALIGNED_STUB 422
-NAME MPI_Reduce_scatter_block, 422
-NAME PMPI_Reduce_scatter_block, 422
+NAME MPI_Ireduce_scatter_block_c, 422
+NAME PMPI_Ireduce_scatter_block_c, 422
 ALIGNED_STUB 423
-NAME MPI_Reduce_scatter_block_c, 423
-NAME PMPI_Reduce_scatter_block_c, 423
+NAME MPI_Ireduce_scatter_c, 423
+NAME PMPI_Ireduce_scatter_c, 423
 ALIGNED_STUB 424
-NAME MPI_Reduce_scatter_block_init, 424
-NAME PMPI_Reduce_scatter_block_init, 424
+NAME MPI_Irsend, 424
+NAME PMPI_Irsend, 424
 ALIGNED_STUB 425
-NAME MPI_Reduce_scatter_block_init_c, 425
-NAME PMPI_Reduce_scatter_block_init_c, 425
+NAME MPI_Irsend_c, 425
+NAME PMPI_Irsend_c, 425
 ALIGNED_STUB 426
-NAME MPI_Reduce_scatter_c, 426
-NAME PMPI_Reduce_scatter_c, 426
+NAME MPI_Is_thread_main, 426
+NAME PMPI_Is_thread_main, 426
 ALIGNED_STUB 427
-NAME MPI_Reduce_scatter_init, 427
-NAME PMPI_Reduce_scatter_init, 427
+NAME MPI_Iscan, 427
+NAME PMPI_Iscan, 427
 ALIGNED_STUB 428
-NAME MPI_Reduce_scatter_init_c, 428
-NAME PMPI_Reduce_scatter_init_c, 428
+NAME MPI_Iscan_c, 428
+NAME PMPI_Iscan_c, 428
 ALIGNED_STUB 429
-NAME MPI_Register_datarep, 429
-NAME PMPI_Register_datarep, 429
+NAME MPI_Iscatter, 429
+NAME PMPI_Iscatter, 429
 ALIGNED_STUB 430
-NAME MPI_Register_datarep_c, 430
-NAME PMPI_Register_datarep_c, 430
+NAME MPI_Iscatter_c, 430
+NAME PMPI_Iscatter_c, 430
 ALIGNED_STUB 431
-NAME MPI_Request_free, 431
-NAME PMPI_Request_free, 431
+NAME MPI_Iscatterv, 431
+NAME PMPI_Iscatterv, 431
 ALIGNED_STUB 432
-NAME MPI_Request_get_status, 432
-NAME PMPI_Request_get_status, 432
+NAME MPI_Iscatterv_c, 432
+NAME PMPI_Iscatterv_c, 432
 ALIGNED_STUB 433
-NAME MPI_Rget, 433
-NAME PMPI_Rget, 433
+NAME MPI_Isend, 433
+NAME PMPI_Isend, 433
 ALIGNED_STUB 434
-NAME MPI_Rget_accumulate, 434
-NAME PMPI_Rget_accumulate, 434
+NAME MPI_Isend_c, 434
+NAME PMPI_Isend_c, 434
 ALIGNED_STUB 435
-NAME MPI_Rget_accumulate_c, 435
-NAME PMPI_Rget_accumulate_c, 435
+NAME MPI_Isendrecv, 435
+NAME PMPI_Isendrecv, 435
 ALIGNED_STUB 436
-NAME MPI_Rget_c, 436
-NAME PMPI_Rget_c, 436
+NAME MPI_Isendrecv_c, 436
+NAME PMPI_Isendrecv_c, 436
 ALIGNED_STUB 437
-NAME MPI_Rput, 437
-NAME PMPI_Rput, 437
+NAME MPI_Isendrecv_replace, 437
+NAME PMPI_Isendrecv_replace, 437
 ALIGNED_STUB 438
-NAME MPI_Rput_c, 438
-NAME PMPI_Rput_c, 438
+NAME MPI_Isendrecv_replace_c, 438
+NAME PMPI_Isendrecv_replace_c, 438
 ALIGNED_STUB 439
-NAME MPI_Rsend, 439
-NAME PMPI_Rsend, 439
+NAME MPI_Issend, 439
+NAME PMPI_Issend, 439
 ALIGNED_STUB 440
-NAME MPI_Rsend_c, 440
-NAME PMPI_Rsend_c, 440
+NAME MPI_Issend_c, 440
+NAME PMPI_Issend_c, 440
 ALIGNED_STUB 441
-NAME MPI_Rsend_init, 441
-NAME PMPI_Rsend_init, 441
+NAME MPI_Keyval_create, 441
+NAME PMPI_Keyval_create, 441
 ALIGNED_STUB 442
-NAME MPI_Rsend_init_c, 442
-NAME PMPI_Rsend_init_c, 442
+NAME MPI_Keyval_free, 442
+NAME PMPI_Keyval_free, 442
 ALIGNED_STUB 443
-NAME MPI_Scan, 443
-NAME PMPI_Scan, 443
+NAME MPI_Lookup_name, 443
+NAME PMPI_Lookup_name, 443
 ALIGNED_STUB 444
-NAME MPI_Scan_c, 444
-NAME PMPI_Scan_c, 444
+NAME MPI_Message_c2f, 444
+NAME PMPI_Message_c2f, 444
 ALIGNED_STUB 445
-NAME MPI_Scan_init, 445
-NAME PMPI_Scan_init, 445
+NAME MPI_Message_f2c, 445
+NAME PMPI_Message_f2c, 445
 ALIGNED_STUB 446
-NAME MPI_Scan_init_c, 446
-NAME PMPI_Scan_init_c, 446
+NAME MPI_Message_fromint, 446
+NAME PMPI_Message_fromint, 446
 ALIGNED_STUB 447
-NAME MPI_Scatter, 447
-NAME PMPI_Scatter, 447
+NAME MPI_Message_toint, 447
+NAME PMPI_Message_toint, 447
 ALIGNED_STUB 448
-NAME MPI_Scatter_c, 448
-NAME PMPI_Scatter_c, 448
+NAME MPI_Mprobe, 448
+NAME PMPI_Mprobe, 448
 ALIGNED_STUB 449
-NAME MPI_Scatter_init, 449
-NAME PMPI_Scatter_init, 449
+NAME MPI_Mrecv, 449
+NAME PMPI_Mrecv, 449
 ALIGNED_STUB 450
-NAME MPI_Scatter_init_c, 450
-NAME PMPI_Scatter_init_c, 450
+NAME MPI_Mrecv_c, 450
+NAME PMPI_Mrecv_c, 450
 ALIGNED_STUB 451
-NAME MPI_Scatterv, 451
-NAME PMPI_Scatterv, 451
+NAME MPI_Neighbor_allgather, 451
+NAME PMPI_Neighbor_allgather, 451
 ALIGNED_STUB 452
-NAME MPI_Scatterv_c, 452
-NAME PMPI_Scatterv_c, 452
+NAME MPI_Neighbor_allgather_c, 452
+NAME PMPI_Neighbor_allgather_c, 452
 ALIGNED_STUB 453
-NAME MPI_Scatterv_init, 453
-NAME PMPI_Scatterv_init, 453
+NAME MPI_Neighbor_allgather_init, 453
+NAME PMPI_Neighbor_allgather_init, 453
 ALIGNED_STUB 454
-NAME MPI_Scatterv_init_c, 454
-NAME PMPI_Scatterv_init_c, 454
+NAME MPI_Neighbor_allgather_init_c, 454
+NAME PMPI_Neighbor_allgather_init_c, 454
 ALIGNED_STUB 455
-NAME MPI_Send, 455
-NAME PMPI_Send, 455
+NAME MPI_Neighbor_allgatherv, 455
+NAME PMPI_Neighbor_allgatherv, 455
 ALIGNED_STUB 456
-NAME MPI_Send_c, 456
-NAME PMPI_Send_c, 456
+NAME MPI_Neighbor_allgatherv_c, 456
+NAME PMPI_Neighbor_allgatherv_c, 456
 ALIGNED_STUB 457
-NAME MPI_Send_init, 457
-NAME PMPI_Send_init, 457
+NAME MPI_Neighbor_allgatherv_init, 457
+NAME PMPI_Neighbor_allgatherv_init, 457
 ALIGNED_STUB 458
-NAME MPI_Send_init_c, 458
-NAME PMPI_Send_init_c, 458
+NAME MPI_Neighbor_allgatherv_init_c, 458
+NAME PMPI_Neighbor_allgatherv_init_c, 458
 ALIGNED_STUB 459
-NAME MPI_Sendrecv, 459
-NAME PMPI_Sendrecv, 459
+NAME MPI_Neighbor_alltoall, 459
+NAME PMPI_Neighbor_alltoall, 459
 ALIGNED_STUB 460
-NAME MPI_Sendrecv_c, 460
-NAME PMPI_Sendrecv_c, 460
+NAME MPI_Neighbor_alltoall_c, 460
+NAME PMPI_Neighbor_alltoall_c, 460
 ALIGNED_STUB 461
-NAME MPI_Sendrecv_replace, 461
-NAME PMPI_Sendrecv_replace, 461
+NAME MPI_Neighbor_alltoall_init, 461
+NAME PMPI_Neighbor_alltoall_init, 461
 ALIGNED_STUB 462
-NAME MPI_Sendrecv_replace_c, 462
-NAME PMPI_Sendrecv_replace_c, 462
+NAME MPI_Neighbor_alltoall_init_c, 462
+NAME PMPI_Neighbor_alltoall_init_c, 462
 ALIGNED_STUB 463
-NAME MPI_Session_call_errhandler, 463
-NAME PMPI_Session_call_errhandler, 463
+NAME MPI_Neighbor_alltoallv, 463
+NAME PMPI_Neighbor_alltoallv, 463
 ALIGNED_STUB 464
-NAME MPI_Session_create_errhandler, 464
-NAME PMPI_Session_create_errhandler, 464
+NAME MPI_Neighbor_alltoallv_c, 464
+NAME PMPI_Neighbor_alltoallv_c, 464
 ALIGNED_STUB 465
-NAME MPI_Session_finalize, 465
-NAME PMPI_Session_finalize, 465
+NAME MPI_Neighbor_alltoallv_init, 465
+NAME PMPI_Neighbor_alltoallv_init, 465
 ALIGNED_STUB 466
-NAME MPI_Session_get_errhandler, 466
-NAME PMPI_Session_get_errhandler, 466
+NAME MPI_Neighbor_alltoallv_init_c, 466
+NAME PMPI_Neighbor_alltoallv_init_c, 466
 ALIGNED_STUB 467
-NAME MPI_Session_get_info, 467
-NAME PMPI_Session_get_info, 467
+NAME MPI_Neighbor_alltoallw, 467
+NAME PMPI_Neighbor_alltoallw, 467
 ALIGNED_STUB 468
-NAME MPI_Session_get_nth_pset, 468
-NAME PMPI_Session_get_nth_pset, 468
+NAME MPI_Neighbor_alltoallw_c, 468
+NAME PMPI_Neighbor_alltoallw_c, 468
 ALIGNED_STUB 469
-NAME MPI_Session_get_num_psets, 469
-NAME PMPI_Session_get_num_psets, 469
+NAME MPI_Neighbor_alltoallw_init, 469
+NAME PMPI_Neighbor_alltoallw_init, 469
 ALIGNED_STUB 470
-NAME MPI_Session_get_pset_info, 470
-NAME PMPI_Session_get_pset_info, 470
+NAME MPI_Neighbor_alltoallw_init_c, 470
+NAME PMPI_Neighbor_alltoallw_init_c, 470
 ALIGNED_STUB 471
-NAME MPI_Session_init, 471
-NAME PMPI_Session_init, 471
+NAME MPI_Op_c2f, 471
+NAME PMPI_Op_c2f, 471
 ALIGNED_STUB 472
-NAME MPI_Session_set_errhandler, 472
-NAME PMPI_Session_set_errhandler, 472
+NAME MPI_Op_commutative, 472
+NAME PMPI_Op_commutative, 472
 ALIGNED_STUB 473
-NAME MPI_Ssend, 473
-NAME PMPI_Ssend, 473
+NAME MPI_Op_create, 473
+NAME PMPI_Op_create, 473
 ALIGNED_STUB 474
-NAME MPI_Ssend_c, 474
-NAME PMPI_Ssend_c, 474
+NAME MPI_Op_create_c, 474
+NAME PMPI_Op_create_c, 474
 ALIGNED_STUB 475
-NAME MPI_Ssend_init, 475
-NAME PMPI_Ssend_init, 475
+NAME MPI_Op_f2c, 475
+NAME PMPI_Op_f2c, 475
 ALIGNED_STUB 476
-NAME MPI_Ssend_init_c, 476
-NAME PMPI_Ssend_init_c, 476
+NAME MPI_Op_free, 476
+NAME PMPI_Op_free, 476
 ALIGNED_STUB 477
-NAME MPI_Start, 477
-NAME PMPI_Start, 477
+NAME MPI_Op_fromint, 477
+NAME PMPI_Op_fromint, 477
 ALIGNED_STUB 478
-NAME MPI_Startall, 478
-NAME PMPI_Startall, 478
+NAME MPI_Op_toint, 478
+NAME PMPI_Op_toint, 478
 ALIGNED_STUB 479
-NAME MPI_Status_c2f, 479
-NAME PMPI_Status_c2f, 479
+NAME MPI_Open_port, 479
+NAME PMPI_Open_port, 479
 ALIGNED_STUB 480
-NAME MPI_Status_f2c, 480
-NAME PMPI_Status_f2c, 480
+NAME MPI_Pack, 480
+NAME PMPI_Pack, 480
 ALIGNED_STUB 481
-NAME MPI_Status_set_cancelled, 481
-NAME PMPI_Status_set_cancelled, 481
+NAME MPI_Pack_c, 481
+NAME PMPI_Pack_c, 481
 ALIGNED_STUB 482
-NAME MPI_Status_set_elements, 482
-NAME PMPI_Status_set_elements, 482
+NAME MPI_Pack_external, 482
+NAME PMPI_Pack_external, 482
 ALIGNED_STUB 483
-NAME MPI_Status_set_elements_x, 483
-NAME PMPI_Status_set_elements_x, 483
+NAME MPI_Pack_external_c, 483
+NAME PMPI_Pack_external_c, 483
 ALIGNED_STUB 484
-NAME MPI_T_category_changed, 484
-NAME PMPI_T_category_changed, 484
+NAME MPI_Pack_external_size, 484
+NAME PMPI_Pack_external_size, 484
 ALIGNED_STUB 485
-NAME MPI_T_category_get_categories, 485
-NAME PMPI_T_category_get_categories, 485
+NAME MPI_Pack_external_size_c, 485
+NAME PMPI_Pack_external_size_c, 485
 ALIGNED_STUB 486
-NAME MPI_T_category_get_cvars, 486
-NAME PMPI_T_category_get_cvars, 486
+NAME MPI_Pack_size, 486
+NAME PMPI_Pack_size, 486
 ALIGNED_STUB 487
-NAME MPI_T_category_get_events, 487
-NAME PMPI_T_category_get_events, 487
+NAME MPI_Pack_size_c, 487
+NAME PMPI_Pack_size_c, 487
 ALIGNED_STUB 488
-NAME MPI_T_category_get_index, 488
-NAME PMPI_T_category_get_index, 488
+NAME MPI_Parrived, 488
+NAME PMPI_Parrived, 488
 ALIGNED_STUB 489
-NAME MPI_T_category_get_info, 489
-NAME PMPI_T_category_get_info, 489
+NAME MPI_Pcontrol, 489
+NAME PMPI_Pcontrol, 489
 ALIGNED_STUB 490
-NAME MPI_T_category_get_num, 490
-NAME PMPI_T_category_get_num, 490
+NAME MPI_Pready, 490
+NAME PMPI_Pready, 490
 ALIGNED_STUB 491
-NAME MPI_T_category_get_num_events, 491
-NAME PMPI_T_category_get_num_events, 491
+NAME MPI_Pready_list, 491
+NAME PMPI_Pready_list, 491
 ALIGNED_STUB 492
-NAME MPI_T_category_get_pvars, 492
-NAME PMPI_T_category_get_pvars, 492
+NAME MPI_Pready_range, 492
+NAME PMPI_Pready_range, 492
 ALIGNED_STUB 493
-NAME MPI_T_cvar_get_index, 493
-NAME PMPI_T_cvar_get_index, 493
+NAME MPI_Precv_init, 493
+NAME PMPI_Precv_init, 493
 ALIGNED_STUB 494
-NAME MPI_T_cvar_get_info, 494
-NAME PMPI_T_cvar_get_info, 494
+NAME MPI_Probe, 494
+NAME PMPI_Probe, 494
 ALIGNED_STUB 495
-NAME MPI_T_cvar_get_num, 495
-NAME PMPI_T_cvar_get_num, 495
+NAME MPI_Psend_init, 495
+NAME PMPI_Psend_init, 495
 ALIGNED_STUB 496
-NAME MPI_T_cvar_handle_alloc, 496
-NAME PMPI_T_cvar_handle_alloc, 496
+NAME MPI_Publish_name, 496
+NAME PMPI_Publish_name, 496
 ALIGNED_STUB 497
-NAME MPI_T_cvar_handle_free, 497
-NAME PMPI_T_cvar_handle_free, 497
+NAME MPI_Put, 497
+NAME PMPI_Put, 497
 ALIGNED_STUB 498
-NAME MPI_T_cvar_read, 498
-NAME PMPI_T_cvar_read, 498
+NAME MPI_Put_c, 498
+NAME PMPI_Put_c, 498
 ALIGNED_STUB 499
-NAME MPI_T_cvar_write, 499
-NAME PMPI_T_cvar_write, 499
+NAME MPI_Query_thread, 499
+NAME PMPI_Query_thread, 499
 ALIGNED_STUB 500
-NAME MPI_T_enum_get_info, 500
-NAME PMPI_T_enum_get_info, 500
+NAME MPI_Raccumulate, 500
+NAME PMPI_Raccumulate, 500
 ALIGNED_STUB 501
-NAME MPI_T_enum_get_item, 501
-NAME PMPI_T_enum_get_item, 501
+NAME MPI_Raccumulate_c, 501
+NAME PMPI_Raccumulate_c, 501
 ALIGNED_STUB 502
-NAME MPI_T_event_callback_get_info, 502
-NAME PMPI_T_event_callback_get_info, 502
+NAME MPI_Recv, 502
+NAME PMPI_Recv, 502
 ALIGNED_STUB 503
-NAME MPI_T_event_callback_set_info, 503
-NAME PMPI_T_event_callback_set_info, 503
+NAME MPI_Recv_c, 503
+NAME PMPI_Recv_c, 503
 ALIGNED_STUB 504
-NAME MPI_T_event_copy, 504
-NAME PMPI_T_event_copy, 504
+NAME MPI_Recv_init, 504
+NAME PMPI_Recv_init, 504
 ALIGNED_STUB 505
-NAME MPI_T_event_get_index, 505
-NAME PMPI_T_event_get_index, 505
+NAME MPI_Recv_init_c, 505
+NAME PMPI_Recv_init_c, 505
 ALIGNED_STUB 506
-NAME MPI_T_event_get_info, 506
-NAME PMPI_T_event_get_info, 506
+NAME MPI_Reduce, 506
+NAME PMPI_Reduce, 506
 ALIGNED_STUB 507
-NAME MPI_T_event_get_num, 507
-NAME PMPI_T_event_get_num, 507
+NAME MPI_Reduce_c, 507
+NAME PMPI_Reduce_c, 507
 ALIGNED_STUB 508
-NAME MPI_T_event_get_source, 508
-NAME PMPI_T_event_get_source, 508
+NAME MPI_Reduce_init, 508
+NAME PMPI_Reduce_init, 508
 ALIGNED_STUB 509
-NAME MPI_T_event_get_timestamp, 509
-NAME PMPI_T_event_get_timestamp, 509
+NAME MPI_Reduce_init_c, 509
+NAME PMPI_Reduce_init_c, 509
 ALIGNED_STUB 510
-NAME MPI_T_event_handle_alloc, 510
-NAME PMPI_T_event_handle_alloc, 510
+NAME MPI_Reduce_local, 510
+NAME PMPI_Reduce_local, 510
 ALIGNED_STUB 511
-NAME MPI_T_event_handle_free, 511
-NAME PMPI_T_event_handle_free, 511
+NAME MPI_Reduce_local_c, 511
+NAME PMPI_Reduce_local_c, 511
 ALIGNED_STUB 512
-NAME MPI_T_event_handle_get_info, 512
-NAME PMPI_T_event_handle_get_info, 512
+NAME MPI_Reduce_scatter, 512
+NAME PMPI_Reduce_scatter, 512
 ALIGNED_STUB 513
-NAME MPI_T_event_handle_set_info, 513
-NAME PMPI_T_event_handle_set_info, 513
+NAME MPI_Reduce_scatter_block, 513
+NAME PMPI_Reduce_scatter_block, 513
 ALIGNED_STUB 514
-NAME MPI_T_event_read, 514
-NAME PMPI_T_event_read, 514
+NAME MPI_Reduce_scatter_block_c, 514
+NAME PMPI_Reduce_scatter_block_c, 514
 ALIGNED_STUB 515
-NAME MPI_T_event_register_callback, 515
-NAME PMPI_T_event_register_callback, 515
+NAME MPI_Reduce_scatter_block_init, 515
+NAME PMPI_Reduce_scatter_block_init, 515
 ALIGNED_STUB 516
-NAME MPI_T_event_set_dropped_handler, 516
-NAME PMPI_T_event_set_dropped_handler, 516
+NAME MPI_Reduce_scatter_block_init_c, 516
+NAME PMPI_Reduce_scatter_block_init_c, 516
 ALIGNED_STUB 517
-NAME MPI_T_finalize, 517
-NAME PMPI_T_finalize, 517
+NAME MPI_Reduce_scatter_c, 517
+NAME PMPI_Reduce_scatter_c, 517
 ALIGNED_STUB 518
-NAME MPI_T_init_thread, 518
-NAME PMPI_T_init_thread, 518
+NAME MPI_Reduce_scatter_init, 518
+NAME PMPI_Reduce_scatter_init, 518
 ALIGNED_STUB 519
-NAME MPI_T_pvar_get_index, 519
-NAME PMPI_T_pvar_get_index, 519
+NAME MPI_Reduce_scatter_init_c, 519
+NAME PMPI_Reduce_scatter_init_c, 519
 ALIGNED_STUB 520
-NAME MPI_T_pvar_get_info, 520
-NAME PMPI_T_pvar_get_info, 520
+NAME MPI_Register_datarep, 520
+NAME PMPI_Register_datarep, 520
 ALIGNED_STUB 521
-NAME MPI_T_pvar_get_num, 521
-NAME PMPI_T_pvar_get_num, 521
+NAME MPI_Register_datarep_c, 521
+NAME PMPI_Register_datarep_c, 521
 ALIGNED_STUB 522
-NAME MPI_T_pvar_handle_alloc, 522
-NAME PMPI_T_pvar_handle_alloc, 522
+NAME MPI_Remove_error_class, 522
+NAME PMPI_Remove_error_class, 522
 ALIGNED_STUB 523
-NAME MPI_T_pvar_handle_free, 523
-NAME PMPI_T_pvar_handle_free, 523
+NAME MPI_Remove_error_code, 523
+NAME PMPI_Remove_error_code, 523
 ALIGNED_STUB 524
-NAME MPI_T_pvar_read, 524
-NAME PMPI_T_pvar_read, 524
+NAME MPI_Remove_error_string, 524
+NAME PMPI_Remove_error_string, 524
 ALIGNED_STUB 525
-NAME MPI_T_pvar_readreset, 525
-NAME PMPI_T_pvar_readreset, 525
+NAME MPI_Request_c2f, 525
+NAME PMPI_Request_c2f, 525
 ALIGNED_STUB 526
-NAME MPI_T_pvar_reset, 526
-NAME PMPI_T_pvar_reset, 526
+NAME MPI_Request_f2c, 526
+NAME PMPI_Request_f2c, 526
 ALIGNED_STUB 527
-NAME MPI_T_pvar_session_create, 527
-NAME PMPI_T_pvar_session_create, 527
+NAME MPI_Request_free, 527
+NAME PMPI_Request_free, 527
 ALIGNED_STUB 528
-NAME MPI_T_pvar_session_free, 528
-NAME PMPI_T_pvar_session_free, 528
+NAME MPI_Request_fromint, 528
+NAME PMPI_Request_fromint, 528
 ALIGNED_STUB 529
-NAME MPI_T_pvar_start, 529
-NAME PMPI_T_pvar_start, 529
+NAME MPI_Request_get_status, 529
+NAME PMPI_Request_get_status, 529
 ALIGNED_STUB 530
-NAME MPI_T_pvar_stop, 530
-NAME PMPI_T_pvar_stop, 530
+NAME MPI_Request_get_status_all, 530
+NAME PMPI_Request_get_status_all, 530
 ALIGNED_STUB 531
-NAME MPI_T_pvar_write, 531
-NAME PMPI_T_pvar_write, 531
+NAME MPI_Request_get_status_any, 531
+NAME PMPI_Request_get_status_any, 531
 ALIGNED_STUB 532
-NAME MPI_T_source_get_info, 532
-NAME PMPI_T_source_get_info, 532
+NAME MPI_Request_get_status_some, 532
+NAME PMPI_Request_get_status_some, 532
 ALIGNED_STUB 533
-NAME MPI_T_source_get_num, 533
-NAME PMPI_T_source_get_num, 533
+NAME MPI_Request_toint, 533
+NAME PMPI_Request_toint, 533
 ALIGNED_STUB 534
-NAME MPI_T_source_get_timestamp, 534
-NAME PMPI_T_source_get_timestamp, 534
+NAME MPI_Rget, 534
+NAME PMPI_Rget, 534
 ALIGNED_STUB 535
-NAME MPI_Test, 535
-NAME PMPI_Test, 535
+NAME MPI_Rget_accumulate, 535
+NAME PMPI_Rget_accumulate, 535
 ALIGNED_STUB 536
-NAME MPI_Test_cancelled, 536
-NAME PMPI_Test_cancelled, 536
+NAME MPI_Rget_accumulate_c, 536
+NAME PMPI_Rget_accumulate_c, 536
 ALIGNED_STUB 537
-NAME MPI_Testall, 537
-NAME PMPI_Testall, 537
+NAME MPI_Rget_c, 537
+NAME PMPI_Rget_c, 537
 ALIGNED_STUB 538
-NAME MPI_Testany, 538
-NAME PMPI_Testany, 538
+NAME MPI_Rput, 538
+NAME PMPI_Rput, 538
 ALIGNED_STUB 539
-NAME MPI_Testsome, 539
-NAME PMPI_Testsome, 539
+NAME MPI_Rput_c, 539
+NAME PMPI_Rput_c, 539
 ALIGNED_STUB 540
-NAME MPI_Topo_test, 540
-NAME PMPI_Topo_test, 540
+NAME MPI_Rsend, 540
+NAME PMPI_Rsend, 540
 ALIGNED_STUB 541
-NAME MPI_Type_commit, 541
-NAME PMPI_Type_commit, 541
+NAME MPI_Rsend_c, 541
+NAME PMPI_Rsend_c, 541
 ALIGNED_STUB 542
-NAME MPI_Type_contiguous, 542
-NAME PMPI_Type_contiguous, 542
+NAME MPI_Rsend_init, 542
+NAME PMPI_Rsend_init, 542
 ALIGNED_STUB 543
-NAME MPI_Type_contiguous_c, 543
-NAME PMPI_Type_contiguous_c, 543
+NAME MPI_Rsend_init_c, 543
+NAME PMPI_Rsend_init_c, 543
 ALIGNED_STUB 544
-NAME MPI_Type_create_darray, 544
-NAME PMPI_Type_create_darray, 544
+NAME MPI_Scan, 544
+NAME PMPI_Scan, 544
 ALIGNED_STUB 545
-NAME MPI_Type_create_darray_c, 545
-NAME PMPI_Type_create_darray_c, 545
+NAME MPI_Scan_c, 545
+NAME PMPI_Scan_c, 545
 ALIGNED_STUB 546
-NAME MPI_Type_create_f90_complex, 546
-NAME PMPI_Type_create_f90_complex, 546
+NAME MPI_Scan_init, 546
+NAME PMPI_Scan_init, 546
 ALIGNED_STUB 547
-NAME MPI_Type_create_f90_integer, 547
-NAME PMPI_Type_create_f90_integer, 547
+NAME MPI_Scan_init_c, 547
+NAME PMPI_Scan_init_c, 547
 ALIGNED_STUB 548
-NAME MPI_Type_create_f90_real, 548
-NAME PMPI_Type_create_f90_real, 548
+NAME MPI_Scatter, 548
+NAME PMPI_Scatter, 548
 ALIGNED_STUB 549
-NAME MPI_Type_create_hindexed, 549
-NAME PMPI_Type_create_hindexed, 549
+NAME MPI_Scatter_c, 549
+NAME PMPI_Scatter_c, 549
 ALIGNED_STUB 550
-NAME MPI_Type_create_hindexed_block, 550
-NAME PMPI_Type_create_hindexed_block, 550
+NAME MPI_Scatter_init, 550
+NAME PMPI_Scatter_init, 550
 ALIGNED_STUB 551
-NAME MPI_Type_create_hindexed_block_c, 551
-NAME PMPI_Type_create_hindexed_block_c, 551
+NAME MPI_Scatter_init_c, 551
+NAME PMPI_Scatter_init_c, 551
 ALIGNED_STUB 552
-NAME MPI_Type_create_hindexed_c, 552
-NAME PMPI_Type_create_hindexed_c, 552
+NAME MPI_Scatterv, 552
+NAME PMPI_Scatterv, 552
 ALIGNED_STUB 553
-NAME MPI_Type_create_hvector, 553
-NAME PMPI_Type_create_hvector, 553
+NAME MPI_Scatterv_c, 553
+NAME PMPI_Scatterv_c, 553
 ALIGNED_STUB 554
-NAME MPI_Type_create_hvector_c, 554
-NAME PMPI_Type_create_hvector_c, 554
+NAME MPI_Scatterv_init, 554
+NAME PMPI_Scatterv_init, 554
 ALIGNED_STUB 555
-NAME MPI_Type_create_indexed_block, 555
-NAME PMPI_Type_create_indexed_block, 555
+NAME MPI_Scatterv_init_c, 555
+NAME PMPI_Scatterv_init_c, 555
 ALIGNED_STUB 556
-NAME MPI_Type_create_indexed_block_c, 556
-NAME PMPI_Type_create_indexed_block_c, 556
+NAME MPI_Send, 556
+NAME PMPI_Send, 556
 ALIGNED_STUB 557
-NAME MPI_Type_create_keyval, 557
-NAME PMPI_Type_create_keyval, 557
+NAME MPI_Send_c, 557
+NAME PMPI_Send_c, 557
 ALIGNED_STUB 558
-NAME MPI_Type_create_resized, 558
-NAME PMPI_Type_create_resized, 558
+NAME MPI_Send_init, 558
+NAME PMPI_Send_init, 558
 ALIGNED_STUB 559
-NAME MPI_Type_create_resized_c, 559
-NAME PMPI_Type_create_resized_c, 559
+NAME MPI_Send_init_c, 559
+NAME PMPI_Send_init_c, 559
 ALIGNED_STUB 560
-NAME MPI_Type_create_struct, 560
-NAME PMPI_Type_create_struct, 560
+NAME MPI_Sendrecv, 560
+NAME PMPI_Sendrecv, 560
 ALIGNED_STUB 561
-NAME MPI_Type_create_struct_c, 561
-NAME PMPI_Type_create_struct_c, 561
+NAME MPI_Sendrecv_c, 561
+NAME PMPI_Sendrecv_c, 561
 ALIGNED_STUB 562
-NAME MPI_Type_create_subarray, 562
-NAME PMPI_Type_create_subarray, 562
+NAME MPI_Sendrecv_replace, 562
+NAME PMPI_Sendrecv_replace, 562
 ALIGNED_STUB 563
-NAME MPI_Type_create_subarray_c, 563
-NAME PMPI_Type_create_subarray_c, 563
+NAME MPI_Sendrecv_replace_c, 563
+NAME PMPI_Sendrecv_replace_c, 563
 ALIGNED_STUB 564
-NAME MPI_Type_delete_attr, 564
-NAME PMPI_Type_delete_attr, 564
+NAME MPI_Session_attach_buffer, 564
+NAME PMPI_Session_attach_buffer, 564
 ALIGNED_STUB 565
-NAME MPI_Type_dup, 565
-NAME PMPI_Type_dup, 565
+NAME MPI_Session_attach_buffer_c, 565
+NAME PMPI_Session_attach_buffer_c, 565
 ALIGNED_STUB 566
-NAME MPI_Type_extent, 566
-NAME PMPI_Type_extent, 566
+NAME MPI_Session_c2f, 566
+NAME PMPI_Session_c2f, 566
 ALIGNED_STUB 567
-NAME MPI_Type_free, 567
-NAME PMPI_Type_free, 567
+NAME MPI_Session_call_errhandler, 567
+NAME PMPI_Session_call_errhandler, 567
 ALIGNED_STUB 568
-NAME MPI_Type_free_keyval, 568
-NAME PMPI_Type_free_keyval, 568
+NAME MPI_Session_create_errhandler, 568
+NAME PMPI_Session_create_errhandler, 568
 ALIGNED_STUB 569
-NAME MPI_Type_get_attr, 569
-NAME PMPI_Type_get_attr, 569
+NAME MPI_Session_detach_buffer, 569
+NAME PMPI_Session_detach_buffer, 569
 ALIGNED_STUB 570
-NAME MPI_Type_get_contents, 570
-NAME PMPI_Type_get_contents, 570
+NAME MPI_Session_detach_buffer_c, 570
+NAME PMPI_Session_detach_buffer_c, 570
 ALIGNED_STUB 571
-NAME MPI_Type_get_contents_c, 571
-NAME PMPI_Type_get_contents_c, 571
+NAME MPI_Session_f2c, 571
+NAME PMPI_Session_f2c, 571
 ALIGNED_STUB 572
-NAME MPI_Type_get_envelope, 572
-NAME PMPI_Type_get_envelope, 572
+NAME MPI_Session_finalize, 572
+NAME PMPI_Session_finalize, 572
 ALIGNED_STUB 573
-NAME MPI_Type_get_envelope_c, 573
-NAME PMPI_Type_get_envelope_c, 573
+NAME MPI_Session_flush_buffer, 573
+NAME PMPI_Session_flush_buffer, 573
 ALIGNED_STUB 574
-NAME MPI_Type_get_extent, 574
-NAME PMPI_Type_get_extent, 574
+NAME MPI_Session_fromint, 574
+NAME PMPI_Session_fromint, 574
 ALIGNED_STUB 575
-NAME MPI_Type_get_extent_c, 575
-NAME PMPI_Type_get_extent_c, 575
+NAME MPI_Session_get_errhandler, 575
+NAME PMPI_Session_get_errhandler, 575
 ALIGNED_STUB 576
-NAME MPI_Type_get_extent_x, 576
-NAME PMPI_Type_get_extent_x, 576
+NAME MPI_Session_get_info, 576
+NAME PMPI_Session_get_info, 576
 ALIGNED_STUB 577
-NAME MPI_Type_get_name, 577
-NAME PMPI_Type_get_name, 577
+NAME MPI_Session_get_nth_pset, 577
+NAME PMPI_Session_get_nth_pset, 577
 ALIGNED_STUB 578
-NAME MPI_Type_get_true_extent, 578
-NAME PMPI_Type_get_true_extent, 578
+NAME MPI_Session_get_num_psets, 578
+NAME PMPI_Session_get_num_psets, 578
 ALIGNED_STUB 579
-NAME MPI_Type_get_true_extent_c, 579
-NAME PMPI_Type_get_true_extent_c, 579
+NAME MPI_Session_get_pset_info, 579
+NAME PMPI_Session_get_pset_info, 579
 ALIGNED_STUB 580
-NAME MPI_Type_get_true_extent_x, 580
-NAME PMPI_Type_get_true_extent_x, 580
+NAME MPI_Session_iflush_buffer, 580
+NAME PMPI_Session_iflush_buffer, 580
 ALIGNED_STUB 581
-NAME MPI_Type_hindexed, 581
-NAME PMPI_Type_hindexed, 581
+NAME MPI_Session_init, 581
+NAME PMPI_Session_init, 581
 ALIGNED_STUB 582
-NAME MPI_Type_hvector, 582
-NAME PMPI_Type_hvector, 582
+NAME MPI_Session_set_errhandler, 582
+NAME PMPI_Session_set_errhandler, 582
 ALIGNED_STUB 583
-NAME MPI_Type_indexed, 583
-NAME PMPI_Type_indexed, 583
+NAME MPI_Session_toint, 583
+NAME PMPI_Session_toint, 583
 ALIGNED_STUB 584
-NAME MPI_Type_indexed_c, 584
-NAME PMPI_Type_indexed_c, 584
+NAME MPI_Ssend, 584
+NAME PMPI_Ssend, 584
 ALIGNED_STUB 585
-NAME MPI_Type_lb, 585
-NAME PMPI_Type_lb, 585
+NAME MPI_Ssend_c, 585
+NAME PMPI_Ssend_c, 585
 ALIGNED_STUB 586
-NAME MPI_Type_match_size, 586
-NAME PMPI_Type_match_size, 586
+NAME MPI_Ssend_init, 586
+NAME PMPI_Ssend_init, 586
 ALIGNED_STUB 587
-NAME MPI_Type_set_attr, 587
-NAME PMPI_Type_set_attr, 587
+NAME MPI_Ssend_init_c, 587
+NAME PMPI_Ssend_init_c, 587
 ALIGNED_STUB 588
-NAME MPI_Type_set_name, 588
-NAME PMPI_Type_set_name, 588
+NAME MPI_Start, 588
+NAME PMPI_Start, 588
 ALIGNED_STUB 589
-NAME MPI_Type_size, 589
-NAME PMPI_Type_size, 589
+NAME MPI_Startall, 589
+NAME PMPI_Startall, 589
 ALIGNED_STUB 590
-NAME MPI_Type_size_c, 590
-NAME PMPI_Type_size_c, 590
+NAME MPI_Status_c2f, 590
+NAME PMPI_Status_c2f, 590
 ALIGNED_STUB 591
-NAME MPI_Type_size_x, 591
-NAME PMPI_Type_size_x, 591
+NAME MPI_Status_c2f08, 591
+NAME PMPI_Status_c2f08, 591
 ALIGNED_STUB 592
-NAME MPI_Type_struct, 592
-NAME PMPI_Type_struct, 592
+NAME MPI_Status_f082c, 592
+NAME PMPI_Status_f082c, 592
 ALIGNED_STUB 593
-NAME MPI_Type_ub, 593
-NAME PMPI_Type_ub, 593
+NAME MPI_Status_f082f, 593
+NAME PMPI_Status_f082f, 593
 ALIGNED_STUB 594
-NAME MPI_Type_vector, 594
-NAME PMPI_Type_vector, 594
+NAME MPI_Status_f2c, 594
+NAME PMPI_Status_f2c, 594
 ALIGNED_STUB 595
-NAME MPI_Type_vector_c, 595
-NAME PMPI_Type_vector_c, 595
+NAME MPI_Status_f2f08, 595
+NAME PMPI_Status_f2f08, 595
 ALIGNED_STUB 596
-NAME MPI_Unpack, 596
-NAME PMPI_Unpack, 596
+NAME MPI_Status_get_error, 596
+NAME PMPI_Status_get_error, 596
 ALIGNED_STUB 597
-NAME MPI_Unpack_c, 597
-NAME PMPI_Unpack_c, 597
+NAME MPI_Status_get_source, 597
+NAME PMPI_Status_get_source, 597
 ALIGNED_STUB 598
-NAME MPI_Unpack_external, 598
-NAME PMPI_Unpack_external, 598
+NAME MPI_Status_get_tag, 598
+NAME PMPI_Status_get_tag, 598
 ALIGNED_STUB 599
-NAME MPI_Unpack_external_c, 599
-NAME PMPI_Unpack_external_c, 599
+NAME MPI_Status_set_cancelled, 599
+NAME PMPI_Status_set_cancelled, 599
 ALIGNED_STUB 600
-NAME MPI_Unpublish_name, 600
-NAME PMPI_Unpublish_name, 600
+NAME MPI_Status_set_elements, 600
+NAME PMPI_Status_set_elements, 600
 ALIGNED_STUB 601
-NAME MPI_Wait, 601
-NAME PMPI_Wait, 601
+NAME MPI_Status_set_elements_c, 601
+NAME PMPI_Status_set_elements_c, 601
 ALIGNED_STUB 602
-NAME MPI_Waitall, 602
-NAME PMPI_Waitall, 602
+NAME MPI_Status_set_elements_x, 602
+NAME PMPI_Status_set_elements_x, 602
 ALIGNED_STUB 603
-NAME MPI_Waitany, 603
-NAME PMPI_Waitany, 603
+NAME MPI_Status_set_error, 603
+NAME PMPI_Status_set_error, 603
 ALIGNED_STUB 604
-NAME MPI_Waitsome, 604
-NAME PMPI_Waitsome, 604
+NAME MPI_Status_set_source, 604
+NAME PMPI_Status_set_source, 604
 ALIGNED_STUB 605
-NAME MPI_Win_allocate, 605
-NAME PMPI_Win_allocate, 605
+NAME MPI_Status_set_tag, 605
+NAME PMPI_Status_set_tag, 605
 ALIGNED_STUB 606
-NAME MPI_Win_allocate_c, 606
-NAME PMPI_Win_allocate_c, 606
+NAME MPI_T_category_changed, 606
+NAME PMPI_T_category_changed, 606
 ALIGNED_STUB 607
-NAME MPI_Win_allocate_shared, 607
-NAME PMPI_Win_allocate_shared, 607
+NAME MPI_T_category_get_categories, 607
+NAME PMPI_T_category_get_categories, 607
 ALIGNED_STUB 608
-NAME MPI_Win_allocate_shared_c, 608
-NAME PMPI_Win_allocate_shared_c, 608
+NAME MPI_T_category_get_cvars, 608
+NAME PMPI_T_category_get_cvars, 608
 ALIGNED_STUB 609
-NAME MPI_Win_attach, 609
-NAME PMPI_Win_attach, 609
+NAME MPI_T_category_get_events, 609
+NAME PMPI_T_category_get_events, 609
 ALIGNED_STUB 610
-NAME MPI_Win_call_errhandler, 610
-NAME PMPI_Win_call_errhandler, 610
+NAME MPI_T_category_get_index, 610
+NAME PMPI_T_category_get_index, 610
 ALIGNED_STUB 611
-NAME MPI_Win_complete, 611
-NAME PMPI_Win_complete, 611
+NAME MPI_T_category_get_info, 611
+NAME PMPI_T_category_get_info, 611
 ALIGNED_STUB 612
-NAME MPI_Win_create, 612
-NAME PMPI_Win_create, 612
+NAME MPI_T_category_get_num, 612
+NAME PMPI_T_category_get_num, 612
 ALIGNED_STUB 613
-NAME MPI_Win_create_c, 613
-NAME PMPI_Win_create_c, 613
+NAME MPI_T_category_get_num_events, 613
+NAME PMPI_T_category_get_num_events, 613
 ALIGNED_STUB 614
-NAME MPI_Win_create_dynamic, 614
-NAME PMPI_Win_create_dynamic, 614
+NAME MPI_T_category_get_pvars, 614
+NAME PMPI_T_category_get_pvars, 614
 ALIGNED_STUB 615
-NAME MPI_Win_create_errhandler, 615
-NAME PMPI_Win_create_errhandler, 615
+NAME MPI_T_cvar_get_index, 615
+NAME PMPI_T_cvar_get_index, 615
 ALIGNED_STUB 616
-NAME MPI_Win_create_keyval, 616
-NAME PMPI_Win_create_keyval, 616
+NAME MPI_T_cvar_get_info, 616
+NAME PMPI_T_cvar_get_info, 616
 ALIGNED_STUB 617
-NAME MPI_Win_delete_attr, 617
-NAME PMPI_Win_delete_attr, 617
+NAME MPI_T_cvar_get_num, 617
+NAME PMPI_T_cvar_get_num, 617
 ALIGNED_STUB 618
-NAME MPI_Win_detach, 618
-NAME PMPI_Win_detach, 618
+NAME MPI_T_cvar_handle_alloc, 618
+NAME PMPI_T_cvar_handle_alloc, 618
 ALIGNED_STUB 619
-NAME MPI_Win_fence, 619
-NAME PMPI_Win_fence, 619
+NAME MPI_T_cvar_handle_free, 619
+NAME PMPI_T_cvar_handle_free, 619
 ALIGNED_STUB 620
-NAME MPI_Win_flush, 620
-NAME PMPI_Win_flush, 620
+NAME MPI_T_cvar_read, 620
+NAME PMPI_T_cvar_read, 620
 ALIGNED_STUB 621
-NAME MPI_Win_flush_all, 621
-NAME PMPI_Win_flush_all, 621
+NAME MPI_T_cvar_write, 621
+NAME PMPI_T_cvar_write, 621
 ALIGNED_STUB 622
-NAME MPI_Win_flush_local, 622
-NAME PMPI_Win_flush_local, 622
+NAME MPI_T_enum_get_info, 622
+NAME PMPI_T_enum_get_info, 622
 ALIGNED_STUB 623
-NAME MPI_Win_flush_local_all, 623
-NAME PMPI_Win_flush_local_all, 623
+NAME MPI_T_enum_get_item, 623
+NAME PMPI_T_enum_get_item, 623
 ALIGNED_STUB 624
-NAME MPI_Win_free, 624
-NAME PMPI_Win_free, 624
+NAME MPI_T_event_callback_get_info, 624
+NAME PMPI_T_event_callback_get_info, 624
 ALIGNED_STUB 625
-NAME MPI_Win_free_keyval, 625
-NAME PMPI_Win_free_keyval, 625
+NAME MPI_T_event_callback_set_info, 625
+NAME PMPI_T_event_callback_set_info, 625
 ALIGNED_STUB 626
-NAME MPI_Win_get_attr, 626
-NAME PMPI_Win_get_attr, 626
+NAME MPI_T_event_copy, 626
+NAME PMPI_T_event_copy, 626
 ALIGNED_STUB 627
-NAME MPI_Win_get_errhandler, 627
-NAME PMPI_Win_get_errhandler, 627
+NAME MPI_T_event_get_index, 627
+NAME PMPI_T_event_get_index, 627
 ALIGNED_STUB 628
-NAME MPI_Win_get_group, 628
-NAME PMPI_Win_get_group, 628
+NAME MPI_T_event_get_info, 628
+NAME PMPI_T_event_get_info, 628
 ALIGNED_STUB 629
-NAME MPI_Win_get_info, 629
-NAME PMPI_Win_get_info, 629
+NAME MPI_T_event_get_num, 629
+NAME PMPI_T_event_get_num, 629
 ALIGNED_STUB 630
-NAME MPI_Win_get_name, 630
-NAME PMPI_Win_get_name, 630
+NAME MPI_T_event_get_source, 630
+NAME PMPI_T_event_get_source, 630
 ALIGNED_STUB 631
-NAME MPI_Win_lock, 631
-NAME PMPI_Win_lock, 631
+NAME MPI_T_event_get_timestamp, 631
+NAME PMPI_T_event_get_timestamp, 631
 ALIGNED_STUB 632
-NAME MPI_Win_lock_all, 632
-NAME PMPI_Win_lock_all, 632
+NAME MPI_T_event_handle_alloc, 632
+NAME PMPI_T_event_handle_alloc, 632
 ALIGNED_STUB 633
-NAME MPI_Win_post, 633
-NAME PMPI_Win_post, 633
+NAME MPI_T_event_handle_free, 633
+NAME PMPI_T_event_handle_free, 633
 ALIGNED_STUB 634
-NAME MPI_Win_set_attr, 634
-NAME PMPI_Win_set_attr, 634
+NAME MPI_T_event_handle_get_info, 634
+NAME PMPI_T_event_handle_get_info, 634
 ALIGNED_STUB 635
-NAME MPI_Win_set_errhandler, 635
-NAME PMPI_Win_set_errhandler, 635
+NAME MPI_T_event_handle_set_info, 635
+NAME PMPI_T_event_handle_set_info, 635
 ALIGNED_STUB 636
-NAME MPI_Win_set_info, 636
-NAME PMPI_Win_set_info, 636
+NAME MPI_T_event_read, 636
+NAME PMPI_T_event_read, 636
 ALIGNED_STUB 637
-NAME MPI_Win_set_name, 637
-NAME PMPI_Win_set_name, 637
+NAME MPI_T_event_register_callback, 637
+NAME PMPI_T_event_register_callback, 637
 ALIGNED_STUB 638
-NAME MPI_Win_shared_query, 638
-NAME PMPI_Win_shared_query, 638
+NAME MPI_T_event_set_dropped_handler, 638
+NAME PMPI_T_event_set_dropped_handler, 638
 ALIGNED_STUB 639
-NAME MPI_Win_shared_query_c, 639
-NAME PMPI_Win_shared_query_c, 639
+NAME MPI_T_finalize, 639
+NAME PMPI_T_finalize, 639
 ALIGNED_STUB 640
-NAME MPI_Win_start, 640
-NAME PMPI_Win_start, 640
+NAME MPI_T_init_thread, 640
+NAME PMPI_T_init_thread, 640
 ALIGNED_STUB 641
-NAME MPI_Win_sync, 641
-NAME PMPI_Win_sync, 641
+NAME MPI_T_pvar_get_index, 641
+NAME PMPI_T_pvar_get_index, 641
 ALIGNED_STUB 642
-NAME MPI_Win_test, 642
-NAME PMPI_Win_test, 642
+NAME MPI_T_pvar_get_info, 642
+NAME PMPI_T_pvar_get_info, 642
 ALIGNED_STUB 643
-NAME MPI_Win_unlock, 643
-NAME PMPI_Win_unlock, 643
+NAME MPI_T_pvar_get_num, 643
+NAME PMPI_T_pvar_get_num, 643
 ALIGNED_STUB 644
-NAME MPI_Win_unlock_all, 644
-NAME PMPI_Win_unlock_all, 644
+NAME MPI_T_pvar_handle_alloc, 644
+NAME PMPI_T_pvar_handle_alloc, 644
 ALIGNED_STUB 645
-NAME MPI_Win_wait, 645
-NAME PMPI_Win_wait, 645
+NAME MPI_T_pvar_handle_free, 645
+NAME PMPI_T_pvar_handle_free, 645
 ALIGNED_STUB 646
-NAME MPI_Wtick, 646
-NAME PMPI_Wtick, 646
+NAME MPI_T_pvar_read, 646
+NAME PMPI_T_pvar_read, 646
 ALIGNED_STUB 647
-NAME MPI_Wtime, 647
-NAME PMPI_Wtime, 647
+NAME MPI_T_pvar_readreset, 647
+NAME PMPI_T_pvar_readreset, 647
 ALIGNED_STUB 648
-NAME QMPI_Get_calling_address, 648
+NAME MPI_T_pvar_reset, 648
+NAME PMPI_T_pvar_reset, 648
 ALIGNED_STUB 649
-NAME QMPI_Get_function, 649
+NAME MPI_T_pvar_session_create, 649
+NAME PMPI_T_pvar_session_create, 649
 ALIGNED_STUB 650
-NAME QMPI_Get_tool_storage, 650
+NAME MPI_T_pvar_session_free, 650
+NAME PMPI_T_pvar_session_free, 650
 ALIGNED_STUB 651
-NAME QMPI_Register_function, 651
+NAME MPI_T_pvar_start, 651
+NAME PMPI_T_pvar_start, 651
 ALIGNED_STUB 652
-NAME QMPI_Register_tool_name, 652
+NAME MPI_T_pvar_stop, 652
+NAME PMPI_T_pvar_stop, 652
 ALIGNED_STUB 653
-NAME QMPI_Register_tool_storage, 653
+NAME MPI_T_pvar_write, 653
+NAME PMPI_T_pvar_write, 653
+ALIGNED_STUB 654
+NAME MPI_T_source_get_info, 654
+NAME PMPI_T_source_get_info, 654
+ALIGNED_STUB 655
+NAME MPI_T_source_get_num, 655
+NAME PMPI_T_source_get_num, 655
+ALIGNED_STUB 656
+NAME MPI_T_source_get_timestamp, 656
+NAME PMPI_T_source_get_timestamp, 656
+ALIGNED_STUB 657
+NAME MPI_Test, 657
+NAME PMPI_Test, 657
+ALIGNED_STUB 658
+NAME MPI_Test_cancelled, 658
+NAME PMPI_Test_cancelled, 658
+ALIGNED_STUB 659
+NAME MPI_Testall, 659
+NAME PMPI_Testall, 659
+ALIGNED_STUB 660
+NAME MPI_Testany, 660
+NAME PMPI_Testany, 660
+ALIGNED_STUB 661
+NAME MPI_Testsome, 661
+NAME PMPI_Testsome, 661
+ALIGNED_STUB 662
+NAME MPI_Topo_test, 662
+NAME PMPI_Topo_test, 662
+ALIGNED_STUB 663
+NAME MPI_Type_c2f, 663
+NAME PMPI_Type_c2f, 663
+ALIGNED_STUB 664
+NAME MPI_Type_commit, 664
+NAME PMPI_Type_commit, 664
+ALIGNED_STUB 665
+NAME MPI_Type_contiguous, 665
+NAME PMPI_Type_contiguous, 665
+ALIGNED_STUB 666
+NAME MPI_Type_contiguous_c, 666
+NAME PMPI_Type_contiguous_c, 666
+ALIGNED_STUB 667
+NAME MPI_Type_create_darray, 667
+NAME PMPI_Type_create_darray, 667
+ALIGNED_STUB 668
+NAME MPI_Type_create_darray_c, 668
+NAME PMPI_Type_create_darray_c, 668
+ALIGNED_STUB 669
+NAME MPI_Type_create_f90_complex, 669
+NAME PMPI_Type_create_f90_complex, 669
+ALIGNED_STUB 670
+NAME MPI_Type_create_f90_integer, 670
+NAME PMPI_Type_create_f90_integer, 670
+ALIGNED_STUB 671
+NAME MPI_Type_create_f90_real, 671
+NAME PMPI_Type_create_f90_real, 671
+ALIGNED_STUB 672
+NAME MPI_Type_create_hindexed, 672
+NAME PMPI_Type_create_hindexed, 672
+ALIGNED_STUB 673
+NAME MPI_Type_create_hindexed_block, 673
+NAME PMPI_Type_create_hindexed_block, 673
+ALIGNED_STUB 674
+NAME MPI_Type_create_hindexed_block_c, 674
+NAME PMPI_Type_create_hindexed_block_c, 674
+ALIGNED_STUB 675
+NAME MPI_Type_create_hindexed_c, 675
+NAME PMPI_Type_create_hindexed_c, 675
+ALIGNED_STUB 676
+NAME MPI_Type_create_hvector, 676
+NAME PMPI_Type_create_hvector, 676
+ALIGNED_STUB 677
+NAME MPI_Type_create_hvector_c, 677
+NAME PMPI_Type_create_hvector_c, 677
+ALIGNED_STUB 678
+NAME MPI_Type_create_indexed_block, 678
+NAME PMPI_Type_create_indexed_block, 678
+ALIGNED_STUB 679
+NAME MPI_Type_create_indexed_block_c, 679
+NAME PMPI_Type_create_indexed_block_c, 679
+ALIGNED_STUB 680
+NAME MPI_Type_create_keyval, 680
+NAME PMPI_Type_create_keyval, 680
+ALIGNED_STUB 681
+NAME MPI_Type_create_resized, 681
+NAME PMPI_Type_create_resized, 681
+ALIGNED_STUB 682
+NAME MPI_Type_create_resized_c, 682
+NAME PMPI_Type_create_resized_c, 682
+ALIGNED_STUB 683
+NAME MPI_Type_create_struct, 683
+NAME PMPI_Type_create_struct, 683
+ALIGNED_STUB 684
+NAME MPI_Type_create_struct_c, 684
+NAME PMPI_Type_create_struct_c, 684
+ALIGNED_STUB 685
+NAME MPI_Type_create_subarray, 685
+NAME PMPI_Type_create_subarray, 685
+ALIGNED_STUB 686
+NAME MPI_Type_create_subarray_c, 686
+NAME PMPI_Type_create_subarray_c, 686
+ALIGNED_STUB 687
+NAME MPI_Type_delete_attr, 687
+NAME PMPI_Type_delete_attr, 687
+ALIGNED_STUB 688
+NAME MPI_Type_dup, 688
+NAME PMPI_Type_dup, 688
+ALIGNED_STUB 689
+NAME MPI_Type_extent, 689
+ALIGNED_STUB 690
+NAME MPI_Type_f2c, 690
+NAME PMPI_Type_f2c, 690
+ALIGNED_STUB 691
+NAME MPI_Type_free, 691
+NAME PMPI_Type_free, 691
+ALIGNED_STUB 692
+NAME MPI_Type_free_keyval, 692
+NAME PMPI_Type_free_keyval, 692
+ALIGNED_STUB 693
+NAME MPI_Type_fromint, 693
+NAME PMPI_Type_fromint, 693
+ALIGNED_STUB 694
+NAME MPI_Type_get_attr, 694
+NAME PMPI_Type_get_attr, 694
+ALIGNED_STUB 695
+NAME MPI_Type_get_contents, 695
+NAME PMPI_Type_get_contents, 695
+ALIGNED_STUB 696
+NAME MPI_Type_get_contents_c, 696
+NAME PMPI_Type_get_contents_c, 696
+ALIGNED_STUB 697
+NAME MPI_Type_get_envelope, 697
+NAME PMPI_Type_get_envelope, 697
+ALIGNED_STUB 698
+NAME MPI_Type_get_envelope_c, 698
+NAME PMPI_Type_get_envelope_c, 698
+ALIGNED_STUB 699
+NAME MPI_Type_get_extent, 699
+NAME PMPI_Type_get_extent, 699
+ALIGNED_STUB 700
+NAME MPI_Type_get_extent_c, 700
+NAME PMPI_Type_get_extent_c, 700
+ALIGNED_STUB 701
+NAME MPI_Type_get_extent_x, 701
+NAME PMPI_Type_get_extent_x, 701
+ALIGNED_STUB 702
+NAME MPI_Type_get_name, 702
+NAME PMPI_Type_get_name, 702
+ALIGNED_STUB 703
+NAME MPI_Type_get_true_extent, 703
+NAME PMPI_Type_get_true_extent, 703
+ALIGNED_STUB 704
+NAME MPI_Type_get_true_extent_c, 704
+NAME PMPI_Type_get_true_extent_c, 704
+ALIGNED_STUB 705
+NAME MPI_Type_get_true_extent_x, 705
+NAME PMPI_Type_get_true_extent_x, 705
+ALIGNED_STUB 706
+NAME MPI_Type_get_value_index, 706
+NAME PMPI_Type_get_value_index, 706
+ALIGNED_STUB 707
+NAME MPI_Type_hindexed, 707
+ALIGNED_STUB 708
+NAME MPI_Type_hvector, 708
+ALIGNED_STUB 709
+NAME MPI_Type_indexed, 709
+NAME PMPI_Type_indexed, 709
+ALIGNED_STUB 710
+NAME MPI_Type_indexed_c, 710
+NAME PMPI_Type_indexed_c, 710
+ALIGNED_STUB 711
+NAME MPI_Type_lb, 711
+ALIGNED_STUB 712
+NAME MPI_Type_match_size, 712
+NAME PMPI_Type_match_size, 712
+ALIGNED_STUB 713
+NAME MPI_Type_set_attr, 713
+NAME PMPI_Type_set_attr, 713
+ALIGNED_STUB 714
+NAME MPI_Type_set_name, 714
+NAME PMPI_Type_set_name, 714
+ALIGNED_STUB 715
+NAME MPI_Type_size, 715
+NAME PMPI_Type_size, 715
+ALIGNED_STUB 716
+NAME MPI_Type_size_c, 716
+NAME PMPI_Type_size_c, 716
+ALIGNED_STUB 717
+NAME MPI_Type_size_x, 717
+NAME PMPI_Type_size_x, 717
+ALIGNED_STUB 718
+NAME MPI_Type_struct, 718
+ALIGNED_STUB 719
+NAME MPI_Type_toint, 719
+NAME PMPI_Type_toint, 719
+ALIGNED_STUB 720
+NAME MPI_Type_ub, 720
+ALIGNED_STUB 721
+NAME MPI_Type_vector, 721
+NAME PMPI_Type_vector, 721
+ALIGNED_STUB 722
+NAME MPI_Type_vector_c, 722
+NAME PMPI_Type_vector_c, 722
+ALIGNED_STUB 723
+NAME MPI_Unpack, 723
+NAME PMPI_Unpack, 723
+ALIGNED_STUB 724
+NAME MPI_Unpack_c, 724
+NAME PMPI_Unpack_c, 724
+ALIGNED_STUB 725
+NAME MPI_Unpack_external, 725
+NAME PMPI_Unpack_external, 725
+ALIGNED_STUB 726
+NAME MPI_Unpack_external_c, 726
+NAME PMPI_Unpack_external_c, 726
+ALIGNED_STUB 727
+NAME MPI_Unpublish_name, 727
+NAME PMPI_Unpublish_name, 727
+ALIGNED_STUB 728
+NAME MPI_Wait, 728
+NAME PMPI_Wait, 728
+ALIGNED_STUB 729
+NAME MPI_Waitall, 729
+NAME PMPI_Waitall, 729
+ALIGNED_STUB 730
+NAME MPI_Waitany, 730
+NAME PMPI_Waitany, 730
+ALIGNED_STUB 731
+NAME MPI_Waitsome, 731
+NAME PMPI_Waitsome, 731
+ALIGNED_STUB 732
+NAME MPI_Win_allocate, 732
+NAME PMPI_Win_allocate, 732
+ALIGNED_STUB 733
+NAME MPI_Win_allocate_c, 733
+NAME PMPI_Win_allocate_c, 733
+ALIGNED_STUB 734
+NAME MPI_Win_allocate_shared, 734
+NAME PMPI_Win_allocate_shared, 734
+ALIGNED_STUB 735
+NAME MPI_Win_allocate_shared_c, 735
+NAME PMPI_Win_allocate_shared_c, 735
+ALIGNED_STUB 736
+NAME MPI_Win_attach, 736
+NAME PMPI_Win_attach, 736
+ALIGNED_STUB 737
+NAME MPI_Win_c2f, 737
+NAME PMPI_Win_c2f, 737
+ALIGNED_STUB 738
+NAME MPI_Win_call_errhandler, 738
+NAME PMPI_Win_call_errhandler, 738
+ALIGNED_STUB 739
+NAME MPI_Win_complete, 739
+NAME PMPI_Win_complete, 739
+ALIGNED_STUB 740
+NAME MPI_Win_create, 740
+NAME PMPI_Win_create, 740
+ALIGNED_STUB 741
+NAME MPI_Win_create_c, 741
+NAME PMPI_Win_create_c, 741
+ALIGNED_STUB 742
+NAME MPI_Win_create_dynamic, 742
+NAME PMPI_Win_create_dynamic, 742
+ALIGNED_STUB 743
+NAME MPI_Win_create_errhandler, 743
+NAME PMPI_Win_create_errhandler, 743
+ALIGNED_STUB 744
+NAME MPI_Win_create_keyval, 744
+NAME PMPI_Win_create_keyval, 744
+ALIGNED_STUB 745
+NAME MPI_Win_delete_attr, 745
+NAME PMPI_Win_delete_attr, 745
+ALIGNED_STUB 746
+NAME MPI_Win_detach, 746
+NAME PMPI_Win_detach, 746
+ALIGNED_STUB 747
+NAME MPI_Win_f2c, 747
+NAME PMPI_Win_f2c, 747
+ALIGNED_STUB 748
+NAME MPI_Win_fence, 748
+NAME PMPI_Win_fence, 748
+ALIGNED_STUB 749
+NAME MPI_Win_flush, 749
+NAME PMPI_Win_flush, 749
+ALIGNED_STUB 750
+NAME MPI_Win_flush_all, 750
+NAME PMPI_Win_flush_all, 750
+ALIGNED_STUB 751
+NAME MPI_Win_flush_local, 751
+NAME PMPI_Win_flush_local, 751
+ALIGNED_STUB 752
+NAME MPI_Win_flush_local_all, 752
+NAME PMPI_Win_flush_local_all, 752
+ALIGNED_STUB 753
+NAME MPI_Win_free, 753
+NAME PMPI_Win_free, 753
+ALIGNED_STUB 754
+NAME MPI_Win_free_keyval, 754
+NAME PMPI_Win_free_keyval, 754
+ALIGNED_STUB 755
+NAME MPI_Win_fromint, 755
+NAME PMPI_Win_fromint, 755
+ALIGNED_STUB 756
+NAME MPI_Win_get_attr, 756
+NAME PMPI_Win_get_attr, 756
+ALIGNED_STUB 757
+NAME MPI_Win_get_errhandler, 757
+NAME PMPI_Win_get_errhandler, 757
+ALIGNED_STUB 758
+NAME MPI_Win_get_group, 758
+NAME PMPI_Win_get_group, 758
+ALIGNED_STUB 759
+NAME MPI_Win_get_info, 759
+NAME PMPI_Win_get_info, 759
+ALIGNED_STUB 760
+NAME MPI_Win_get_name, 760
+NAME PMPI_Win_get_name, 760
+ALIGNED_STUB 761
+NAME MPI_Win_lock, 761
+NAME PMPI_Win_lock, 761
+ALIGNED_STUB 762
+NAME MPI_Win_lock_all, 762
+NAME PMPI_Win_lock_all, 762
+ALIGNED_STUB 763
+NAME MPI_Win_post, 763
+NAME PMPI_Win_post, 763
+ALIGNED_STUB 764
+NAME MPI_Win_set_attr, 764
+NAME PMPI_Win_set_attr, 764
+ALIGNED_STUB 765
+NAME MPI_Win_set_errhandler, 765
+NAME PMPI_Win_set_errhandler, 765
+ALIGNED_STUB 766
+NAME MPI_Win_set_info, 766
+NAME PMPI_Win_set_info, 766
+ALIGNED_STUB 767
+NAME MPI_Win_set_name, 767
+NAME PMPI_Win_set_name, 767
+ALIGNED_STUB 768
+NAME MPI_Win_shared_query, 768
+NAME PMPI_Win_shared_query, 768
+ALIGNED_STUB 769
+NAME MPI_Win_shared_query_c, 769
+NAME PMPI_Win_shared_query_c, 769
+ALIGNED_STUB 770
+NAME MPI_Win_start, 770
+NAME PMPI_Win_start, 770
+ALIGNED_STUB 771
+NAME MPI_Win_sync, 771
+NAME PMPI_Win_sync, 771
+ALIGNED_STUB 772
+NAME MPI_Win_test, 772
+NAME PMPI_Win_test, 772
+ALIGNED_STUB 773
+NAME MPI_Win_toint, 773
+NAME PMPI_Win_toint, 773
+ALIGNED_STUB 774
+NAME MPI_Win_unlock, 774
+NAME PMPI_Win_unlock, 774
+ALIGNED_STUB 775
+NAME MPI_Win_unlock_all, 775
+NAME PMPI_Win_unlock_all, 775
+ALIGNED_STUB 776
+NAME MPI_Win_wait, 776
+NAME PMPI_Win_wait, 776
+ALIGNED_STUB 777
+NAME MPI_Wtick, 777
+NAME PMPI_Wtick, 777
+ALIGNED_STUB 778
+NAME MPI_Wtime, 778
+NAME PMPI_Wtime, 778
+ALIGNED_STUB 779
+NAME PMPIX_Grequest_class_allocate, 779
+ALIGNED_STUB 780
+NAME PMPIX_Grequest_class_create, 780
+ALIGNED_STUB 781
+NAME PMPIX_Grequest_start, 781
+ALIGNED_STUB 782
+NAME PMPIX_Type_iov, 782
+ALIGNED_STUB 783
+NAME PMPIX_Type_iov_len, 783
+ALIGNED_STUB 784
+NAME PMPI_Address, 784
+ALIGNED_STUB 785
+NAME PMPI_Errhandler_create, 785
+ALIGNED_STUB 786
+NAME PMPI_Errhandler_get, 786
+ALIGNED_STUB 787
+NAME PMPI_Errhandler_set, 787
+ALIGNED_STUB 788
+NAME PMPI_File_close, 788
+ALIGNED_STUB 789
+NAME PMPI_Type_extent, 789
+ALIGNED_STUB 790
+NAME PMPI_Type_hindexed, 790
+ALIGNED_STUB 791
+NAME PMPI_Type_hvector, 791
+ALIGNED_STUB 792
+NAME PMPI_Type_lb, 792
+ALIGNED_STUB 793
+NAME PMPI_Type_struct, 793
+ALIGNED_STUB 794
+NAME PMPI_Type_ub, 794
+ALIGNED_STUB 795
+NAME QMPI_Get_calling_address, 795
+ALIGNED_STUB 796
+NAME QMPI_Get_function, 796
+ALIGNED_STUB 797
+NAME QMPI_Get_tool_storage, 797
+ALIGNED_STUB 798
+NAME QMPI_Register_function, 798
+ALIGNED_STUB 799
+NAME QMPI_Register_tool_name, 799
+ALIGNED_STUB 800
+NAME QMPI_Register_tool_storage, 800
 
-EACH PRIVATE_STUB, 654, 1024
+EACH PRIVATE_STUB, 801, 1024
 STUBS_END

@@ -6,6 +6,7 @@
 //	tpsl check FILE
 //	tpsl doctor
 //	tpsl mem PID...
+//	tpsl names [LIBRARY]
 //	tpsl nic
 //	tpsl run [-rpp K] PROGRAM
 //	tpsl trace PID...
@@ -18,6 +19,7 @@ import (
 
 	"github.com/tpsl/tpsl/internal/check"
 	"github.com/tpsl/tpsl/internal/doctor"
+	"github.com/tpsl/tpsl/internal/importlib"
 	"github.com/tpsl/tpsl/internal/mem"
 	"github.com/tpsl/tpsl/internal/suggest"
 	"github.com/tpsl/tpsl/internal/terminal"
@@ -47,6 +49,9 @@ var commands = []struct {
 	}},
 	{"mem", "say what ranks cost in memory", func(args []string, to streams) int {
 		return mem.Command("/proc", args, to.out, to.err)
+	}},
+	{"names", "make programs link with what an MPI library has", func(args []string, to streams) int {
+		return importlib.Command(args, to.out, to.err)
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},

@@ -5,12 +5,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tpsl/tpsl/internal/soname"
+	"github.com/tpsl/tpsl/internal/importlib"
+	"github.com/tpsl/tpsl/internal/mpilib"
 )
 
 type mode int
@@ -35,13 +37,14 @@ var modes = map[string]mode{
 type command struct {
 	language
 	mode    mode
-	prefix  string // of the installation
-	include string // folder of the MPI library's mpi.h
+	prefix  string     // of the installation
+	abi     mpilib.ABI // that the program is built for
+	include string     // folder of the MPI library's header
 	args    []string
 }
 
 func parse(name string, args []string, getenv func(string) string) (*command, error) {
-	c := &command{language: languageOf(name)}
+	c := &command{language: languageOf(name), abi: mpilib.MPICH}
 	if v := getenv(c.variable); v != "" {
 		c.compiler = v
 	}
@@ -50,6 +53,10 @@ func parse(name string, args []string, getenv func(string) string) (*command, er
 			c.mode = m
 		} else if asked, ok := strings.CutPrefix(a, c.option); ok {
 			c.compiler = asked
+		} else if asked, ok := strings.CutPrefix(a, "-mpi="); ok {
+			if c.abi, ok = abis[asked]; !ok {
+				return c, fmt.Errorf("-mpi=%s: want -mpi=mpich or -mpi=abi", asked)
+			}
 		} else {
 			c.args = append(c.args, a)
 		}
@@ -57,39 +64,58 @@ func parse(name string, args []string, getenv func(string) string) (*command, er
 	if c.mode == help {
 		return c, nil
 	}
+	if c.abi == mpilib.Standard && len(c.bindings) > 0 {
+		return c, errors.New("-mpi=abi: the standard ABI has no libraries for Fortran; use -mpi=mpich")
+	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	if self, err = filepath.EvalSymlinks(self); err != nil {
-		return nil, err
+		return c, err
 	}
 	c.prefix = filepath.Dir(filepath.Dir(self))
-	c.include, err = mpiInclude(getenv("TPSL_MPI_INCLUDE"))
+	c.include, err = mpiInclude(c.abi, getenv("TPSL_MPI_INCLUDE"))
 	return c, err
 }
 
-// headerFolders hold the mpi.h of a library with the MPICH ABI: Debian's, Fedora's,
-// and that of an MPICH installed by itself.
-var headerFolders = []string{
-	"/usr/lib/x86_64-linux-gnu/mpich/include",
-	"/usr/include/x86_64-linux-gnu/mpich",
-	"/usr/include/mpich-x86_64",
-	"/usr/local/include",
+// abis are the values of -mpi.
+var abis = map[string]mpilib.ABI{"mpich": mpilib.MPICH, "abi": mpilib.Standard}
+
+// A header is what programs for an ABI include, and where it may be.
+type header struct {
+	names   []string
+	folders []string
+	install string // what to install for it
 }
 
-func mpiInclude(asked string) (string, error) {
-	folders := headerFolders
+// headers: of MPICH's ABI those of Debian, of Fedora, and of an MPICH installed by itself. A header of the standard ABI
+// goes by one of two names.
+var headers = map[mpilib.ABI]header{
+	mpilib.MPICH: {[]string{"mpi.h"}, []string{
+		"/usr/lib/x86_64-linux-gnu/mpich/include",
+		"/usr/include/x86_64-linux-gnu/mpich",
+		"/usr/include/mpich-x86_64",
+		"/usr/local/include",
+	}, "libmpich-dev"},
+	mpilib.Standard: {[]string{"mpi_abi.h", "mpi.h"}, []string{}, "MPICH 5 or Open MPI 6"},
+}
+
+// mpiInclude returns the folder of the header of an ABI.
+func mpiInclude(abi mpilib.ABI, asked string) (string, error) {
+	h := headers[abi]
 	if asked != "" {
-		folders = []string{asked}
+		h.folders = []string{asked}
 	}
-	for _, dir := range folders {
-		if _, err := os.Stat(filepath.Join(dir, "mpi.h")); err == nil {
-			return dir, nil
+	for _, dir := range h.folders {
+		for _, name := range h.names {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				return dir, nil
+			}
 		}
 	}
-	return "", errors.New("no mpi.h of MPICH in " + strings.Join(folders, ", ") +
-		": install libmpich-dev, or name its folder in TPSL_MPI_INCLUDE")
+	return "", fmt.Errorf("no %s of the %s in %s: install %s, or name its folder in TPSL_MPI_INCLUDE",
+		strings.Join(h.names, " or "), abi, strings.Join(h.folders, ", "), h.install)
 }
 
 // line returns the command to run or to show. Our mpi.h comes before the user's folders, one of which may have MPICH's, as
@@ -97,7 +123,10 @@ func mpiInclude(asked string) (string, error) {
 func (c *command) line() ([]string, error) {
 	wrapper := "-I" + filepath.Join(c.prefix, "include")
 	compileFlags := append([]string{"-I" + c.include}, c.flags...)
-	linkFlags := append(c.language.link(c.include), c.libraries()...)
+	if c.abi == mpilib.Standard {
+		compileFlags = append([]string{"-DTPSL_STANDARD_ABI"}, compileFlags...)
+	}
+	linkFlags := slices.Concat(c.folders(), c.language.link(c.include), c.libraries())
 	line := []string{c.compiler}
 	switch {
 	case c.mode == compileInfo:
@@ -114,16 +143,19 @@ func (c *command) line() ([]string, error) {
 	return append(line, linkFlags...), nil
 }
 
-// libraries returns the flags to link libtpsl, and beside it the stand-ins for libmpich and libmpi: they keep ld.so from
-// loading the real one under a library that needs it.
-func (c *command) libraries() []string {
+// folders returns the flags that name the folders of libtpsl and of the stand-ins. They come before the folder of an MPI
+// library: that has the real library by the name of a stand-in.
+func (c *command) folders() []string {
 	lib := filepath.Join(c.prefix, "lib")
 	standIns := filepath.Join(lib, "tpsl")
-	flags := []string{
-		"-L" + lib, "-L" + standIns, "-Wl,-rpath," + lib + ":" + standIns, "-Wl,--enable-new-dtags", "-ltpsl",
-		"-Wl,--push-state,--no-as-needed",
-	}
-	for _, name := range soname.MPI {
+	return []string{"-L" + importlib.Folder(c.prefix, c.abi), "-L" + standIns, "-Wl,-rpath," + lib + ":" + standIns, "-Wl,--enable-new-dtags"}
+}
+
+// libraries returns the flags to link libtpsl, by its import library, and beside it the stand-ins for the MPI library: they
+// keep ld.so from loading the real one under a library that needs it.
+func (c *command) libraries() []string {
+	flags := []string{"-ltpsl", "-Wl,--push-state,--no-as-needed"}
+	for _, name := range importlib.StandIns(c.abi) {
 		flags = append(flags, "-l:"+name)
 	}
 	return append(flags, "-Wl,--pop-state")

@@ -21,10 +21,12 @@ import (
 	"github.com/tpsl/tpsl/internal/version"
 )
 
-const usage = `usage: %[1]s [-show | -compile-info | -link-info] [compiler arguments]
+const usage = `usage: %[1]s [-mpi=ABI] [-show | -compile-info | -link-info] [compiler arguments]
 
 Runs the %[2]s with the flags that make a program's threads MPI ranks.
 
+  -mpi=ABI        the MPI libraries to build for: mpich, or abi for those with
+                  the standard ABI of MPI 5.0
   -show           print the command instead of running it
   -compile-info   print the compiler and the flags to compile
   -link-info      print the compiler and the flags to link
@@ -34,7 +36,7 @@ Runs the %[2]s with the flags that make a program's threads MPI ranks.
 
 Environment:
   %-19[5]sthe compiler
-  TPSL_MPI_INCLUDE   folder of the MPI library's mpi.h
+  TPSL_MPI_INCLUDE   folder of the MPI library's header
 `
 
 func main() {

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/mpilib"
 	sonames "github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
-	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/names"
 )
 
@@ -119,14 +119,31 @@ func (l *looker) has(path string) bool {
 	return slices.ContainsFunc(l.Objects, func(o Object) bool { return o.Path == path })
 }
 
-// mpiLibrary adds the MPI library that ranks would run on, with its closure, and returns
+// tellMPI notes what the MPI library is that ranks would run on.
+func (l *looker) tellMPI(path string) error {
+	m, err := mpilib.Of(path, l.search)
+	if err != nil {
+		return err
+	}
+	l.MPILibrary = path
+	l.MPI = MPI{string(m.ABI), string(m.Implementation), m.Version, string(m.Protocol)}
+	return nil
+}
+
+// mpiLibrary adds the MPI library that ranks of the closure's root would run on, with its own closure, and returns
 // its plan, nil when it is refused.
-func (l *looker) mpiLibrary() (*plan.Plan, error) {
-	path, err := library.Find(os.Getenv("TPSL_MPI_LIBRARY"), nil, library.Finder(l.search, nil))
+func (l *looker) mpiLibrary(c *search.Closure) (*plan.Plan, error) {
+	abi, err := mpilib.Wanted(func(name string) bool { return c.Find(name) != nil })
 	if err != nil {
 		return nil, err
 	}
-	l.MPILibrary = path
+	path, err := mpilib.Find(os.Getenv("TPSL_MPI_LIBRARY"), abi, nil, mpilib.Finder(l.search, nil))
+	if err != nil {
+		return nil, err
+	}
+	if err := l.tellMPI(path); err != nil {
+		return nil, err
+	}
 	closure, err := l.search.Closure(path)
 	if err != nil {
 		return nil, err
@@ -146,7 +163,7 @@ func (l *looker) programLibrary(c *search.Closure) error {
 	if err := l.add(c, l.policies.Program, l.policies.Program.Rule(soname(root))); err != nil {
 		return err
 	}
-	p, err := l.mpiLibrary()
+	p, err := l.mpiLibrary(c)
 	if p != nil {
 		l.judge(p.Extend(root.Path, plan.Opening{}))
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/tpsl/tpsl/internal/mpilib"
 )
 
 func (r Report) writeJSON(w io.Writer) error {
@@ -26,6 +28,9 @@ func (r Report) Print(w io.Writer, variables int) {
 	fmt.Fprintf(w, "%s: %s\n", r.File, r.verdict())
 	for _, m := range r.Modes {
 		fmt.Fprintf(w, "  %-8s  %-4s %s\n", m.Name, yes(m.OK), m.Why)
+	}
+	if r.MPILibrary != "" {
+		fmt.Fprintf(w, "  MPI: %s\n", r.mpi())
 	}
 	if threaded(r.Modes) {
 		fmt.Fprintln(w)
@@ -50,6 +55,21 @@ func (r Report) Print(w io.Writer, variables int) {
 	for _, why := range r.Refused {
 		fmt.Fprintln(w, " ", why)
 	}
+}
+
+// mpi tells the MPI library and what it is.
+func (r Report) mpi() string {
+	what := []string{r.MPILibrary + " has the ABI of " + r.MPI.ABI}
+	if r.MPI.ABI == string(mpilib.Standard) {
+		what[0] = r.MPILibrary + " has the standard ABI"
+	}
+	if r.MPI.Implementation != "" {
+		what = append(what, "is of "+strings.TrimRight(r.MPI.Implementation+" "+r.MPI.Version, " "))
+	}
+	if r.MPI.Protocol != "" {
+		what = append(what, "speaks "+r.MPI.Protocol)
+	}
+	return strings.Join(what, ", ")
 }
 
 // verdict is the short answer.

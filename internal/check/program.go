@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/mpilib"
 	sonames "github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
-	"github.com/tpsl/tpsl/tpsl/library"
 )
 
 // The modes of a program.
@@ -40,7 +40,7 @@ func (l *looker) program(c *search.Closure) error {
 		return err
 	}
 	own := slices.DeleteFunc(slices.Clone(l.Objects), func(o Object) bool { return o.Placement == plan.Shared.String() })
-	p, err := l.mpiLibrary()
+	p, err := l.mpiLibrary(c)
 	if err != nil || p == nil {
 		return err
 	}
@@ -74,7 +74,9 @@ func (l *looker) private(c *search.Closure) error {
 	}
 	for _, o := range c.Objects {
 		if slices.Contains(sonames.MPI, soname(o.Image)) {
-			l.MPILibrary = o.Path
+			if err := l.tellMPI(o.Path); err != nil {
+				return err
+			}
 		}
 	}
 	options := l.options()
@@ -135,7 +137,7 @@ func modes(c *search.Closure) []Mode {
 // notMPI says what a program without an MPI library of the right ABI has.
 func notMPI(c *search.Closure) string {
 	for _, o := range c.Objects {
-		if library.ABIOf(o.Image) == library.OpenMPI {
+		if mpilib.ABIOf(o.Image) == mpilib.OpenMPI {
 			return fmt.Sprintf("linked with Open MPI (%s), whose ABI is not MPICH's", o.Path)
 		}
 	}

@@ -16,6 +16,7 @@ type Report struct {
 	File       string   `json:"file"`
 	Kind       string   `json:"kind"`
 	MPILibrary string   `json:"mpi_library"` // of a program, or one of its libraries: what its ranks would run on
+	MPI        MPI      `json:"mpi"`         // what that library is
 	Objects    []Object `json:"objects"`     // breadth-first; those of a program's MPI library behind its own
 	Instance   Instance `json:"instance"`
 	Modes      []Mode   `json:"modes"` // of a program
@@ -26,6 +27,14 @@ type Report struct {
 
 	Refused []string `json:"refused"`
 	OK      bool     `json:"ok"` // nothing is refused, and a program has a mode
+}
+
+// MPI is what an MPI library is, by its file and the libraries that it needs. "": that does not tell.
+type MPI struct {
+	ABI            string `json:"abi"`            // "MPICH", "standard ABI", "Open MPI"
+	Implementation string `json:"implementation"` // "MPICH", "Open MPI"
+	Version        string `json:"version"`        // of the implementation
+	Protocol       string `json:"protocol"`       // how its ranks find each other: "PMI", "PMIx"
 }
 
 // Object is a file of the closure.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/tpsl/tpsl/tpsl/library"
+	"github.com/tpsl/tpsl/internal/mpilib"
 )
 
 // Limit is a limit or an amount; negative values are no number.
@@ -114,13 +114,13 @@ const (
 
 // Library is a file that is, or was taken for, an MPI library.
 type Library struct {
-	Wanted  string      `json:"wanted"` // the name or path that led to it
-	By      string      `json:"by"`     // who wants it: "argument", "TPSL_MPI_LIBRARY", "default"
-	Path    string      `json:"path"`
-	Error   string      `json:"error"` // why there is no such library; then the rest is empty
-	Soname  string      `json:"soname"`
-	ABI     library.ABI `json:"abi"`
-	Version string      `json:"version"`
+	Wanted  string     `json:"wanted"` // the name or path that led to it
+	By      string     `json:"by"`     // who wants it: "argument", "TPSL_MPI_LIBRARY", "default"
+	Path    string     `json:"path"`
+	Error   string     `json:"error"` // why there is no such library; then the rest is empty
+	Soname  string     `json:"soname"`
+	ABI     mpilib.ABI `json:"abi"`
+	Version string     `json:"version"`
 
 	// Only with the MPICH ABI.
 	Missing []string `json:"missing"` // names of libtpsl's list that it lacks

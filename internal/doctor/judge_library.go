@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/internal/soname"
-	"github.com/tpsl/tpsl/tpsl/library"
 )
 
 // judgeChosen judges the MPI library that ranks would run on.
@@ -41,9 +41,9 @@ func judgeLibrary(l Library) (found []Finding) {
 	switch {
 	case l.Error != "":
 		return []Finding{{Error, l.Wanted, l.Error, "", "name a file, or a library that ld.so finds"}}
-	case l.ABI == library.StandIn:
+	case l.ABI == mpilib.StandIn:
 		return []Finding{{Error, l.Path, "a stand-in that leads back to libtpsl", "", other}}
-	case l.ABI != library.MPICH:
+	case l.ABI != mpilib.MPICH && l.ABI != mpilib.Standard:
 		return []Finding{{Error, l.Path, string(l.ABI), "the MPICH ABI", other}}
 	}
 	for _, why := range l.Refused {
@@ -55,7 +55,7 @@ func judgeLibrary(l Library) (found []Finding) {
 	}
 	if n := len(l.Extra); n > 0 {
 		found = append(found, Finding{Note, l.Path, fmt.Sprintf("has %s that libtpsl lacks: %s", counted(n, "MPI name"), few(l.Extra)), "",
-			"programs that use them do not link with libtpsl"})
+			"programs that use them link after tpsl names, which makes stubs for them"})
 	}
 	return found
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tpsl/tpsl/tpsl/library"
+	"github.com/tpsl/tpsl/internal/mpilib"
 )
 
 // healthy returns the facts of a machine with four CPUs on which nothing would fail.
 func healthy() Facts {
-	mpich := Library{Wanted: "libmpich.so.12", By: byDefault, Path: "/lib/libmpich.so.12", ABI: library.MPICH, Version: "4.0.2"}
+	mpich := Library{Wanted: "libmpich.so.12", By: byDefault, Path: "/lib/libmpich.so.12", ABI: mpilib.MPICH, Version: "4.0.2"}
 	return Facts{
 		Version: "1.2.3",
 		System:  System{CPUsOnline: 8, CPUsAllowed: 4, CgroupMemory: Unlimited, CgroupPids: Unknown},
@@ -57,12 +57,12 @@ func TestJudge(t *testing.T) {
 		{"missing", func(f *Facts) { f.Libraries[0].Missing = []string{"MPI_A", "MPI_B", "MPI_C", "MPI_D", "MPI_E"} }, Note,
 			[]string{"lacks 5 names of libtpsl's list: MPI_A, MPI_B, MPI_C, MPI_D, ...", "only when it calls one"}},
 		{"extra", func(f *Facts) { f.Libraries[0].Extra = []string{"MPIX_New"} }, Note,
-			[]string{"has 1 MPI name that libtpsl lacks: MPIX_New", "do not link"}},
-		{"argument is Open MPI", func(f *Facts) { argument(f, Library{Path: "/x/libmpi.so.40", ABI: library.OpenMPI}) }, Error,
+			[]string{"has 1 MPI name that libtpsl lacks: MPIX_New", "tpsl names"}},
+		{"argument is Open MPI", func(f *Facts) { argument(f, Library{Path: "/x/libmpi.so.40", ABI: mpilib.OpenMPI}) }, Error,
 			[]string{"/x/libmpi.so.40: Open MPI; needs the MPICH ABI"}},
-		{"argument is not MPI", func(f *Facts) { argument(f, Library{Path: "/x/libm.so", ABI: library.NotMPI}) }, Error,
+		{"argument is not MPI", func(f *Facts) { argument(f, Library{Path: "/x/libm.so", ABI: mpilib.NotMPI}) }, Error,
 			[]string{"/x/libm.so: not MPI; needs the MPICH ABI"}},
-		{"argument is a stand-in", func(f *Facts) { argument(f, Library{Path: "/x/lib/tpsl/libmpich.so.12", ABI: library.StandIn}) }, Error,
+		{"argument is a stand-in", func(f *Facts) { argument(f, Library{Path: "/x/lib/tpsl/libmpich.so.12", ABI: mpilib.StandIn}) }, Error,
 			[]string{"a stand-in that leads back to libtpsl"}},
 		{"argument is not there", func(f *Facts) { argument(f, Library{Wanted: "libx.so", Error: "find libx.so: not found"}) }, Error,
 			[]string{"libx.so: find libx.so: not found"}},

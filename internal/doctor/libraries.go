@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
-	"github.com/tpsl/tpsl/tpsl/library"
 	"github.com/tpsl/tpsl/tpsl/names"
 )
 
@@ -33,17 +33,29 @@ type finder struct {
 }
 
 func (f *finder) find(name string) (string, error) {
-	return library.Finder(f.search, nil)(name)
+	return mpilib.Finder(f.search, nil)(name)
 }
 
 func (f *finder) chosen(asked string) (c Chosen) {
-	path, err := library.Find(asked, nil, f.find)
+	path, err := mpilib.Find(asked, f.abiOf(asked), nil, f.find)
 	if err != nil {
 		c.Error = err.Error()
 		return c
 	}
 	c.Path = path
 	return c
+}
+
+// abiOf returns the ABI of the programs that the library asked for can serve. Programs for MPICH need not ask for one.
+func (f *finder) abiOf(asked string) mpilib.ABI {
+	path, err := f.find(asked)
+	if err != nil {
+		return mpilib.MPICH
+	}
+	if l, _ := mpilib.Of(path, f.search); l.ABI == mpilib.Standard {
+		return mpilib.Standard
+	}
+	return mpilib.MPICH
 }
 
 // libraries looks at the library asked for in TPSL_MPI_LIBRARY, the defaults, and the
@@ -78,8 +90,9 @@ func (f *finder) look(by, name string) Library {
 		return l
 	}
 	defer m.Close()
-	l.Path, l.Soname, l.ABI, l.Version = path, m.Soname, library.ABIOf(m), library.Version(m)
-	if l.ABI == library.MPICH {
+	judged, _ := mpilib.Of(path, f.search) // what is missing of its closure is in the plan's refusal
+	l.Path, l.Soname, l.ABI, l.Version = path, m.Soname, judged.ABI, judged.Version
+	if l.ABI == mpilib.MPICH || l.ABI == mpilib.Standard {
 		missing, extra := names.Compare(functions(m))
 		l.Missing, l.Extra = append(l.Missing, missing...), append(l.Extra, extra...)
 		f.plan(&l)

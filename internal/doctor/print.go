@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/internal/soname"
-	"github.com/tpsl/tpsl/tpsl/library"
 )
 
 // Print writes a report for people: the verdict, the findings, and then parts with lines of a name and a value. With
@@ -175,7 +175,7 @@ func (l Library) summary() string {
 		return l.Error
 	}
 	text := strings.TrimRight(fmt.Sprintf("%s: %s %s", l.Path, l.ABI, l.Version), " ")
-	if l.ABI == library.MPICH {
+	if l.ABI == mpilib.MPICH {
 		text += fmt.Sprintf(", %d names missing, %d extra", len(l.Missing), len(l.Extra))
 	}
 	return text

@@ -39,17 +39,20 @@ var mayImport = map[string][]string{
 	"cmd/libtpsl":     {"tpsl", "process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "process", "loader", "internal"},
 	"cmd/mpiexec":     {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names", "pagetables", "internal"},
-	"cmd/tpslcc":      {"internal"},
+	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},
+	"cmd/tpslcc":      {"internal", "loader/image", "loader/search", "tpsl/names"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
-	"internal/check":   {"internal/debuginfo", "internal/flags", "internal/globals", "internal/numbers", "internal/soname", "internal/suggest", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/library", "tpsl/names"},
+	"internal/check":   {"internal/debuginfo", "internal/flags", "internal/globals", "internal/mpilib", "internal/numbers", "internal/soname", "internal/suggest", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/names"},
 	"internal/globals": {"internal/debuginfo", "loader/image"},
-	"internal/doctor":  {"ib", "internal/environment", "internal/flags", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/library", "tpsl/names"},
-	"internal/mem":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
-	"internal/trace":   {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
-	"tests":            {"endpoints/engine", "internal"},
-	"examples":         {"endpoints/engine", "loader", "internal/malloc"},
+	"internal/doctor":  {"ib", "internal/environment", "internal/flags", "internal/mpilib", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names"},
+	// The launcher, libtpsl and the tools judge MPI libraries alike.
+	"internal/mpilib":    {"internal/soname", "loader/image", "loader/search"},
+	"internal/importlib": {"internal/mpilib", "internal/soname", "loader/image", "loader/search", "tpsl/names"},
+	"internal/mem":       {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
+	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
+	"tests":              {"endpoints/engine", "internal"},
+	"examples":           {"endpoints/engine", "loader", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these
@@ -64,7 +67,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/trace", "pagetables", "endpoints/engine"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/trace", "pagetables", "endpoints/engine"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

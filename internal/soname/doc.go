@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package soname has the names that programs are linked with: that of libtpsl, those of an
-// MPI library with the MPICH ABI, by which libtpsl's stand-ins go too, and Open MPI's.
+// Package soname has the names that programs are linked with: that of libtpsl, those of MPI
+// libraries with the MPICH ABI and with the standard ABI, by which libtpsl's stand-ins go
+// too, and Open MPI's. They tell what a program wants. What a file is they do not tell:
+// package mpilib judges that.
 package soname
 
 // Libtpsl is what a program needs whose threads claim slots.
@@ -12,6 +14,10 @@ const Libtpsl = "libtpsl.so.0"
 // as Debian and MPICH builds with a wrapper prefix have it, and as everyone else does.
 // The Makefile makes a stand-in for each.
 var MPI = []string{"libmpich.so.12", "libmpi.so.12"}
+
+// StandardABI is the name of an MPI library with the standard ABI, whoever made it (MPI 5.0, 20.2).
+// The Makefile makes a stand-in for it.
+const StandardABI = "libmpi_abi.so.1"
 
 // OpenMPI are the names of Open MPI from version 2 on: the library for C, and those for
 // Fortran that a program may be linked with alone.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,7 +50,9 @@ func TestStubs(t *testing.T) {
 	require.NoError(t, err)
 	job := mpiexec(t, nil, "-n 2 -rpp 2", fixture(t, "stubs"), list, threadLocal(t, "tpsl_table")).succeeded(t)
 	lines := names.Stubs()
-	assert.Equal(t, fmt.Sprintf("%d names, %d stubs, 0 wrong\n", len(slices.Concat(lines...)), len(lines)), job.stdout)
+	all, has := slices.Concat(lines...), functionsOf(t, mpich(t))
+	lacks := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return has[name] != 0 })
+	assert.Equal(t, fmt.Sprintf("%d names, %d stubs, 0 wrong, the library lacks %d\n", len(all), len(lines), len(lacks)), job.stdout)
 }
 
 // The code of a stub of MPI is in one cache line, wherever the linker puts the stubs.
@@ -106,7 +107,7 @@ func TestExports(t *testing.T) {
 			exported = append(exported, s.Name)
 		}
 	}
-	want := slices.Concat(slices.Concat(names.Stubs()...), names.Data, ownNames(t), names.Fronts)
+	want := slices.Concat(slices.Concat(names.Stubs()...), names.Data, ownNames(t), names.Fronts, names.ForStandIns)
 	slices.Sort(exported)
 	slices.Sort(want)
 	assert.Equal(t, want, exported)
@@ -116,25 +117,58 @@ func TestExports(t *testing.T) {
 	assert.Equal(t, []string{"libtpsl.so.0"}, soname)
 }
 
-// The committed list is what the installed MPICH exports, address by address.
-func TestNamesAreMPICHs(t *testing.T) {
-	file, err := image.Open(mpich(t))
+// functionsOf returns the addresses of the functions that a library exports.
+func functionsOf(t *testing.T, path string) map[string]uint64 {
+	t.Helper()
+	file, err := image.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
-	byAddress := map[uint64][]string{}
+	addresses := map[string]uint64{}
 	for s := range file.Exports() {
 		if s.Type == elf.STT_FUNC || s.Type == elf.STT_GNU_IFUNC {
-			byAddress[s.Value] = append(byAddress[s.Value], s.Name)
+			addresses[s.Name] = s.Value
 		}
 	}
-	var want, have []string
-	for _, group := range byAddress {
-		want = append(want, strings.Join(slices.Sorted(slices.Values(group)), " "))
+	return addresses
+}
+
+// The committed list has all that the installed MPICH exports. Names of one stub share an address in it. The names of its
+// own version, and of older ones, are there, and those of later versions are not.
+func TestNamesAreMPICHs(t *testing.T) {
+	version := mpichVersion(t)
+	has := functionsOf(t, mpich(t))
+	listed := map[string]bool{}
+	for _, s := range names.List() {
+		addresses := map[uint64]bool{}
+		for _, name := range s.Names {
+			listed[name] = true
+			addresses[has[name]] = true
+			there := !newer(t, s.Since, version)
+			assert.Equal(t, there, has[name] != 0, "%s is of version %s, the library of %s", name, s.Since, version)
+		}
+		assert.Len(t, addresses, 1, "%v do not share an address", s.Names)
 	}
-	for _, group := range names.Stubs() {
-		have = append(have, strings.Join(slices.Sorted(slices.Values(group)), " "))
+	for name := range has {
+		assert.True(t, listed[name], "%s is not on the list", name)
 	}
-	slices.Sort(want)
-	slices.Sort(have)
-	assert.Equal(t, want, have)
+}
+
+// mpichVersion returns the version of the installed MPICH, which its header tells.
+func mpichVersion(t *testing.T) string {
+	t.Helper()
+	defined := run(t, nil, "mpicc.mpich", "-E", "-dM", "-include", "mpi.h", "-x", "c", "/dev/null").succeeded(t).stdout
+	found := regexp.MustCompile(`(?m)^#define MPICH_VERSION "(.*)"$`).FindStringSubmatch(defined)
+	require.NotNil(t, found)
+	return found[1]
+}
+
+// newer reports whether version a, as in 4.2, is above b, as in 4.0.2.
+func newer(t *testing.T, a, b string) bool {
+	t.Helper()
+	var x, y [2]int
+	for text, to := range map[string]*[2]int{a: &x, b: &y} {
+		_, err := fmt.Sscanf(text, "%d.%d", &to[0], &to[1])
+		require.NoError(t, err, text)
+	}
+	return slices.Compare(x[:], y[:]) > 0
 }

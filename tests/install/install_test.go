@@ -164,11 +164,11 @@ func TestInstallOverAnother(t *testing.T) {
 		script := "umask 077; cd " + dir + "; scripts/place '' " + to + " " + strings.Join(files, " ")
 		run(t, nil, "bash", "-c", script)
 	}
-	place("bin/mpiexec", "include/tpsl.h", "lib/libtpsl.so", "lib/libtpsl.so.0")
-	place("bin/mpiexec", "lib/libtpsl.so", "lib/libtpsl.so.0", "lib/tpsl/libmpi.so.12")
+	place("bin/mpiexec", "bin/tpslcxx", "include/tpsl.h", "lib/libtpsl.so.0")
+	place("bin/mpiexec", "bin/tpslcxx", "lib/libtpsl.so.0", "lib/tpsl/libmpi.so.12")
 	assert.Equal(t, []string{
-		" drwxr-xr-x ", "/bin drwxr-xr-x ", "/bin/mpiexec -rwxr-xr-x ",
-		"/lib drwxr-xr-x ", "/lib/libtpsl.so Lrwxrwxrwx libtpsl.so.0", "/lib/libtpsl.so.0 -rw-r--r-- ",
+		" drwxr-xr-x ", "/bin drwxr-xr-x ", "/bin/mpiexec -rwxr-xr-x ", "/bin/tpslcxx Lrwxrwxrwx tpslcc",
+		"/lib drwxr-xr-x ", "/lib/libtpsl.so.0 -rw-r--r-- ",
 		"/lib/tpsl drwxr-xr-x ", "/lib/tpsl/libmpi.so.12 -rw-r--r-- ",
 		"/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/placed -rw-r--r-- ",
 	}, tree(t, to))

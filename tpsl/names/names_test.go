@@ -24,11 +24,15 @@ func TestStubs(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	stubs, err := parse("# all\n\nMPI_A PMPI_A # one\nMPI_B\n")
+	stubs, err := parse("# all\n\n4.0 MPI_A PMPI_A # one\n5.0 MPI_B\n")
 	require.NoError(t, err)
-	assert.Equal(t, [][]string{{"MPI_A", "PMPI_A"}, {"MPI_B"}}, stubs)
-	_, err = parse("MPI_A PMPI_A\nMPI_A\n")
+	assert.Equal(t, []Stub{{"4.0", []string{"MPI_A", "PMPI_A"}}, {"5.0", []string{"MPI_B"}}}, stubs)
+	_, err = parse("4.0 MPI_A PMPI_A\n4.0 MPI_A\n")
 	assert.ErrorContains(t, err, "name MPI_A stands twice")
+	for _, line := range []string{"MPI_A PMPI_A", "4.0"} {
+		_, err = parse(line + "\n")
+		assert.ErrorContains(t, err, "is not a version and names", line)
+	}
 }
 
 func TestCompare(t *testing.T) {
@@ -42,6 +46,14 @@ func TestCompare(t *testing.T) {
 		"MPIR_inside", "MPII_inside", "MPID_Inside", "mpi_send_", "ucp_init", "MPI_SEND", "XMPI_Other",
 	}
 	lacks := []string{"MPI_Send", "MPIR_Dup_fn"}
+	oldest := slices.DeleteFunc(List(), func(s Stub) bool { return s.Since != "4.0" })
+	var names []string
+	for _, s := range oldest {
+		names = append(names, s.Names...)
+	}
+	missing, extra = Compare(names[1:])
+	assert.Equal(t, names[:1], missing, "a library lacks none of the names of later versions")
+	assert.Empty(t, extra)
 	have := slices.DeleteFunc(slices.Concat(all, others), func(n string) bool { return slices.Contains(lacks, n) })
 	missing, extra = Compare(have)
 	assert.Equal(t, []string{"MPIR_Dup_fn", "MPI_Send"}, missing)

@@ -21,7 +21,8 @@ static void read_names(const char *path)
     while (fgets(line, sizeof line, f)) {
         if (*line == '#')
             continue;
-        for (char *w = strtok(line, " \n"); w; w = strtok(NULL, " \n")) {
+        strtok(line, " \n"); /* the version */
+        for (char *w = strtok(NULL, " \n"); w; w = strtok(NULL, " \n")) {
             name[names] = strdup(w);
             stub[names++] = stubs;
         }

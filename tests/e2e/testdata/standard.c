@@ -1,0 +1,79 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * standard CASE: a program for the standard ABI. Its library is standard_library.
+ */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Handles keep all their bits on the way through. */
+static int session(void)
+{
+    const uintptr_t info = (uintptr_t)1 << 40, handler = info - 12345;
+    MPI_Session s = NULL;
+    char *zero;
+    MPI_Session_init((MPI_Info)info, (MPI_Errhandler)info, (MPI_Session *)&zero);
+    int rc = MPI_Session_init((MPI_Info)info, (MPI_Errhandler)handler, &s);
+    printf("session: %d, %s\n", rc, (char *)s == zero + 12345 ? "whole" : "cut off");
+    return MPI_Session_finalize(&s);
+}
+
+static void *wait_inside(void *unused)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    return unused;
+}
+
+/* Two threads of a rank are inside a call at once, which MPI_THREAD_MULTIPLE allows. */
+static int together(void)
+{
+    int provided;
+    pthread_t other;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    pthread_create(&other, NULL, wait_inside, NULL);
+    wait_inside(NULL);
+    pthread_join(other, NULL);
+    puts("together");
+    return MPI_Finalize();
+}
+
+/* Before there is a rank. */
+static int version(void)
+{
+    int major, minor;
+    MPI_Get_version(&major, &minor);
+    printf("MPI %d.%d", major, minor);
+    MPI_Abi_get_version(&major, &minor);
+    printf(", ABI %d.%d\n", major, minor);
+    return 0;
+}
+
+static int ranks(int argc, char **argv)
+{
+#pragma omp parallel
+    {
+        int rank = -1, size = -1;
+        MPI_Init(&argc, &argv);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+#pragma omp critical
+        printf("slot %d is rank %d of %d\n", TPSL_Slot(), rank, size);
+        MPI_Finalize();
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "session"))
+        return session();
+    if (argc > 1 && !strcmp(argv[1], "together"))
+        return together();
+    if (argc > 1 && !strcmp(argv[1], "version"))
+        return version();
+    return ranks(argc, argv);
+}
