@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -89,8 +90,8 @@ type header struct {
 	install string // what to install for it
 }
 
-// headers: of MPICH's ABI those of Debian, of Fedora, and of an MPICH installed by itself. A header of the standard ABI
-// goes by one of two names.
+// headers: of MPICH's ABI those of Debian, of Fedora, and of an MPICH installed by itself; of the standard ABI those of
+// Debian's MPICH and Open MPI, and of each of them installed by itself. MPICH installs mpi_abi.h beside its own mpi.h.
 var headers = map[mpilib.ABI]header{
 	mpilib.MPICH: {[]string{"mpi.h"}, []string{
 		"/usr/lib/x86_64-linux-gnu/mpich/include",
@@ -98,7 +99,12 @@ var headers = map[mpilib.ABI]header{
 		"/usr/include/mpich-x86_64",
 		"/usr/local/include",
 	}, "libmpich-dev"},
-	mpilib.Standard: {[]string{"mpi_abi.h", "mpi.h"}, []string{}, "MPICH 5 or Open MPI 6"},
+	mpilib.Standard: {[]string{"mpi_abi.h", "mpi.h"}, []string{
+		"/usr/lib/x86_64-linux-gnu/mpi_abi_mpich/include",
+		"/usr/lib/x86_64-linux-gnu/openmpi/include/standard_abi",
+		"/usr/local/include/standard_abi",
+		"/usr/local/include",
+	}, "MPICH 5 or Open MPI 6 with its headers"},
 }
 
 // mpiInclude returns the folder of the header of an ABI.
@@ -109,13 +115,19 @@ func mpiInclude(abi mpilib.ABI, asked string) (string, error) {
 	}
 	for _, dir := range h.folders {
 		for _, name := range h.names {
-			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil && (abi == mpilib.Standard) == isStandard(text) {
 				return dir, nil
 			}
 		}
 	}
 	return "", fmt.Errorf("no %s of the %s in %s: install %s, or name its folder in TPSL_MPI_INCLUDE",
 		strings.Join(h.names, " or "), abi, strings.Join(h.folders, ", "), h.install)
+}
+
+// isStandard tells a header of the standard ABI (MPI 5.0, 20.2). A header of another ABI may define the macro as well, but
+// not the incomplete structures.
+func isStandard(header []byte) bool {
+	return bytes.Contains(header, []byte("MPI_ABI_VERSION")) && bytes.Contains(header, []byte("struct MPI_ABI_Comm"))
 }
 
 // line returns the command to run or to show. Our mpi.h comes before the user's folders, one of which may have MPICH's, as
