@@ -34,11 +34,7 @@ func StandIns(abi mpilib.ABI) []string {
 
 // write makes the import library and the stand-ins for the programs of an ABI.
 func write(prefix string, abi mpilib.ABI, o offer) error {
-	folder := Folder(prefix, abi)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	if err := link(filepath.Join(folder, "libtpsl.so"), o.importLibrary(), "-Wl,-soname,"+soname.Libtpsl); err != nil {
+	if err := link(filepath.Join(Folder(prefix, abi), "libtpsl.so"), o.importLibrary(), "-Wl,-soname,"+soname.Libtpsl); err != nil {
 		return err
 	}
 	// libtpsl keeps addresses in a stand-in (nodelete). ld.so searches a stand-in's libtpsl first (DT_AUXILIARY), where the MPI library would have been.
@@ -55,6 +51,9 @@ func write(prefix string, abi mpilib.ABI, o offer) error {
 // link makes a shared library of assembly text. A library that is the same already only becomes newer, because programs
 // may be starting with it. Another one takes its place in one step.
 func link(path, text string, flags ...string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	made, err := assemble(filepath.Dir(path), text, flags)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", path, err)
