@@ -334,3 +334,42 @@ func TestCommand(t *testing.T) {
 		assert.Contains(t, object, name)
 	}
 }
+
+// What the MPI library is, and what it lacks of what a program calls, is told from its file. One of another ABI is refused, and so
+// are two in a program.
+func TestMPILibrary(t *testing.T) {
+	const program = "int MPI_Init(int *, char ***), MPI_Barrier(int); int main(void) { return MPI_Init(0, 0) + MPI_Barrier(0); }"
+	const header = "#define MPI_ABI_VERSION 1\ntypedef struct MPI_ABI_Comm *MPI_Comm;\n"
+	headers := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(headers, "mpi_abi.h"), []byte(header), 0o600))
+	old := made(t, "gcc", `int PMPI_Init, MPI_Init; const char MPII_Version_string[] = "1.0"; const char *v(void) { return "PMI_FD"; }`, "-shared", "-fPIC")
+	standard := made(t, "gcc", "int PMPI_Init, MPI_Init, MPI_Barrier, PMPI_Abi_get_version;", "-shared", "-fPIC")
+	mpich := made(t, "tpslcc", program)
+	t.Setenv("TPSL_MPI_INCLUDE", headers)
+	portable := made(t, "tpslcc", program, "-mpi=abi")
+	both := made(t, "tpslcc", program, "-mpi=abi", "-Wl,--no-as-needed", "-l:libmpi.so.12")
+	for _, c := range []struct {
+		name, program, library string
+		mpi                    MPI
+		lacks                  []string
+		refused, printed       string
+	}{
+		{"older", mpich, old, MPI{"MPICH", "MPICH", "1.0", "PMI"}, []string{"MPI_Barrier"}, "", "has the ABI of MPICH, is of MPICH 1.0, speaks PMI"},
+		{"standard", portable, standard, MPI{ABI: "standard ABI"}, []string{}, "", standard + " has the standard ABI\n"},
+		{"other ABI", mpich, standard, MPI{}, []string{}, standard + " has the standard ABI, and the program was built for MPICH's", ""},
+		{"both", both, standard, MPI{}, []string{}, "linked with libmpi_abi.so.1 (standard ABI) and with libmpi.so.12", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("TPSL_MPI_LIBRARY", c.library)
+			r := File(c.program)
+			assert.Equal(t, c.mpi, r.MPI)
+			assert.Equal(t, c.lacks, r.Lacks)
+			assert.Equal(t, c.refused == "", r.OK)
+			assert.Contains(t, strings.Join(r.Refused, "\n"), c.refused)
+			var text bytes.Buffer
+			r.Print(&text, mostVariables)
+			assert.Contains(t, text.String(), c.printed)
+			assert.Equal(t, len(c.lacks) > 0, strings.Contains(text.String(), "has no MPI_Barrier: a call ends the job"))
+		})
+	}
+}

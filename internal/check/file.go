@@ -33,7 +33,7 @@ type looker struct {
 // File looks at a library or program: a file, or a name that ld.so finds.
 func File(name string) Report {
 	l := &looker{
-		Report:  Report{File: name, Objects: []Object{}, Modes: []Mode{}, Variables: []Variable{}, Unseen: []string{}, Refused: []string{}},
+		Report:  Report{File: name, Objects: []Object{}, Modes: []Mode{}, Lacks: []string{}, Variables: []Variable{}, Unseen: []string{}, Refused: []string{}},
 		search:  search.New(os.Getenv("LD_LIBRARY_PATH")),
 		rebound: plan.Rebound, static: plan.StaticTLS,
 	}
@@ -71,7 +71,7 @@ func (l *looker) look(name string) (err error) {
 		l.Kind = KindProgram
 		return l.program(closure)
 	case l.policies.Program.Place(soname(root)) == plan.Private:
-		l.Kind, l.apart = KindProgramLibrary, sonames.MPI
+		l.Kind, l.apart = KindProgramLibrary, sonames.StandIns
 		return l.programLibrary(closure)
 	}
 	l.Kind = KindLibrary

@@ -66,7 +66,7 @@ func newObject(m *image.Image, r plan.Rule, rebound []string) (Object, error) {
 	if at == plan.Once {
 		rebound = plan.ReboundOnce
 	}
-	o.Rebound, err = reboundIn(m, relocs, rebound)
+	o.Rebound, err = referredIn(m, relocs, rebound)
 	return o, err
 }
 
@@ -94,8 +94,8 @@ func tlsOf(m *image.Image, relocs []image.Reloc) (t TLS) {
 	return t
 }
 
-// reboundIn lists the names of a table that an object refers to.
-func reboundIn(m *image.Image, relocs []image.Reloc, table []string) ([]string, error) {
+// referredIn lists the names of a table that an object refers to.
+func referredIn(m *image.Image, relocs []image.Reloc, table []string) ([]string, error) {
 	names := []string{}
 	for _, r := range relocs {
 		if r.Sym == 0 {

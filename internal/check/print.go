@@ -32,6 +32,9 @@ func (r Report) Print(w io.Writer, variables int) {
 	if r.MPILibrary != "" {
 		fmt.Fprintf(w, "  MPI: %s\n", r.mpi())
 	}
+	if len(r.Lacks) > 0 {
+		fmt.Fprintf(w, "  The MPI library has no %s: a call ends the job; name a newer library in TPSL_MPI_LIBRARY.\n", strings.Join(r.Lacks, ", "))
+	}
 	if threaded(r.Modes) {
 		fmt.Fprintln(w)
 		r.printVariables(w, variables)

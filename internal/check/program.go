@@ -16,6 +16,7 @@ import (
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
 	"github.com/tpsl/tpsl/loader/search"
+	"github.com/tpsl/tpsl/tpsl/names"
 )
 
 // The modes of a program.
@@ -35,7 +36,7 @@ func (l *looker) program(c *search.Closure) error {
 	if i >= 0 && l.Modes[i].Name == modePrivate {
 		return l.private(c)
 	}
-	l.apart = sonames.MPI
+	l.apart = sonames.StandIns
 	if err := l.add(c, l.policies.Program, plan.Rule{Placement: plan.Shared, Where: "the program"}); err != nil || i < 0 {
 		return err
 	}
@@ -44,8 +45,37 @@ func (l *looker) program(c *search.Closure) error {
 	if err != nil || p == nil {
 		return err
 	}
+	if err := l.lacks(c); err != nil {
+		return err
+	}
 	for _, o := range own {
 		l.judge(p.Extend(o.Path, plan.Opening{}))
+	}
+	return nil
+}
+
+// lacks notes the functions of MPI that a program and its libraries refer to, and that the MPI library has not.
+func (l *looker) lacks(c *search.Closure) error {
+	library, err := image.Open(l.MPILibrary)
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	all := slices.Concat(names.Stubs()...)
+	for _, o := range c.Objects {
+		relocs, err := o.Relocs()
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.Path, err)
+		}
+		wanted, err := referredIn(o.Image, relocs, all)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.Path, err)
+		}
+		for _, name := range wanted {
+			if _, there := library.Lookup(name, ""); !there && !slices.Contains(l.Lacks, name) {
+				l.Lacks = append(l.Lacks, name)
+			}
+		}
 	}
 	return nil
 }

@@ -21,6 +21,8 @@ type Report struct {
 	Instance   Instance `json:"instance"`
 	Modes      []Mode   `json:"modes"` // of a program
 
+	Lacks []string `json:"lacks"` // functions of MPI that a program or its libraries refer to, and that the MPI library has not
+
 	// Of a program that can run with threads as ranks.
 	Variables []Variable `json:"shared_variables"` // that all ranks of a process would share
 	Unseen    []string   `json:"unseen_variables"` // why there may be others

@@ -7,6 +7,8 @@
 // package mpilib judges that.
 package soname
 
+import "slices"
+
 // Libtpsl is what a program needs whose threads claim slots.
 const Libtpsl = "libtpsl.so.0"
 
@@ -18,6 +20,9 @@ var MPI = []string{"libmpich.so.12", "libmpi.so.12"}
 // StandardABI is the name of an MPI library with the standard ABI, whoever made it (MPI 5.0, 20.2).
 // The Makefile makes a stand-in for it.
 const StandardABI = "libmpi_abi.so.1"
+
+// StandIns are the names that libtpsl's stand-ins go by.
+var StandIns = append(slices.Clone(MPI), StandardABI)
 
 // OpenMPI are the names of Open MPI from version 2 on: the library for C, and those for
 // Fortran that a program may be linked with alone.
