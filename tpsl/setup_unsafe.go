@@ -171,7 +171,21 @@ func begin() error {
 		return err
 	}
 	state.job.libraries.mpi, state.job.libraries.standard = C.CString(path), abi == mpilib.Standard
-	return nil
+	return checkProtocol(path, abi)
+}
+
+// checkProtocol refuses a library whose ranks would not find each other, as each would be a job of one. Libraries of MPICH's
+// ABI all know PMI, and a plugin of theirs may speak it.
+func checkProtocol(path string, abi mpilib.ABI) error {
+	if abi != mpilib.Standard || len(state.set.PMI) == 0 || state.set.Size == 1 {
+		return nil
+	}
+	library, err := mpilib.Of(path, loader.SearchPath())
+	if err == nil && library.Protocol == mpilib.PMIx {
+		err = fmt.Errorf("%s speaks PMIx (%s), and the launcher serves PMI to its ranks: each would be a job of one; start it with -pmi x, or name a library that speaks PMI in TPSL_MPI_LIBRARY",
+			path, library.Implementation)
+	}
+	return err
 }
 
 // tpslStandardVersion tells the version of the MPI standard that the MPI library has, from its file. It returns an error's

@@ -57,6 +57,7 @@ func TestStandardABI(t *testing.T) {
 // is linked with both, and a library that says that it has another version of the ABI.
 func TestOtherABI(t *testing.T) {
 	standard, standardOther, standardNone := standardLibrary(t), standardLibrary(t, "-DMAJOR=2"), standardLibrary(t, "-DMAJOR=-1")
+	pmix := standardLibrary(t, "-DOPEN_MPI")
 	mpich, program, both := fixture(t, "brief"), standardProgram(t), standardProgram(t, "-Wl,--no-as-needed", "-L"+built(t, "lib/tpsl"), "-l:libmpich.so.12")
 	for _, c := range []struct {
 		name, program, library string
@@ -68,6 +69,7 @@ func TestOtherABI(t *testing.T) {
 		{"standard program, no library", program, "/nowhere/libmpi_abi.so.1", []string{"TPSL_MPI_LIBRARY=/nowhere/libmpi_abi.so.1", "not found", "a library with the standard ABI"}},
 		{"another version", program, standardOther, []string{standardOther + " says that it has version 2 of the standard ABI", "version 1", "TPSL_MPI_LIBRARY"}},
 		{"none after all", program, standardNone, []string{standardNone + " says that it has version -1"}},
+		{"another protocol", program, pmix, []string{pmix + " speaks PMIx (Open MPI)", "the launcher serves PMI", "each would be a job of one", "TPSL_MPI_LIBRARY"}},
 		{"both", both, standard, []string{"linked with libmpi_abi.so.1 (standard ABI) and with libmpich.so.12", "one MPI library"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

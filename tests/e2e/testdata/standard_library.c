@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * standard_library: a library with the standard ABI that has few functions. Each process is a job of as many ranks as
- * PMI_SIZE says. MAJOR is the version of the ABI that it claims. Its sessions are pointers with bits in both halves.
+ * PMI_SIZE says. MAJOR is the version of the ABI that it claims. Its sessions are pointers with bits in both halves. With
+ * OPEN_MPI it looks like Open MPI's.
  */
 #include "standard/mpi_abi.h"
 
@@ -11,6 +12,10 @@
 
 #ifndef MAJOR
 #define MAJOR 1
+#endif
+
+#ifdef OPEN_MPI
+int ompi_mpi_init; /* what Open MPI is known by */
 #endif
 
 static int level;
