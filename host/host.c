@@ -39,17 +39,6 @@ static void make_instances(const char *program, int argc, char **argv)
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/* Some functions of libc call exit (err, argp_parse, error). A rank must then run the shim's exit, as
- * libc's list of functions and its streams are not the rank's. libc calls what was registered last
- * first. The handler registers itself again for the next rank. */
-static void on_libc_exit(int status, void *unused)
-{
-    on_exit(on_libc_exit, NULL);
-    void (*rank_exit)(int) = tpsl_current ? tpsl_instance_symbol(tpsl_current, "exit", NULL) : NULL;
-    if (rank_exit)
-        rank_exit(status);
-}
-
 static char *program; /* its file, without links */
 
 const char *tpsl_program(void)
@@ -113,7 +102,7 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     tpsl_rest_prepare();
     tpsl_gate_use();
     tpsl_threads_start();
-    on_exit(on_libc_exit, NULL);
+    tpsl_catch_libc_exit();
     tpsl_forward_signals();
     tell_census();
     make_instances(argv[1], argc - 2, argv + 2);

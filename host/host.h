@@ -67,8 +67,12 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank_process *);
 rlim_t tpsl_files_of_ranks(void); /* how many a rank may have open */
 /* Closes the descriptors that were given for ranks' output. */
 void tpsl_close_streams(void);
+
+/* ---- rank_exit.c ---- */
 /* Ends the instance of the calling rank: for the shim's exit. */
 void tpsl_rank_finish(void);
+/* From now on an exit by libc itself is the shim's exit of the calling rank. */
+void tpsl_catch_libc_exit(void);
 
 /* ---- rank_init.c: in front of the MPI library's functions of these names ---- */
 int tpsl_rank_MPI_Init(int *argc, char ***argv);

@@ -156,8 +156,3 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank_process *r)
     tpsl_instance_start(in, r->objects, r->nobjects);
     enter(r, tpsl_instance_entry(in));
 }
-
-void tpsl_rank_finish(void)
-{
-    tpsl_instance_finish(tpsl_current);
-}

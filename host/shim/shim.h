@@ -43,11 +43,11 @@ struct tpsl_instance *tpsl_gate_enter(void);
 void tpsl_gate_leave(struct tpsl_instance **);
 #define TPSL_INSIDE __attribute__((cleanup(tpsl_gate_leave), unused)) struct tpsl_instance *tpsl_inside = tpsl_gate_enter()
 
-/* ---- start.c, keys.c: what the calling thread does at its end ---- */
+/* ---- exit.c, keys.c: what the calling thread does at its end ---- */
 void tpsl_thread_locals_end(void); /* destructors of C++ objects */
 void tpsl_keys_end(void);
 
-/* ---- first.c ---- */
+/* ---- first_thread.c ---- */
 _Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, char **argv); /* and exit */
 
 /* ---- streams.c ---- */
