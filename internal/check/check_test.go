@@ -283,6 +283,24 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A program of Open MPI runs as private ranks, and has no thread ranks.
+func TestModesOfOpenMPI(t *testing.T) {
+	testsupport.Require(t, "mpicc.openmpi")
+	root := testsupport.Build(t)
+	executable = func() (string, error) { return root + "/bin/tpsl", nil }
+	defer func() { executable = os.Executable }()
+	r := File(made(t, "mpicc.openmpi", "#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v); }"))
+	assert.True(t, r.OK)
+	assert.Empty(t, r.Refused)
+	require.Len(t, r.Modes, 2)
+	assert.Equal(t, Mode{modePrivate, true, "position-independent, linked with libmpi.so.40"}, r.Modes[0])
+	assert.False(t, r.Modes[1].OK)
+	assert.Contains(t, r.Modes[1].Why, "Open MPI")
+	assert.Contains(t, r.MPILibrary, "libmpi.so.40")
+	assert.Equal(t, "private", row(t, r, "libmpi").Placement)
+	assert.Equal(t, "private", row(t, r, "libopen-pal").Placement)
+}
+
 // What is printed is short and aligned: each column begins where its heading does.
 func TestPrint(t *testing.T) {
 	testsupport.Require(t, "mpicc.mpich")

@@ -103,7 +103,7 @@ func (l *looker) private(c *search.Closure) error {
 		return err
 	}
 	for _, o := range c.Objects {
-		if slices.Contains(sonames.MPI, soname(o.Image)) {
+		if slices.Contains(slices.Concat(sonames.MPI, sonames.OpenMPI), soname(o.Image)) {
 			if err := l.tellMPI(o.Path); err != nil {
 				return err
 			}
@@ -140,7 +140,8 @@ func modes(c *search.Closure) []Mode {
 	const tpslcc = "relink it with tpslcc"
 	root := c.Objects[0].Image
 	linked := func(name string) bool { return c.Find(name) != nil }
-	mpi := slices.IndexFunc(sonames.MPI, linked)
+	names := slices.Concat(sonames.MPI, sonames.OpenMPI)
+	mpi := slices.IndexFunc(names, linked)
 	switch {
 	case root.Interp == "":
 		return []Mode{{modeShared, false, "statically linked: link it with shared libraries, by tpslcc"}}
@@ -149,9 +150,12 @@ func modes(c *search.Closure) []Mode {
 	case mpi < 0:
 		return []Mode{{modeShared, false, notMPI(c) + ": " + tpslcc + ", or use mpiexec -tpsl private if it loads an MPI library later"}}
 	}
-	name := sonames.MPI[mpi]
+	name := names[mpi]
 	private := Mode{modePrivate, true, "position-independent, linked with " + name}
 	standIn := Mode{modeStandIn, true, "linked with " + name + ": under mpiexec -tpsl shared, if its threads call MPI_Init"}
+	if mpi >= len(sonames.MPI) {
+		standIn.OK, standIn.Why = false, notMPI(c)
+	}
 	switch info, err := os.Stat(root.Path); {
 	case err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0:
 		why := "set-user-ID or set-group-ID, which keeps ld.so from other libraries: " + tpslcc

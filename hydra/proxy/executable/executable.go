@@ -38,11 +38,13 @@ func Find(host plan.Host, program plan.Program) (e Executable, err error) {
 		return e, err
 	}
 	e.Library = libraryOf(e.Path, program)
+	if err = e.servePMIx(host); err != nil {
+		return e, err
+	}
 	if e.sharing, err = share(e.Path, program); err != nil {
 		return e, err
 	}
-	e.PMIx, err = needsPMIx(host, e, program)
-	return e, err
+	return e, e.refuseThreads(host, program)
 }
 
 // IsPrivate reports whether the set has private mode: each rank is a process of its own, with a copy of the program.

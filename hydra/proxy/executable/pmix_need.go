@@ -15,36 +15,61 @@ import (
 // PMIxHelper is the program that serves PMIx (hydra/pmix). It is installed if tpsl was built with libpmix.
 const PMIxHelper = "pmix"
 
-// needsPMIx reports whether a program's ranks are served by PMIx. Those of Open MPI need it: without it each would be a job
-// of one. An error says why they cannot be served.
-func needsPMIx(host plan.Host, e Executable, program plan.Program) (bool, error) {
+// needsPMIx says why a program's ranks are served by PMIx; "" if they are not. Those of Open MPI need it: without it each would be
+// a job of one. library is the name of the program's MPI library, or "".
+func needsPMIx(host plan.Host, library string) (why string) {
 	switch host.PMI.Version {
 	case "1", "2":
-		return false, nil
+		return ""
 	case "x":
-		return true, canServePMIx(host, "-pmi x wants PMIx", e, program)
+		return "-pmi x wants PMIx"
 	}
-	if !slices.Contains(soname.OpenMPI, e.Library.Name) {
-		return false, nil
+	if slices.Contains(soname.OpenMPI, library) {
+		return fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library)
 	}
-	err := canServePMIx(host, fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", e.Library.Name), e, program)
-	if err != nil && host.World.Size == 1 && host.Group == 0 {
-		return false, nil // a job of one rank needs no server
-	}
-	return err == nil, err
+	return ""
 }
 
 // canServePMIx returns an error if ranks that need PMIx cannot be served. why says why they need it.
-func canServePMIx(host plan.Host, why string, e Executable, program plan.Program) error {
+func canServePMIx(host plan.Host, why string) error {
 	_, missing := installation.File(PMIxHelper)
 	switch {
 	case missing != nil:
 		return fmt.Errorf("%s, and this tpsl was built without lib/tpsl/pmix, which serves it; install libpmix-dev and build tpsl anew, build the program "+
 			"with MPICH, start it by Open MPI's own mpirun, or give -pmi 2 if its MPI library speaks that", why)
-	case !e.IsPrivate() && (program.PerProcess > 1 || program.Mode == plan.ModeShared):
-		return fmt.Errorf("%s, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1", why)
 	case host.PMI.Port:
 		return fmt.Errorf("%s, and that has a port of its own; leave -pmi-port out", why)
 	}
 	return nil
+}
+
+// isAlone reports whether a job of Open MPI has one rank, which needs no server.
+func isAlone(host plan.Host) bool {
+	return host.PMI.Version != "x" && host.World.Size == 1 && host.Group == 0
+}
+
+// servePMIx decides whether PMIx serves the ranks. An error says why those that need it cannot be served.
+func (e *Executable) servePMIx(host plan.Host) error {
+	why := needsPMIx(host, e.Library.Name)
+	if why == "" {
+		return nil
+	}
+	err := canServePMIx(host, why)
+	if err != nil && isAlone(host) {
+		return nil
+	}
+	e.PMIx = err == nil
+	return err
+}
+
+// refuseThreads returns an error if thread ranks would have to be clients of PMIx.
+func (e *Executable) refuseThreads(host plan.Host, program plan.Program) error {
+	if !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared {
+		return nil
+	}
+	if isAlone(host) {
+		e.PMIx = false
+		return nil
+	}
+	return fmt.Errorf("%s, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1", needsPMIx(host, e.Library.Name))
 }
