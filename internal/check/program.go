@@ -161,7 +161,7 @@ func modes(c *search.Closure) []Mode {
 		why := "set-user-ID or set-group-ID, which keeps ld.so from other libraries: " + tpslcc
 		private.OK, private.Why, standIn.OK, standIn.Why = false, why, false, why
 	case root.Type == elf.ET_EXEC:
-		private.OK, private.Why = false, "not position-independent (ET_EXEC): rebuild it with -fPIE -pie"
+		private.OK, private.Why = false, "not position-independent (ET_EXEC): "+image.RebuildPIE
 	case root.Heap():
 		private.OK, private.Why = false, "a heap as well (it defines free), which the C library would not use: link it with the heap as a shared library"
 	}

@@ -93,7 +93,7 @@ func (s *resolver) stores(i int) error {
 	case m.TextRel:
 		return fmt.Errorf("text relocations (DT_TEXTREL): rebuild it with -fPIC: %w", ErrUnsupported)
 	case m.Type == elf.ET_EXEC:
-		return fmt.Errorf("not position-independent (ET_EXEC): rebuild it with -fPIE -pie: %w", ErrUnsupported)
+		return fmt.Errorf("not position-independent (ET_EXEC): %s: %w", image.RebuildPIE, ErrUnsupported)
 	case m.TLS.Memsz > maxTLS:
 		return fmt.Errorf("thread-local storage of %d bytes (PT_TLS), %d are possible: %w", m.TLS.Memsz, maxTLS, ErrUnsupported)
 	case m.ExecStack && s.execStack && s.plan.FirstNew == 0:

@@ -141,7 +141,8 @@ func TestPrivateRefusals(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+hello+"\n"), 0o700))
 	for _, c := range []struct{ options, program, why string }{
-		{"", fixed, `-rpp 2 loads the program once per rank, but it is not position-independent; rebuild it with -fPIE -pie, or use -rpp 1`},
+		{"", fixed, `-rpp 2 loads the program once per rank, but it is not position-independent; rebuild it with -fPIE -pie ` +
+			`(configure: CFLAGS=-fPIE CXXFLAGS=-fPIE FCFLAGS=-fPIE LDFLAGS=-pie; CMake: -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_EXE_LINKER_FLAGS=-pie), or use -rpp 1`},
 		{"-tpsl private", static, `-rpp 2 loads the program once per rank, but it is statically linked; link it with shared libraries, or use -rpp 1`},
 		{"", setuid, `-rpp 2 loads the program once per rank, but it is setuid or setgid; remove these bits, or use -rpp 1`},
 		{"-tpsl private", script, `-rpp 2 needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1`},

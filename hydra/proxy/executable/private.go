@@ -14,6 +14,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/installation"
 	"github.com/tpsl/tpsl/internal/soname"
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
@@ -31,7 +32,7 @@ func private(needs *search.Closure, p plan.Program, libraries *search.Path) (s s
 	case err != nil:
 		return s, err
 	case program.Type == elf.ET_EXEC && program.Interp != "":
-		return refuse("not position-independent; rebuild it with -fPIE -pie")
+		return refuse("not position-independent; " + image.RebuildPIE)
 	case program.Interp == "":
 		return refuse("statically linked; link it with shared libraries")
 	case info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
