@@ -19,8 +19,9 @@ GO      ?= go
 
 # No VCS stamp: it would relink everything at each commit.
 GOFLAGS_BUILD = -trimpath -buildvcs=false
-EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map
-HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map
+# What the C library lacks is found out here, and not when a program is loaded (-z defs).
+EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map -Wl,-z,defs
+HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map -Wl,-z,defs
 # What tells the version of a library's file.
 STAMP = -X 'github.com/tpsl/tpsl/internal/version.Stamp=tpsl_version=$(VERSION);'
 CFLAGS_OWN = -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror
@@ -44,6 +45,14 @@ BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
 all: $(BUILT)
+
+# A C library that tpsl is not made for is named before the first error of a compiler.
+$(BUILT): | build/libc-checked
+
+build/libc-checked: scripts/need-libc
+	@mkdir -p $(@D)
+	@CC='$(CC)' scripts/need-libc
+	@touch $@
 
 # go build decides itself what is out of date.
 bin/%: FORCE

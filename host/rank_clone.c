@@ -12,19 +12,22 @@
  */
 #include "host.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/rseq.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     PARKED_FRAMES = 16384, /* bytes of the stack that stay with the sleeping thread */
     RSEQ_BYTES = 32,       /* what libc registers at least */
+    RSEQ_SIGNATURE = 0x53053053, /* with which libc registers, on x86 */
 };
 static const size_t unlimited_stack = (size_t)1 << 30; /* for ulimit -s unlimited */
 
@@ -38,12 +41,23 @@ struct loan {
     atomic_bool done; /* the rank runs, or cannot */
 };
 
+/* Where libc has its restartable sequences: __rseq_offset and __rseq_size of <sys/rseq.h>. They came with glibc 2.35, and
+ * some distributions have them in their 2.34. A libc without them registers nothing. */
+static const ptrdiff_t *sequences_offset;
+static const unsigned int *sequences_size;
+
+__attribute__((constructor)) static void find_sequences(void)
+{
+    sequences_offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+    sequences_size = dlsym(RTLD_DEFAULT, "__rseq_size");
+}
+
 static long rseq(int flags)
 {
-    if (__rseq_size == 0)
+    if (!sequences_offset || !sequences_size || *sequences_size == 0)
         return 0;
-    size_t size = __rseq_size > RSEQ_BYTES ? __rseq_size : RSEQ_BYTES;
-    return syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, size, flags, RSEQ_SIG);
+    size_t size = *sequences_size > RSEQ_BYTES ? *sequences_size : RSEQ_BYTES;
+    return syscall(SYS_rseq, (char *)__builtin_thread_pointer() + *sequences_offset, size, flags, RSEQ_SIGNATURE);
 }
 
 static int rank_main(void *argument)

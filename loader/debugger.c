@@ -8,27 +8,33 @@
  */
 #include "dl.h"
 
-static struct r_debug_extended ours;
+/* struct r_debug_extended, which <link.h> declares since glibc 2.35. */
+struct namespace {
+    struct r_debug base;
+    struct namespace *next;
+};
+
+static struct namespace ours;
 static bool listed;
 static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The list of namespaces; NULL if there is none to which we can add. */
-static struct r_debug_extended *program_list(void)
+static struct namespace *program_list(void)
 {
     if (!tpsl_ldso_has_namespaces()) /* then ld.so's struct has no r_next */
         return NULL;
     struct link_map *program = dlopen(NULL, RTLD_LAZY);
     for (const ElfW(Dyn) *d = program->l_ld; d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_DEBUG)
-            return (struct r_debug_extended *)d->d_un.d_ptr;
+            return (struct namespace *)d->d_un.d_ptr;
     return NULL;
 }
 
 /* ld.so appends at the tail, too, when dlmopen makes a namespace. */
-static void append_to(struct r_debug_extended *list)
+static void append_to(struct namespace *list)
 {
-    struct r_debug_extended *last = list, *none = NULL;
-    while (!__atomic_compare_exchange_n(&last->r_next, &none, &ours, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    struct namespace *last = list, *none = NULL;
+    while (!__atomic_compare_exchange_n(&last->next, &none, &ours, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         last = none;
         none = NULL;
     }
@@ -51,7 +57,7 @@ void tpsl_debugger_before(int state)
 
 static void list_ours(void)
 {
-    struct r_debug_extended *list = program_list();
+    struct namespace *list = program_list();
     if (!list)
         return;
     listed = true;

@@ -13,6 +13,18 @@
 
 #include "object.h"
 
+/* glibc before 2.35 has neither this function nor what it fills. */
+#ifndef DLFO_STRUCT_HAS_EH_DBASE
+struct dl_find_object {
+    unsigned long long dlfo_flags;
+    void *dlfo_map_start, *dlfo_map_end;
+    struct link_map *dlfo_link_map;
+    void *dlfo_eh_frame;
+    unsigned long long reserved[7];
+};
+int _dl_find_object(void *address, struct dl_find_object *);
+#endif
+
 /* ---- ldso.c: questions to ld.so ---- */
 void *tpsl_program_handle(void); /* ld.so's, of the global scope */
 struct link_map *tpsl_program_map(void); /* the first of what ld.so has loaded; NULL: not known */

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,29 @@ func TestQuickstartSaysWhatToInstall(t *testing.T) {
 			assert.Equal(t, c.want, stderr)
 		})
 	}
+}
+
+// A C library that tpsl is not made for is named in one line before anything is built. The compilers are fakes that expand the
+// macros as those of other systems do.
+func TestNeedLibc(t *testing.T) {
+	script := filepath.Join(testsupport.Root(t), "scripts", "need-libc")
+	for expanded, want := range map[string]string{
+		"fit 1 1 2 34":                      "",
+		"fit 1 1 2 43":                      "",
+		"fit 1 1 3 0":                       "",
+		"fit 1 1 2 31":                      "tpsl needs glibc 2.34 or newer, which Debian 12, Ubuntu 22.04 and EL 9 have, and CC compiles for glibc 2.31\n",
+		"fit 1 1 __GLIBC__ __GLIBC_MINOR__": "tpsl is for glibc, and CC compiles for another C library\n",
+		"fit __x86_64__ 1 2 36":             "tpsl is for x86-64 Linux, and CC compiles for another machine\n",
+		"":                                  "tpsl needs a C compiler and the headers of the C library, and CC cannot read <features.h>: install gcc and libc6-dev (glibc-devel)\n",
+	} {
+		compiler := filepath.Join(t.TempDir(), "cc")
+		require.NoError(t, os.WriteFile(compiler, []byte("#!/bin/sh\ncat >/dev/null\necho '"+expanded+"'\n"), 0o755))
+		_, stderr, code := testsupport.Run(t, time.Minute, []string{"CC=" + compiler}, script)
+		assert.Equal(t, strings.ReplaceAll(want, "CC", compiler), stderr, expanded)
+		assert.Equal(t, want != "", code == 1, expanded)
+	}
+	_, stderr, code := testsupport.Run(t, time.Minute, nil, script)
+	assert.Zero(t, code, stderr)
 }
 
 // goVersion returns the version of Go that go.mod asks for.
