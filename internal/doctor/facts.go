@@ -75,6 +75,9 @@ type System struct {
 	CgroupPids   Limit  `json:"cgroup_pids"`
 	InfiniBand   bool   `json:"infiniband"`
 	Root         bool   `json:"root"`
+
+	LibcLacks    []string `json:"libc_lacks"`    // names of glibc that tpsl would use
+	ShadowStacks bool     `json:"shadow_stacks"` // kernel and CPU have them for programs
 }
 
 // Port is one of an RDMA device.
@@ -151,17 +154,18 @@ type Chosen struct {
 
 // Installation is the tree that this program is in, and what PATH leads to.
 type Installation struct {
-	Prefix       string `json:"prefix"`
-	Libtpsl      string `json:"libtpsl"`
-	LibtpslError string `json:"libtpsl_error"`
-	LibtpslGo    string `json:"libtpsl_go"`      // version of Go that built it
-	LibtpslIs    string `json:"libtpsl_version"` // "" it has no stamp
-	LibtpslLacks int    `json:"libtpsl_lacks"`   // names of this tpsl's list
-	Packaged     string `json:"package_version"` // as lib/pkgconfig/tpsl.pc has it
-	Mpiexec      string `json:"mpiexec"`         // first in PATH
-	MpiexecKind  string `json:"mpiexec_kind"`    // "this installation", or what its --version begins with
-	Tpslcc       string `json:"tpslcc"`          // first in PATH
-	TpslccIsThis bool   `json:"tpslcc_is_this"`
+	Prefix       string   `json:"prefix"`
+	Libtpsl      string   `json:"libtpsl"`
+	LibtpslError string   `json:"libtpsl_error"`
+	LibtpslGo    string   `json:"libtpsl_go"`      // version of Go that built it
+	LibtpslIs    string   `json:"libtpsl_version"` // "" it has no stamp
+	LibtpslLacks int      `json:"libtpsl_lacks"`   // names of this tpsl's list
+	Unmet        []string `json:"unmet_versions"`  // what its libraries need and this machine's lack
+	Packaged     string   `json:"package_version"` // as lib/pkgconfig/tpsl.pc has it
+	Mpiexec      string   `json:"mpiexec"`         // first in PATH
+	MpiexecKind  string   `json:"mpiexec_kind"`    // "this installation", or what its --version begins with
+	Tpslcc       string   `json:"tpslcc"`          // first in PATH
+	TpslccIsThis bool     `json:"tpslcc_is_this"`
 }
 
 // kindOurs is Installation.MpiexecKind of our own.

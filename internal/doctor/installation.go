@@ -18,12 +18,13 @@ import (
 	"github.com/tpsl/tpsl/tpsl/names"
 )
 
-func lookAtInstallation() (i Installation) {
+func lookAtInstallation(found *finder) (i Installation) {
 	if self, err := os.Executable(); err == nil {
 		i.Prefix = filepath.Dir(filepath.Dir(resolved(self)))
 	}
 	i.Packaged = field(read(filepath.Join(i.Prefix, "lib/pkgconfig/tpsl.pc")), "Version")
 	i.lookAtLibtpsl(filepath.Join(i.Prefix, "lib", soname.Libtpsl))
+	i.Unmet = i.unmet(found)
 	i.Mpiexec = inPath("mpiexec")
 	i.MpiexecKind = i.kindOfMpiexec()
 	i.Tpslcc = inPath("tpslcc")

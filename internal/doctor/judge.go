@@ -31,7 +31,7 @@ type Finding struct {
 func Judge(f Facts) []Finding {
 	findings := slices.Concat(
 		judgeChosen(f), judgeArguments(f), judgePrivate(f), judgeInstallation(f),
-		judgeRanks(f), judgeShm(f), judgeCrossMemory(f.Limits), judgeMachine(f), judgeVariables(f.Environment), judgeIdentity(f.Environment),
+		judgeRanks(f), judgeShm(f), judgeCrossMemory(f.Limits), judgeMachine(f), judgeLibc(f), judgeVariables(f.Environment), judgeIdentity(f.Environment),
 	)
 	slices.SortStableFunc(findings, func(a, b Finding) int { return order(a) - order(b) })
 	return findings

@@ -80,6 +80,10 @@ func judgeInstallation(f Facts) (found []Finding) {
 		found = append(found, Finding{Error, i.Libtpsl, fmt.Sprintf("is of version %q, tpsl of %s", i.LibtpslIs, f.Version),
 			"the same version", "install tpsl anew"})
 	}
+	for _, line := range i.Unmet {
+		file, need, _ := strings.Cut(line, ": ")
+		found = append(found, Finding{Error, file, need + ", which this machine's lacks", "", "build tpsl on this machine, or on one whose libraries are not newer"})
+	}
 	switch {
 	case i.Mpiexec == "":
 		found = append(found, Finding{Warning, "PATH", "has no mpiexec", i.Prefix + "/bin", "add it to PATH"})

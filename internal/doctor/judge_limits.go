@@ -5,6 +5,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tpsl/tpsl/process/limits"
@@ -83,6 +84,37 @@ func judgeCrossMemory(l Limits) []Finding {
 		remedies = append(remedies, "use a larger -rpp: ranks of one process do not need it")
 	}
 	return []Finding{{Warning, "process_vm_readv", l.CrossMemory, "it, or large messages between processes are copied twice", strings.Join(remedies, "; ")}}
+}
+
+// judgeLibc judges what the C library lacks, and what the user asks of it that libtpsl is not made for.
+func judgeLibc(f Facts) (found []Finding) {
+	if slices.Contains(f.System.LibcLacks, "_dl_find_object") {
+		found = append(found, Finding{Note, "glibc", "lacks _dl_find_object, which came with version 2.35", "",
+			"gdb does not show the libraries of instances, and the report of a crash names functions of instances only"})
+	}
+	if f.System.ShadowStacks && slices.ContainsFunc(f.Environment, asksForShadowStacks) {
+		found = append(found, Finding{Note, "GLIBC_TUNABLES", "asks for shadow stacks, for which Go's code in libtpsl is not made", "",
+			"ld.so runs programs that are linked with libtpsl without them, and does not open libtpsl in a program that has them"})
+	}
+	return found
+}
+
+// asksForShadowStacks reports whether an entry of the environment is the tunable of glibc that turns shadow stacks on.
+func asksForShadowStacks(entry string) bool {
+	tunables, ok := strings.CutPrefix(entry, "GLIBC_TUNABLES=")
+	if !ok {
+		return false
+	}
+	for tunable := range strings.SplitSeq(tunables, ":") {
+		name, values, _ := strings.Cut(tunable, "=")
+		switch name {
+		case "glibc.cpu.x86_shstk":
+			return values == "on"
+		case "glibc.cpu.hwcaps":
+			return slices.Contains(strings.Split(values, ","), "SHSTK")
+		}
+	}
+	return false
 }
 
 // judgeMachine judges what networks, debuggers and profilers need.

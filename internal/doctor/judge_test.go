@@ -104,6 +104,14 @@ func TestJudge(t *testing.T) {
 		{"no core", func(f *Facts) { f.Limits.Core = 0 }, Note, []string{"RLIMIT_CORE: 0", "ulimit -c unlimited"}},
 		{"no perf", func(f *Facts) { f.Limits.PerfEventParanoid = 3 }, Note, []string{"kernel.perf_event_paranoid: 3"}},
 		{"no attaching", func(f *Facts) { f.Limits.PtraceScope = 1 }, Note, []string{"kernel.yama.ptrace_scope: 1"}},
+		{"older glibc than that of the build", func(f *Facts) {
+			f.Installation.Unmet = []string{"/opt/tpsl/lib/tpsl/libtpslhost.so: needs version GLIBC_2.38 of libc.so.6"}
+		}, Error, []string{"/opt/tpsl/lib/tpsl/libtpslhost.so: needs version GLIBC_2.38 of libc.so.6, which this machine's lacks; build tpsl on this machine"}},
+		{"glibc 2.34", func(f *Facts) { f.System.LibcLacks = []string{"_dl_find_object", "__rseq_offset"} }, Note,
+			[]string{"glibc: lacks _dl_find_object, which came with version 2.35; gdb"}},
+		{"shadow stacks", func(f *Facts) {
+			f.System.ShadowStacks, f.Environment = true, []string{"GLIBC_TUNABLES=glibc.malloc.check=1:glibc.cpu.hwcaps=AVX2,SHSTK"}
+		}, Note, []string{"GLIBC_TUNABLES: asks for shadow stacks"}},
 		{"in a job", func(f *Facts) { f.Environment = []string{"PMI_FD=3", "PMI_RANK=1"} }, Note, []string{"PMI_FD: 3", "unset PMI_FD"}},
 		{"misspelt variable", func(f *Facts) { f.Environment = []string{"TPSL_POLCY=a=b", "TPSL_POLICY=c", "TPSL_TEST_LARGE=1"} }, Warning,
 			[]string{"TPSL_POLCY: is no variable of tpsl, and has no effect; did you mean TPSL_POLICY?"}},
@@ -132,6 +140,22 @@ func TestJudgeRoot(t *testing.T) {
 	f := healthy()
 	f.System.Root, f.Limits.PerfEventParanoid, f.Limits.PtraceScope = true, 4, 1
 	assert.Empty(t, Judge(f))
+}
+
+// Shadow stacks are no matter where the machine has none, or where nobody asks for them, and neither are sequences that libc
+// does not register.
+func TestJudgeLibcIsSilent(t *testing.T) {
+	for _, c := range []struct {
+		machine  bool
+		tunables string
+	}{
+		{false, "glibc.cpu.hwcaps=SHSTK"}, {true, ""}, {true, "glibc.cpu.hwcaps=-SHSTK"}, {true, "glibc.cpu.x86_shstk=off"}, {true, "glibc.malloc.check=1"},
+	} {
+		f := healthy()
+		f.System.ShadowStacks, f.System.LibcLacks, f.Environment = c.machine, []string{"__rseq_offset"}, []string{"GLIBC_TUNABLES=" + c.tunables}
+		assert.Empty(t, Judge(f), c)
+	}
+	assert.True(t, asksForShadowStacks("GLIBC_TUNABLES=glibc.cpu.x86_shstk=on"))
 }
 
 // An argument that is in use anyway is judged once.
@@ -196,7 +220,7 @@ func TestFieldNames(t *testing.T) {
 		"ranks_by_nofile", "ranks_by_max_map_count", "ranks_by_address_space", "ranks_by_shm",
 		"wanted", "by", "path", "error", "soname", "abi", "missing", "extra", "closure", "refused",
 		"prefix", "libtpsl", "libtpsl_error", "libtpsl_go", "libtpsl_lacks", "package_version", "mpiexec", "mpiexec_kind",
-		"tpslcc", "tpslcc_is_this", "severity", "subject", "value", "need", "remedy",
+		"tpslcc", "tpslcc_is_this", "libc_lacks", "shadow_stacks", "unmet_versions", "severity", "subject", "value", "need", "remedy",
 	} {
 		assert.Contains(t, document.String(), `"`+name+`": `)
 	}

@@ -32,7 +32,7 @@ func Look(version string, files []string) Facts {
 		Libraries:    found.libraries(asked, files),
 		Chosen:       found.chosen(asked),
 		Private:      private(policies.Program, wrong),
-		Installation: lookAtInstallation(),
+		Installation: lookAtInstallation(found),
 		Environment:  relevant(os.Environ()),
 	}
 }
@@ -69,7 +69,7 @@ func private(policy plan.Policy, wrong error) Private {
 }
 
 // prefixes are those of the variables that MPI, OpenMP and tpsl read.
-var prefixes = []string{"TPSL_", "PMI_", "MPIR_CVAR_", "UCX_", "OMP_", "LD_LIBRARY_PATH=", "LD_PRELOAD="}
+var prefixes = []string{"TPSL_", "PMI_", "MPIR_CVAR_", "UCX_", "OMP_", "GLIBC_TUNABLES=", "LD_LIBRARY_PATH=", "LD_PRELOAD="}
 
 // relevant returns the variables of an environment that belong into a report. Others
 // may hold secrets.

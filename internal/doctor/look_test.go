@@ -4,10 +4,12 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/loader/search"
 )
 
 // shell returns what a command prints, without the newline.
@@ -42,6 +45,11 @@ func TestFactsAreThoseOfTheMachine(t *testing.T) {
 	assert.Equal(t, os.Geteuid() == 0, f.System.Root)
 	version := strings.TrimPrefix(shell(t, "getconf GNU_LIBC_VERSION"), "glibc ")
 	assert.True(t, strings.HasPrefix(f.System.Glibc, version+" ("), "%q is not glibc %s", f.System.Glibc, version)
+
+	symbols := shell(t, "readelf -W --dyn-syms $(ldconfig -p | awk '/libc.so.6 .*x86-64/ { print $NF }') /lib64/ld-linux-x86-64.so.2")
+	for _, name := range optional {
+		assert.Equal(t, !strings.Contains(symbols, " "+name+"@"), slices.Contains(f.System.LibcLacks, name), name)
+	}
 
 	limit := func(l Limit) string { return l.String() }
 	assert.Equal(t, shell(t, "cat /proc/sys/vm/max_map_count"), limit(f.Limits.MaxMapCount))
@@ -108,6 +116,20 @@ func TestPrivate(t *testing.T) {
 	p = Look("1.2.3", nil).Private
 	assert.Contains(t, p.Error, `TPSL_PRIVATE=[: pattern "["`)
 	assert.Equal(t, "libhdf5_mpich.so.*", p.Patterns[0])
+}
+
+// A version of symbols that an installed library needs and that this machine's library lacks is told of.
+func TestUnmetVersions(t *testing.T) {
+	testsupport.Require(t, "gcc")
+	prefix := t.TempDir()
+	compile := func(commands string) { shell(t, "mkdir -p "+prefix+"/lib && cd "+prefix+"/lib && "+commands) }
+	const needed = `echo '%s { global: *; };' >map; echo 'int needed(void) { return 1; }' | gcc -shared -fPIC -x c - -Wl,--version-script=map -Wl,-soname,libneeded.so -o libneeded.so`
+	compile(fmt.Sprintf(needed, "NEEDED_2") + ` && echo 'int needed(void); int call(void) { return needed(); }' | gcc -shared -fPIC -x c - -L. -lneeded -o libtpsl.so.0`)
+	found := &finder{search: search.New(prefix + "/lib")}
+	i := &Installation{Prefix: prefix}
+	assert.Empty(t, i.unmet(found))
+	compile(fmt.Sprintf(needed, "NEEDED_1"))
+	assert.Equal(t, []string{prefix + "/lib/libtpsl.so.0: needs version NEEDED_2 of libneeded.so"}, i.unmet(found))
 }
 
 // The kinds of mpiexec that a PATH can lead to.

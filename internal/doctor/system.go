@@ -4,10 +4,10 @@
 package doctor
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +25,8 @@ func lookAtSystem(found *finder) System {
 		CPUsAllowed:  runtime.NumCPU(), // asks sched_getaffinity
 		Container:    container(),
 		Root:         os.Geteuid() == 0,
+		LibcLacks:    libcLacks(found),
+		ShadowStacks: slices.Contains(strings.Fields(field(read("/proc/cpuinfo"), "flags")), "user_shstk"),
 	}
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {
@@ -51,27 +53,6 @@ func online(list string) (n int) {
 		}
 	}
 	return n
-}
-
-// glibc returns the version and, in parentheses, what the C library calls itself.
-func glibc(found *finder) string {
-	path, err := found.find("libc.so.6")
-	if err != nil {
-		return ""
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	// The banner that it prints when it is run as a program:
-	// GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.
-	_, text, _ = bytes.Cut(text, []byte("GNU C Library "))
-	line, _, _ := bytes.Cut(text, []byte(".\n"))
-	name, version, ok := strings.Cut(string(line[:min(len(line), 200)]), " stable release version ")
-	if !ok {
-		return ""
-	}
-	return version + " " + name
 }
 
 // container tells the kind of container that this is; many do not show.
