@@ -71,16 +71,23 @@ func TestCoherence(t *testing.T) {
 }
 
 // With a libucm for each rank, the one that came last hears of memory, and the others' caches are stale: the same program
-// finds out, for each way to give memory back, at the sender and at the receiver.
+// finds out, for each way to give memory back, at the sender and at the receiver. As both ranks start they write hooks into
+// libc's text, and each tries whether its own work. If they do so at the same time, a rank may crash, or both may do without a
+// cache. Such a start shows nothing, so there is another.
 func TestCoherenceNeedsOneLibucm(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "policy")
 	require.NoError(t, os.WriteFile(policy, []byte("libucm.so.* private\nlibucm_* private\n"), 0o600))
-	r := coherence(t, coherenceLimit, registering("TPSL_POLICY="+policy), "-n 2 -rpp 2", allWays)
-	assert.Equal(t, 1, r.Code, "%s\n%s", r.Stdout, r.Stderr)
+	var r guest.Result
+	for start := 0; start < 5 && r.Code != 1; start++ {
+		t.Run(fmt.Sprintf("start %d", start), func(t *testing.T) {
+			r = coherence(t, coherenceLimit, registering("TPSL_POLICY="+policy), "-n 2 -rpp 2", allWays)
+			t.Log(r.Stdout, r.Stderr)
+		})
+	}
+	require.Equal(t, 1, r.Code)
 	for _, way := range waysToFree {
 		assert.Contains(t, r.Stdout, "("+way+")")
 	}
 	assert.Regexp(t, `page \d+ is what rank \d had in page \d+ in round \d+`, r.Stdout)
 	assert.Regexp(t, `page \d+ has not come`, r.Stdout)
-	t.Log(r.Stdout)
 }
