@@ -31,15 +31,8 @@ var defaults = []struct {
 	{name: "UCX_MODULES", value: "^ib,rdmacm", only: func(s *Set, _ func(string) string) bool { return s.NoRDMA }},
 	// Open MPI would write jumps over libc's munmap and its like, to hear of memory that goes. The text of
 	// libc is that of all ranks, and each would write its own jumps while others run there.
-	{name: "OMPI_MCA_memory", value: "^patcher", only: isPMIx},
-	// Open MPI would tell of a crash in place of the runtime, which names the functions.
-	{name: "OMPI_MCA_opal_signal", value: "", only: isPMIx},
-	// PMIx would map what the server says at the address that the server has it at, of
-	// which an address space has one.
-	{name: "PMIX_MCA_gds", value: "hash", only: isPMIx},
+	{name: "OMPI_MCA_memory", value: "^patcher", only: func(s *Set, _ func(string) string) bool { return s.PMIx }},
 }
-
-func isPMIx(s *Set, _ func(string) string) bool { return s.PMIx }
 
 const plugins = "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so"
 

@@ -121,6 +121,17 @@ func TestPrivateOpenMPIOneCopy(t *testing.T) {
 	}
 }
 
+// Open MPI writes jumps over functions of libc when a transport asks it to tell of memory that goes. Ranks of one address space share libc.
+func TestPrivateOpenMPILeavesLibcAlone(t *testing.T) {
+	program := flatOpenMPI(t, "testdata/jumps.c")
+	var env []string
+	for _, setting := range []string{"pml=ucx", "btl=self", "osc=ucx", "opal_common_ucx_tls=any", "opal_common_ucx_devices=any", "opal_common_ucx_opal_mem_hooks=1"} {
+		env = append(env, "OMPI_MCA_"+setting)
+	}
+	assert.Equal(t, "a jump of Open MPI 1\na jump of Open MPI 1\n", pmixJobWith(t, env, "-n 2", program).succeeded(t).stdout)
+	assert.Equal(t, "a jump of Open MPI 0\na jump of Open MPI 0\n", pmixJobWith(t, env, "-n 2 -rpp 2", program).succeeded(t).stdout)
+}
+
 // A rank that is killed at any moment takes its set along, and nothing is left of the job.
 func TestPrivateOpenMPIKilled(t *testing.T) {
 	program := flatOpenMPI(t, "testdata/kinds.c")
