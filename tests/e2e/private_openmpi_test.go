@@ -121,6 +121,23 @@ func TestPrivateOpenMPIOneCopy(t *testing.T) {
 	}
 }
 
+// The programs that measure latency and bandwidth look at every message that they receive.
+func TestPrivateOpenMPIMessages(t *testing.T) {
+	for _, name := range []string{"latency", "stream"} {
+		program := flatOpenMPI(t, "../bench/programs/"+name+".c", "../bench/programs/ends.c")
+		for _, c := range []struct{ options, mode, between string }{
+			{"-n 2", "flat", "processes"}, {"-n 2 -rpp 2", "private", "threads"}, {"-n 8 -rpp 8", "private", "threads"},
+		} {
+			t.Run(name+" "+c.options, func(t *testing.T) {
+				o := pmixJobWith(t, []string{"OMP_NUM_THREADS=1"}, c.options, program, c.mode, c.between, "0", "8,16384,4194304").succeeded(t)
+				for _, size := range []string{"8", "16384", "4194304"} {
+					assert.Regexp(t, `(?m)^Benchmark\w+/mode=`+c.mode+`/.*/size=`+size+` `, o.stdout)
+				}
+			})
+		}
+	}
+}
+
 // Open MPI writes jumps over functions of libc when a transport asks it to tell of memory that goes. Ranks of one address space share libc.
 func TestPrivateOpenMPILeavesLibcAlone(t *testing.T) {
 	program := flatOpenMPI(t, "testdata/jumps.c")
@@ -132,7 +149,7 @@ func TestPrivateOpenMPILeavesLibcAlone(t *testing.T) {
 	assert.Equal(t, "a jump of Open MPI 0\na jump of Open MPI 0\n", pmixJobWith(t, env, "-n 2 -rpp 2", program).succeeded(t).stdout)
 }
 
-// A rank that is killed at any moment takes its set along, and nothing is left of the job.
+// A rank that is killed takes its set along, and nothing is left of the job.
 func TestPrivateOpenMPIKilled(t *testing.T) {
 	program := flatOpenMPI(t, "testdata/kinds.c")
 	for _, victim := range []int{0, 3} {
