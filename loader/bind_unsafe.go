@@ -95,11 +95,11 @@ func (p *common) openShared(o *plan.Object) error {
 	}
 	name := C.CString(o.Name)
 	defer C.free(unsafe.Pointer(name))
-	h := C.dlopen(name, C.RTLD_LAZY|C.RTLD_NOLOAD)
+	h := C.tpsl_ldso_dlopen(name, C.RTLD_LAZY|C.RTLD_NOLOAD)
 	if h == nil {
 		path := C.CString(o.Path)
 		defer C.free(unsafe.Pointer(path))
-		if h = C.dlopen(path, C.RTLD_LAZY); h == nil {
+		if h = C.tpsl_ldso_dlopen(path, C.RTLD_LAZY); h == nil {
 			return fmt.Errorf("open shared library: %s", C.GoString(C.dlerror()))
 		}
 	}

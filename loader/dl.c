@@ -16,7 +16,7 @@ int tpsl_dlclose(void *handle)
 {
     TPSL_INSIDE;
     if (!tpsl_is_object(handle))
-        return dlclose(handle);
+        return tpsl_ldso_dlclose(handle);
     struct tpsl_object *o = handle;
     if (atomic_fetch_sub(&o->refs, 1) > 0)
         return 0;

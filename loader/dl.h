@@ -26,6 +26,10 @@ int _dl_find_object(void *address, struct dl_find_object *);
 #endif
 
 /* ---- ldso.c: questions to ld.so ---- */
+/* ld.so's dlopen and dlclose. libucm may change the references to them in objects that ld.so knows, ours among them. They then
+ * lead to functions of libucm, which call tpsl_dlopen and tpsl_dlclose. */
+void *tpsl_ldso_dlopen(const char *path, int mode);
+int tpsl_ldso_dlclose(void *handle);
 void *tpsl_program_handle(void); /* ld.so's, of the global scope */
 struct link_map *tpsl_program_map(void); /* the first of what ld.so has loaded; NULL: not known */
 /* What an entry of PT_DYNAMIC points to. ld.so relocates these pointers in place, but not those of the vDSO. */

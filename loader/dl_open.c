@@ -84,20 +84,28 @@ static void open_more(struct extension *x)
     pthread_mutex_unlock(&x->in->open_lock);
 }
 
+/* What an object that exists once opens exists once, too. libucm may have changed the program's references to dlopen, and calls
+ * us in the program's place. */
+static bool is_for_process(const struct tpsl_object *caller)
+{
+    return caller && caller->instance == &tpsl_once;
+}
+
 void *tpsl_dlopen(const char *path, int mode)
 {
-    const void *caller = __builtin_return_address(0);
-    struct tpsl_instance *in = tpsl_asking(caller);
-    if (!path || !*path || !in) {
+    const void *code = __builtin_return_address(0);
+    struct tpsl_object *caller = tpsl_object_at(code);
+    struct tpsl_instance *in = tpsl_asking(code);
+    if (!path || !*path || !in || is_for_process(caller)) {
         TPSL_INSIDE;
-        return dlopen(path, mode);
+        return tpsl_ldso_dlopen(path, mode);
     }
     if (refused) {
         tpsl_dlerror_set("%s", refused);
         return NULL;
     }
     char *folder = getcwd(NULL, 0);
-    struct extension x = {.in = in, .path = path, .folder = folder, .caller = tpsl_object_at(caller), .mode = mode};
+    struct extension x = {.in = in, .path = path, .folder = folder, .caller = caller, .mode = mode};
     open_more(&x);
     free(folder);
     free(x.fresh);

@@ -108,7 +108,7 @@ func (i *instance) planned(c *C.struct_tpsl_object) *plan.Object {
 func dlopen(path string, mode C.int) (unsafe.Pointer, error) {
 	c := C.CString(path)
 	defer C.free(unsafe.Pointer(c))
-	h := C.dlopen(c, mode)
+	h := C.tpsl_ldso_dlopen(c, mode)
 	if h == nil {
 		return nil, errors.New(C.GoString(C.dlerror()))
 	}

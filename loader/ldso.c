@@ -13,6 +13,25 @@ __attribute__((constructor(101))) static void open_program(void)
     program = dlopen(NULL, RTLD_LAZY);
 }
 
+static void *(*ldsos_dlopen)(const char *path, int mode);
+static int (*ldsos_dlclose)(void *handle);
+
+__attribute__((constructor(101))) static void find_dlopen(void)
+{
+    ldsos_dlopen = (void *(*)(const char *, int))dlsym(RTLD_DEFAULT, "dlopen");
+    ldsos_dlclose = (int (*)(void *))dlsym(RTLD_DEFAULT, "dlclose");
+}
+
+void *tpsl_ldso_dlopen(const char *path, int mode)
+{
+    return ldsos_dlopen ? ldsos_dlopen(path, mode) : dlopen(path, mode);
+}
+
+int tpsl_ldso_dlclose(void *handle)
+{
+    return ldsos_dlclose ? ldsos_dlclose(handle) : dlclose(handle);
+}
+
 void *tpsl_program_handle(void)
 {
     return program;

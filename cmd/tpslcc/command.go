@@ -86,6 +86,7 @@ var abis = map[string]mpilib.ABI{"mpich": mpilib.MPICH, "abi": mpilib.Standard}
 // A header is what programs for an ABI include, and where it may be.
 type header struct {
 	names   []string
+	of      string // whose header it is, in words
 	folders []string
 	install string // what to install for it
 }
@@ -93,13 +94,13 @@ type header struct {
 // headers: of MPICH's ABI those of Debian, of Fedora, and of an MPICH installed by itself; of the standard ABI those of
 // Debian's MPICH and Open MPI, and of each of them installed by itself. MPICH installs mpi_abi.h beside its own mpi.h.
 var headers = map[mpilib.ABI]header{
-	mpilib.MPICH: {[]string{"mpi.h"}, []string{
+	mpilib.MPICH: {[]string{"mpi.h"}, "MPICH", []string{
 		"/usr/lib/x86_64-linux-gnu/mpich/include",
 		"/usr/include/x86_64-linux-gnu/mpich",
 		"/usr/include/mpich-x86_64",
 		"/usr/local/include",
 	}, "libmpich-dev"},
-	mpilib.Standard: {[]string{"mpi_abi.h", "mpi.h"}, []string{
+	mpilib.Standard: {[]string{"mpi_abi.h", "mpi.h"}, "the standard ABI", []string{
 		"/usr/lib/x86_64-linux-gnu/mpi_abi_mpich/include",
 		"/usr/lib/x86_64-linux-gnu/openmpi/include/standard_abi",
 		"/usr/local/include/standard_abi",
@@ -120,8 +121,8 @@ func mpiInclude(abi mpilib.ABI, asked string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("no %s of the %s in %s: install %s, or name its folder in TPSL_MPI_INCLUDE",
-		strings.Join(h.names, " or "), abi, strings.Join(h.folders, ", "), h.install)
+	return "", fmt.Errorf("no %s of %s in %s: install %s, or name its folder in TPSL_MPI_INCLUDE",
+		strings.Join(h.names, " or "), h.of, strings.Join(h.folders, ", "), h.install)
 }
 
 // isStandard tells a header of the standard ABI (MPI 5.0, 20.2). A header of another ABI may define the macro as well, but
