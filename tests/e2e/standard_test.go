@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"debug/elf"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/loader/search"
 )
 
 // standardLibrary returns a small library with the standard ABI.
@@ -99,4 +102,32 @@ func TestStandardABIRefused(t *testing.T) {
 		assert.Empty(t, job.stdout)
 		oneLine(t, job, c.command, c.says...)
 	}
+}
+
+// Each library with the standard ABI that is installed runs one program, whoever made the library. Where mpiexec does not serve
+// what the library speaks, the program is refused and no rank is a job of one.
+func TestInstalledStandardABI(t *testing.T) {
+	libraries, err := filepath.Glob("/usr/lib/*/libmpi_abi_*.so.1.*")
+	require.NoError(t, err)
+	if len(libraries) == 0 {
+		t.Skip("no MPI library with the standard ABI is installed: Debian has some from version 14 on")
+	}
+	program, sums := testsupport.CC(t, "tpslcc", "../../examples/halo.c", "-mpi=abi", "-fopenmp", "-O2"), map[string]bool{}
+	for _, library := range libraries {
+		judged, err := mpilib.Of(library, search.New(""))
+		require.NoError(t, err)
+		require.Equal(t, mpilib.Standard, judged.ABI, library)
+		for ranks, layout := range map[int]string{1: "4 processes x 1 thread rank,", 2: "2 processes x 2 thread ranks", 4: "1 process x 4 thread ranks"} {
+			t.Run(filepath.Base(library)+", "+layout, func(t *testing.T) {
+				testsupport.NothingLeft(t)
+				job := mpiexec(t, []string{"TPSL_MPI_LIBRARY=" + library}, fmt.Sprintf("-n 4 -rpp %d", ranks), program)
+				if judged.Protocol == mpilib.PMIx && job.code != 0 {
+					oneLine(t, job, "tpsl", "speaks PMIx", "each would be a job of one")
+					return
+				}
+				sums[checksum(t, job, layout)] = true
+			})
+		}
+	}
+	assert.Len(t, sums, 1, "checksums")
 }
