@@ -125,7 +125,7 @@ type Library struct {
 	ABI     mpilib.ABI `json:"abi"`
 	Version string     `json:"version"`
 
-	// Only with the MPICH ABI.
+	// Only with the MPICH ABI, or with the standard one.
 	Missing []string `json:"missing"` // names of libtpsl's list that it lacks
 	Extra   []string `json:"extra"`   // MPI names that libtpsl lacks
 	Closure []Placed `json:"closure"` // empty if refused

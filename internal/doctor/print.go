@@ -175,7 +175,7 @@ func (l Library) summary() string {
 		return l.Error
 	}
 	text := strings.TrimRight(fmt.Sprintf("%s: %s %s", l.Path, l.ABI, l.Version), " ")
-	if l.ABI == mpilib.MPICH {
+	if l.ABI == mpilib.MPICH || l.ABI == mpilib.Standard {
 		text += fmt.Sprintf(", %d names missing, %d extra", len(l.Missing), len(l.Extra))
 	}
 	return text
