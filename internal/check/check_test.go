@@ -375,7 +375,7 @@ func TestMPILibrary(t *testing.T) {
 		{"older", mpich, old, MPI{"MPICH", "MPICH", "1.0", "PMI"}, []string{"MPI_Barrier"}, "", "has the ABI of MPICH, is of MPICH 1.0, speaks PMI"},
 		{"standard", portable, standard, MPI{ABI: "standard ABI"}, []string{}, "", standard + " has the standard ABI\n"},
 		{"other ABI", mpich, standard, MPI{}, []string{}, standard + " has the standard ABI, and the program was built for MPICH's", ""},
-		{"both", both, standard, MPI{}, []string{}, "linked with libmpi_abi.so.1 (standard ABI) and with libmpi.so.12", ""},
+		{"both", both, standard, MPI{}, []string{}, "linked with libmpi.so.12 (MPICH) and with libmpi_abi.so.1 (standard ABI)", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TPSL_MPI_LIBRARY", c.library)

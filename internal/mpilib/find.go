@@ -4,8 +4,10 @@
 package mpilib
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
@@ -23,20 +25,29 @@ func Finder(libraries *search.Path, program *image.Image) func(name string) (str
 // linked tells whether a name is among them. A program that is linked with none opens its MPI library later: it is taken
 // for one of MPICH. An error says that one program is linked with libraries of two ABIs.
 func Wanted(linked func(name string) bool) (ABI, error) {
-	mpich := slices.IndexFunc(soname.MPI, linked)
-	switch {
-	case !linked(soname.StandardABI):
-		return MPICH, nil
-	case mpich >= 0:
-		return "", fmt.Errorf("linked with %s (standard ABI) and with %s (MPICH's ABI), and a process has one MPI library; build the program and all its libraries for one of them",
-			soname.StandardABI, soname.MPI[mpich])
+	var found []string
+	wanted := MPICH
+	for _, kind := range []struct {
+		abi   ABI
+		names []string
+	}{{MPICH, soname.MPI}, {Standard, []string{soname.StandardABI}}, {OpenMPI, soname.OpenMPI}} {
+		if i := slices.IndexFunc(kind.names, linked); i >= 0 {
+			found = append(found, fmt.Sprintf("%s (%s)", kind.names[i], kind.abi))
+			wanted = kind.abi
+		}
 	}
-	return Standard, nil
+	if len(found) > 1 {
+		return "", fmt.Errorf("linked with %s, and a process has one MPI library; build the program and all its libraries for one of them", strings.Join(found, " and with "))
+	}
+	return wanted, nil
 }
 
 // Find returns the file of the MPI library for a program with this ABI: the one asked for in TPSL_MPI_LIBRARY, else the
 // first of the ABI's usual names that there is, and of these one that the program needs. find is a Finder.
 func Find(asked string, abi ABI, needed []string, find func(name string) (string, error)) (string, error) {
+	if abi == OpenMPI {
+		return "", errors.New("the program is linked with Open MPI, and thread ranks cannot use its ABI; build the program and its libraries by tpslcc")
+	}
 	if asked != "" {
 		path, err := find(asked)
 		if err != nil {

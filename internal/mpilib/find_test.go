@@ -74,6 +74,7 @@ func TestFind(t *testing.T) {
 		"standard wanted, MPICH":      {"mine", nil, map[string]string{"mine": mpich}, "", []string{mpich + " has the MPICH ABI", "tpslcc -mpi=mpich"}, mpilib.Standard},
 		"MPICH wanted, standard":      {"mine", nil, map[string]string{"mine": standard}, "", []string{standard + " has the standard ABI", "tpslcc -mpi=abi"}, ""},
 		"MPICH by the standard name":  {"", nil, map[string]string{"libmpi_abi.so.1": mpich}, "", []string{mpich + " has the MPICH ABI"}, mpilib.Standard},
+		"a program of Open MPI":       {"", nil, map[string]string{"libmpich.so.12": mpich}, "", []string{"the program is linked with Open MPI", "tpslcc"}, mpilib.OpenMPI},
 		"Open MPI":                    {"mine", nil, map[string]string{"mine": openMPI}, "", []string{openMPI + " is Open MPI: its ABI is not MPICH's"}, ""},
 		"Open MPI, the standard name": {"", nil, map[string]string{"libmpi_abi.so.1": openMPI}, "", []string{openMPI + " is Open MPI: its ABI is not the standard one"}, mpilib.Standard},
 	} {
@@ -105,7 +106,9 @@ func TestWanted(t *testing.T) {
 		{[]string{"libtpsl.so.0", "libmpich.so.12", "libmpi.so.12"}, mpilib.MPICH, ""},
 		{[]string{"libtpsl.so.0", "libmpi_abi.so.1"}, mpilib.Standard, ""},
 		{[]string{"libc.so.6"}, mpilib.MPICH, ""},
-		{[]string{"libmpi_abi.so.1", "libmpi.so.12"}, "", "linked with libmpi_abi.so.1 (standard ABI) and with libmpi.so.12 (MPICH's ABI)"},
+		{[]string{"libmpi_abi.so.1", "libmpi.so.12"}, "", "linked with libmpi.so.12 (MPICH) and with libmpi_abi.so.1 (standard ABI), and a process has one MPI library"},
+		{[]string{"libmpich.so.12", "libmpi.so.12", "libmpi_mpifh.so.40"}, "", "linked with libmpich.so.12 (MPICH) and with libmpi_mpifh.so.40 (Open MPI)"},
+		{[]string{"libmpi.so.40"}, mpilib.OpenMPI, ""},
 	} {
 		abi, err := mpilib.Wanted(func(name string) bool { return slices.Contains(c.linked, name) })
 		assert.Equal(t, c.abi, abi, c.linked)

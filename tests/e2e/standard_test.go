@@ -73,7 +73,7 @@ func TestOtherABI(t *testing.T) {
 		{"another version", program, standardOther, []string{standardOther + " says that it has version 2 of the standard ABI", "version 1", "TPSL_MPI_LIBRARY"}},
 		{"none after all", program, standardNone, []string{standardNone + " says that it has version -1"}},
 		{"another protocol", program, pmix, []string{pmix + " speaks PMIx (Open MPI)", "the launcher serves PMI", "each would be a job of one", "TPSL_MPI_LIBRARY"}},
-		{"both", both, standard, []string{"linked with libmpi_abi.so.1 (standard ABI) and with libmpich.so.12", "one MPI library"}},
+		{"both", both, standard, []string{"linked with libmpich.so.12 (MPICH) and with libmpi_abi.so.1 (standard ABI)", "one MPI library"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
