@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -153,7 +154,8 @@ func TestNamesAreMPICHs(t *testing.T) {
 		assert.Len(t, addresses, 1, "%v do not share an address", s.Names)
 	}
 	for name := range has {
-		assert.True(t, listed[name], "%s is not on the list", name)
+		ofMPI := strings.HasPrefix(name, "MPI") || names.MayCall(name) // MPICH 5 also exports a function that stands in front of another library's
+		assert.True(t, listed[name] || !ofMPI, "%s is not on the list", name)
 	}
 }
 
