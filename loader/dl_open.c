@@ -85,10 +85,10 @@ static void open_more(struct extension *x)
 }
 
 /* What an object that exists once opens exists once, too. libucm may have changed the program's references to dlopen, and calls
- * us in the program's place. */
-static bool is_for_process(const struct tpsl_object *caller)
+ * us in the program's place. It also opens its own file, so that it stays loaded. */
+static bool is_for_process(const struct tpsl_object *caller, const char *path)
 {
-    return caller && caller->instance == &tpsl_once;
+    return caller && caller->instance == &tpsl_once && strcmp(path, caller->map.l_name) != 0;
 }
 
 void *tpsl_dlopen(const char *path, int mode)
@@ -96,7 +96,7 @@ void *tpsl_dlopen(const char *path, int mode)
     const void *code = __builtin_return_address(0);
     struct tpsl_object *caller = tpsl_object_at(code);
     struct tpsl_instance *in = tpsl_asking(code);
-    if (!path || !*path || !in || is_for_process(caller)) {
+    if (!path || !*path || !in || is_for_process(caller, path)) {
         TPSL_INSIDE;
         return tpsl_ldso_dlopen(path, mode);
     }
