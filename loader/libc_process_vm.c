@@ -10,7 +10,8 @@
  * process, too, the library must see the refusal.
  *
  * A bad address gives EFAULT, as in the kernel. The program's handler of SIGSEGV and
- * SIGBUS calls tpsl_copy_fault, which jumps back if the copy has caused the fault.
+ * SIGBUS calls tpsl_copy_fault, which jumps back if the copy has caused the fault. A
+ * program may have a handler that does not, such as that of Fortran's runtime.
  */
 #include "libc.h"
 
@@ -24,6 +25,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+enum { LOWEST = 4096 }; /* a page */
 enum probe { UNTRIED, ALLOWED, REFUSED };
 static _Atomic int probe;
 static atomic_bool peers;
@@ -76,13 +78,22 @@ __attribute__((constructor(101))) static void start(void)
     pthread_atfork(NULL, NULL, note_pid);
 }
 
-/* Copies between the two lists and keeps *done up to date for the case of a fault. */
-static __attribute__((noinline)) void copy_pairs(const struct iovec *to, unsigned long nto, const struct iovec *from, unsigned long nfrom, volatile size_t *done)
+/* Nothing is in the lowest pages (vm.mmap_min_addr), so no fault is needed to know such an address as bad. UCX 1.23 makes such calls
+ * at its start, to measure how long the kernel takes to refuse one. */
+static bool is_null(const struct iovec *v)
+{
+    return (uintptr_t)v->iov_base < LOWEST;
+}
+
+/* Copies between the two lists and keeps *done up to date for the case of a fault. False: it met a null pointer. */
+static __attribute__((noinline)) bool copy_pairs(const struct iovec *to, unsigned long nto, const struct iovec *from, unsigned long nfrom, volatile size_t *done)
 {
     size_t at_to = 0, at_from = 0;
     while (nto && nfrom) {
         size_t left_to = to->iov_len - at_to, left_from = from->iov_len - at_from;
         size_t n = left_to < left_from ? left_to : left_from;
+        if (n && (is_null(to) || is_null(from)))
+            return false;
         memcpy((char *)to->iov_base + at_to, (const char *)from->iov_base + at_from, n);
         *done += n;
         at_to += n;
@@ -92,6 +103,7 @@ static __attribute__((noinline)) void copy_pairs(const struct iovec *to, unsigne
         if (at_from == from->iov_len)
             at_from = 0, from++, nfrom--;
     }
+    return true;
 }
 
 /* The number of bytes copied before the first fault, or -1 and EFAULT if there are none. */
@@ -101,9 +113,10 @@ static ssize_t copy(const struct iovec *to, unsigned long nto, const struct iove
     sigjmp_buf back;
     if (sigsetjmp(back, 0) == 0) {
         recovery = &back;
-        copy_pairs(to, nto, from, nfrom, &done);
+        bool whole = copy_pairs(to, nto, from, nfrom, &done);
         recovery = NULL;
-        return (ssize_t)done;
+        if (whole)
+            return (ssize_t)done;
     }
     recovery = NULL;
     errno = EFAULT;

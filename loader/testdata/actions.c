@@ -48,7 +48,7 @@ int is_reset(void) { return is_default(SIGUSR1); }
 int bad_copies(void)
 {
     char to[8], from[8] = "";
-    struct iovec local = {to, 8}, good = {from, 8}, bad = {(void *)16, 8};
+    struct iovec local = {to, 8}, good = {from, 8}, bad = {(void *)0x100000, 8};
     int faults = 0;
     sigset_t before, after;
     process_vm_readv(getpid(), &local, 1, &good, 1, 0); /* the first one is the kernel's */

@@ -18,10 +18,10 @@ import (
 // such copies (cma), and they arrive. A bad address is an error, as from the kernel.
 func TestPrivateOneCopy(t *testing.T) {
 	program := plain(t, "mpicc.mpich", "siblings.c", "-D_GNU_SOURCE")
-	copied := []string{"rank 0: copied 1, no address: Bad address, 0 wrong\n", "rank 1: copied 0, no address: Bad address, 0 wrong\n"}
+	copied := []string{"rank 0: copied 1, no address: Bad address, null: Bad address, 0 wrong\n", "rank 1: copied 0, no address: Bad address, null: Bad address, 0 wrong\n"}
 	refused := []string{
-		"rank 0: Operation not permitted 0, no address: Operation not permitted, 0 wrong\n",
-		"rank 1: Operation not permitted 0, no address: Operation not permitted, 0 wrong\n",
+		"rank 0: Operation not permitted 0, no address: Operation not permitted, null: Operation not permitted, 0 wrong\n",
+		"rank 1: Operation not permitted 0, no address: Operation not permitted, null: Operation not permitted, 0 wrong\n",
 	}
 	for _, c := range []struct {
 		kernel, options string
@@ -52,7 +52,7 @@ func TestPrivateRankExecutes(t *testing.T) {
 	testsupport.NothingLeft(t)
 	program := plain(t, "mpicc.mpich", "siblings.c", "-D_GNU_SOURCE")
 	assert.Equal(t, []string{
-		"rank 0: copied 1, no address: Bad address, 0 wrong\n",
-		"rank 1: copied 0, no address: Bad address, 0 wrong\n",
+		"rank 0: copied 1, no address: Bad address, null: Bad address, 0 wrong\n",
+		"rank 1: copied 0, no address: Bad address, null: Bad address, 0 wrong\n",
 	}, mpiexec(t, nil, "-n 2 -rpp 2", program, "execute").succeeded(t).lines())
 }

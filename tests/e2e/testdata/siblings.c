@@ -6,6 +6,7 @@
  * then. */
 #include <errno.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,11 @@ static const char *copy(pid_t pid, void *from, int *to)
     return result(process_vm_readv(pid, &local, 1, &remote, 1, 0));
 }
 
+static void end(int number)
+{
+    _exit(number);
+}
+
 int main(int argc, char **argv)
 {
     int rank, wrong = 0, first = -1, *out = malloc(WORDS * sizeof *out), *in = malloc(WORDS * sizeof *in);
@@ -45,7 +51,9 @@ int main(int argc, char **argv)
     const struct place *other = &places[1 - rank];
     const char *one = copy(other->pid, other->words, &first);
     printf("rank %d: %s %d", rank, one, first / WORDS);
-    printf(", no address: %s", copy(other->pid, (void *)16, &first));
+    printf(", no address: %s", copy(other->pid, (void *)0x100000, &first));
+    signal(SIGSEGV, end); /* the program's own, as in each program of Fortran */
+    printf(", null: %s", copy(other->pid, NULL, &first));
     for (int k = 0; k < 10; k++) {
         memset(in, 0, WORDS * sizeof *in);
         MPI_Sendrecv(out, WORDS, MPI_INT, 1 - rank, 0, in, WORDS, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
