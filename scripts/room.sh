@@ -62,10 +62,12 @@ in_room() {
 		-show) mounts+=(ro "$2" "$3") && shift 3 ;;
 		-alone) own+=(--net) && shift ;;
 		-in) folder=$2 && shift 2 ;;
+		*) die "in_room: $1 is no option" ;;
 		esac
 	done
 	mapfile -t environment < <(room_environment)
-	# unshare itself ignores what would end it, so the kernel is to kill it when this script ends.
+	# unshare itself ignores what would end it, so the kernel is to kill it when this script ends. The shell at the end is the
+	# first process of the room, for which signals are special, so that the command is not.
 	setpriv --pdeathsig KILL unshare "${own[@]}" --fork --kill-child bash -euo pipefail -c '
 		room=$1 own=$2 mounts=$3
 		shift 3
@@ -82,6 +84,6 @@ in_room() {
 		[[ $own != *--net* ]] || chroot "$room" ip link set lo up
 		exec chroot "$room" env -i "$@"
 	' in_room "$room" "${own[*]}" $((${#mounts[@]} / 3)) "${mounts[@]}" "${environment[@]}" \
-		sh -c 'cd "$0" && exec "$@"' "$folder" "$@" </dev/null &
+		sh -c 'cd "$0" || exit; "$@"; exit $?' "$folder" "$@" </dev/null &
 	wait $!
 }

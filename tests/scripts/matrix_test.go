@@ -97,7 +97,7 @@ func TestRoom(t *testing.T) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	require.NoError(t, err)
 
-	stdout, code := inside("-bind "+mine+" /mine -in /mine", `pwd; echo $$ $SECRET $HOME; ls /dev/shm; echo x >file; ls /proc | grep -c "^[0-9]"; exit 7`)
+	stdout, code := inside("-bind "+mine+" /mine -in /mine", `pwd; echo $PPID $SECRET $HOME; ls /dev/shm; echo x >file; ls /proc | grep -c "^[0-9]"; exit 7`)
 	assert.Equal(t, 7, code)
 	assert.Regexp(t, `^/mine\n1 /root\n[234]\n$`, stdout)
 	assert.FileExists(t, filepath.Join(mine, "file"))
