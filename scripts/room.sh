@@ -5,13 +5,13 @@
 # Rooms: a room is a folder with a Debian of its own, in which a script runs commands.
 # clean-room and matrix source this after lib.sh. Rooms need root.
 
-# end_rooms ends what runs in rooms, for the end of a script that is interrupted.
+# end_rooms ends what runs in rooms, for the end of a script that is interrupted. Bash would print the command that it killed.
 end_rooms() {
 	local running
 	running=$(jobs -p)
-	[[ -z $running ]] || kill -KILL $running 2>/dev/null || true # some may have ended meanwhile
+	[[ -z $running ]] || kill -KILL $running || true # some may have ended meanwhile
 	wait
-}
+} 2>/dev/null
 
 # make_room ROOM SUITE: makes a room with a minimal Debian of a suite. ROOM is there only
 # when it is whole.
