@@ -128,7 +128,7 @@ func (p *proxy) start(index int, s start) error {
 		return err
 	}
 	p.log.Debug("started", "ranks", s.set.Label(), "pid", proc.pid, "path", s.path, "cpus", s.cpus, "own", s.own)
-	p.connect(proc, s, d)
+	p.connect(proc, d)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (p *proxy) fork(proc *process, s start, d *descriptors.Set) (err error) {
 }
 
 // connect begins to serve the streams, PMI sessions and control lines of a process that runs.
-func (p *proxy) connect(proc *process, s start, d *descriptors.Set) {
+func (p *proxy) connect(proc *process, d *descriptors.Set) {
 	for _, pipe := range d.Inputs {
 		p.input.Attach(pipe)
 	}

@@ -168,7 +168,7 @@ func TestForeignErrors(t *testing.T) {
 	hello, threads := flat(t, "../../examples/hello.c"), example(t, "hello")
 	for _, c := range []struct{ ranks, options, program, more, stderr string }{
 		{"-n 2", "-rpp 2", "/nowhere", "", `tpsl run: rank 0: cannot run /nowhere on \S+: no such file or directory`},
-		{"-n 2", "-rpp 2", "/bin/true", "", `tpsl run: rank 0: cannot run /bin/true on \S+: -rpp 2 needs a program linked with libtpsl or .*`},
+		{"-n 2", "-rpp 2", "/bin/true", "", `tpsl run: rank 0: cannot run /bin/true on \S+: -rpp 2 needs a program linked with libtpsl, MPICH or Open MPI; .*`},
 		{"-n 2 sleep 60 : -n 1", "-rpp 2 -wait 1", hello, ": -n 1 sleep 60", `tpsl run: rank 2: of the 4 ranks of this host, counted from 0, number 3 has not come for 1s; start all ranks with the same tpsl run -rpp 2`},
 		{"-n 3", "-rpp 2", hello, ": -n 1 " + strings.Join(shared(t, "-rpp 2", threads), " "), `tpsl run: rank 2: ranks 2 and 3 would share a process, but one runs .*hello and the other .*hello; give each program a multiple of -rpp ranks per host`},
 	} {
