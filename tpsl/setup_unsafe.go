@@ -182,7 +182,7 @@ func checkProtocol(path string, abi mpilib.ABI) error {
 	}
 	library, err := mpilib.Of(path, loader.SearchPath())
 	if err == nil && library.Protocol == mpilib.PMIx {
-		err = fmt.Errorf("%s speaks PMIx (%s), and the launcher serves PMI to its ranks: each would be a job of one; start it with -pmi x, or name a library that speaks PMI in TPSL_MPI_LIBRARY",
+		err = fmt.Errorf("%s speaks PMIx (%s), and the launcher serves PMI to its ranks: each would be a job of one; give the program itself to mpiexec, without -pmi, or name a library that speaks PMI in TPSL_MPI_LIBRARY",
 			path, library.Implementation)
 	}
 	return err

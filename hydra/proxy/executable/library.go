@@ -11,16 +11,19 @@ import (
 	"strings"
 
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
-// A Library is what ld.so would give a program for its MPI library.
+// A Library is what ld.so or libtpsl would give a program for its MPI library.
 type Library struct {
 	Name      string // by which the program wants it; "" where none is known
 	Path      string // "" where nobody has looked
 	SpeaksPMI bool   // as far as its file tells: plugins of it may
+
+	standard mpilib.Library // what a library with the standard ABI is; the zero value for others
 }
 
 // libraryOf finds the MPI library of a program: one that it names, else one of its closure, as a library of the program may
@@ -43,11 +46,16 @@ func libraryOf(path string, program plan.Program) (found Library) {
 	if !slices.ContainsFunc(root.Needed, func(name string) bool { return !ofLibc(name) }) {
 		return found
 	}
-	closure, err := search.New(libraryPath).In(program.Wdir).Closure(path)
+	paths := search.New(libraryPath).In(program.Wdir)
+	closure, err := paths.Closure(path)
 	if err != nil {
 		return found
 	}
 	defer closure.Close()
+	abi, err := mpilib.Wanted(func(name string) bool { return closure.Find(name) != nil })
+	if err == nil && abi == mpilib.Standard {
+		return standardLibrary(closure, paths, program)
+	}
 	libraries := closure.Objects[1:]
 	i := slices.IndexFunc(libraries, func(o *search.Object) bool { return mayBeMPI(o.Name) && isMPI(o.Image) })
 	if i < 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/internal/installation"
+	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/internal/soname"
 )
 
@@ -16,16 +17,19 @@ import (
 const PMIxHelper = "pmix"
 
 // needsPMIx says why a program's ranks are served by PMIx; "" if they are not. Those of Open MPI need it: without it each would be
-// a job of one. library is the name of the program's MPI library, or "".
-func needsPMIx(host plan.Host, library string) (why string) {
+// a job of one.
+func needsPMIx(host plan.Host, library Library) (why string) {
 	switch host.PMI.Version {
 	case "1", "2":
 		return ""
 	case "x":
 		return "-pmi x wants PMIx"
 	}
-	if slices.Contains(soname.OpenMPI, library) {
-		return fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library)
+	switch {
+	case slices.Contains(soname.OpenMPI, library.Name):
+		return fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library.Name)
+	case library.standard.Protocol == mpilib.PMIx:
+		return fmt.Sprintf("its MPI library %s needs PMIx", library.Path)
 	}
 	return ""
 }
@@ -50,7 +54,7 @@ func isAlone(host plan.Host) bool {
 
 // servePMIx decides whether PMIx serves the ranks. An error says why those that need it cannot be served.
 func (e *Executable) servePMIx(host plan.Host) error {
-	why := needsPMIx(host, e.Library.Name)
+	why := needsPMIx(host, e.Library)
 	if why == "" {
 		return nil
 	}
@@ -62,14 +66,15 @@ func (e *Executable) servePMIx(host plan.Host) error {
 	return err
 }
 
-// refuseThreads returns an error if thread ranks would have to be clients of PMIx.
+// refuseThreads returns an error if thread ranks would have to be clients of PMIx, unless their library has the standard ABI and
+// speaks PMIx. Thread ranks cannot use Open MPI's own ABI, and MPICH speaks PMI.
 func (e *Executable) refuseThreads(host plan.Host, program plan.Program) error {
-	if !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared {
+	if !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.standard.Protocol == mpilib.PMIx {
 		return nil
 	}
 	if isAlone(host) {
 		e.PMIx = false
 		return nil
 	}
-	return fmt.Errorf("%s, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1", needsPMIx(host, e.Library.Name))
+	return fmt.Errorf("%s, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1", needsPMIx(host, e.Library))
 }
