@@ -65,7 +65,8 @@ func TestRemoveSharedMemory(t *testing.T) {
 	time.Sleep(20 * time.Millisecond) // more than a tick
 	began := Now()
 	left, used, foreign := create("mpich_shar_tmp*"), create("mpich_shar_tmp*"), create("user_data*")
-	for _, f := range []*os.File{left, foreign, old} {
+	openMPI := create("sm_segment.*")
+	for _, f := range []*os.File{left, openMPI, foreign, old} {
 		require.NoError(t, f.Close())
 	}
 	link := shmDir + "ucx_shm_posix_link"
@@ -73,6 +74,7 @@ func TestRemoveSharedMemory(t *testing.T) {
 	t.Cleanup(func() { os.Remove(link) })
 	RemoveSharedMemory(began, nil)
 	assert.NoFileExists(t, left.Name())
+	assert.NoFileExists(t, openMPI.Name())
 	for _, name := range []string{used.Name(), foreign.Name(), old.Name(), link} {
 		assert.FileExists(t, name)
 	}
