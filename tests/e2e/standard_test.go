@@ -6,8 +6,10 @@ package e2e
 import (
 	"debug/elf"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,7 +62,6 @@ func TestStandardABI(t *testing.T) {
 // is linked with both, and a library that says that it has another version of the ABI.
 func TestOtherABI(t *testing.T) {
 	standard, standardOther, standardNone := standardLibrary(t), standardLibrary(t, "-DMAJOR=2"), standardLibrary(t, "-DMAJOR=-1")
-	pmix := standardLibrary(t, "-DOPEN_MPI")
 	mpich, program, both := fixture(t, "brief"), standardProgram(t), standardProgram(t, "-Wl,--no-as-needed", "-L"+built(t, "lib/tpsl"), "-l:libmpich.so.12")
 	for _, c := range []struct {
 		name, program, library string
@@ -72,7 +73,6 @@ func TestOtherABI(t *testing.T) {
 		{"standard program, no library", program, "/nowhere/libmpi_abi.so.1", []string{"TPSL_MPI_LIBRARY=/nowhere/libmpi_abi.so.1", "not found", "a library with the standard ABI"}},
 		{"another version", program, standardOther, []string{standardOther + " says that it has version 2 of the standard ABI", "version 1", "TPSL_MPI_LIBRARY"}},
 		{"none after all", program, standardNone, []string{standardNone + " says that it has version -1"}},
-		{"another protocol", program, pmix, []string{pmix + " speaks PMIx (Open MPI)", "the launcher serves PMI", "each would be a job of one", "TPSL_MPI_LIBRARY"}},
 		{"both", both, standard, []string{"linked with libmpich.so.12 (MPICH) and with libmpi_abi.so.1 (standard ABI)", "one MPI library"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,6 +82,40 @@ func TestOtherABI(t *testing.T) {
 			assert.Empty(t, job.stdout)
 			oneLine(t, job, "tpsl", append(c.says, "rank ")...)
 		})
+	}
+}
+
+// What serves thread ranks follows from what the library that the program resolves to speaks, and not from its name: mpiexec
+// decides it before the start, from the environment of the program.
+func TestStandardABIProtocol(t *testing.T) {
+	program, pmix, pmi := standardProgram(t), standardLibrary(t, "-DOPEN_MPI"), standardLibrary(t)
+	asked := "TPSL_MPI_LIBRARY=" + pmix
+	served := func(env []string, options string) {
+		t.Helper()
+		job := pmixJobWith(t, env, options, program).succeeded(t) // the library knows its number by PMIX_RANK only
+		assert.Equal(t, []string{"slot 0 is rank 0 of 1\n", "slot 0 is rank 2 of 1\n", "slot 1 is rank 1 of 1\n", "slot 1 is rank 3 of 1\n"}, job.lines())
+	}
+	served([]string{asked}, "-n 4 -rpp 2")
+	served(nil, "-genv "+strings.Replace(asked, "=", " ", 1)+" -n 4 -rpp 2")
+	served([]string{asked}, "-launcher fork -hosts a,b -ppn 2 -n 4 -rpp 2")
+	byName := filepath.Join(t.TempDir(), "libmpi_abi.so.1")
+	require.NoError(t, os.Symlink(pmix, byName))
+	served([]string{"LD_LIBRARY_PATH=" + filepath.Dir(byName)}, "-n 4 -rpp 2")
+
+	for _, c := range []struct {
+		library, options string
+		code             int
+		tool             string
+		says             []string
+	}{
+		{pmix, "-pmi 2 -n 2 -rpp 2", 1, "tpsl", []string{pmix + " speaks PMIx (Open MPI)", "the launcher serves PMI", "each would be a job of one", "without -pmi", "TPSL_MPI_LIBRARY"}},
+		{pmix, "-pmi-port -n 2", 255, "mpiexec", []string{"its MPI library " + pmix + " needs PMIx", "leave -pmi-port out"}},
+		{pmi, "-pmi x -n 2 -rpp 2", 255, "mpiexec", []string{"-pmi x wants PMIx", "does not serve that to thread ranks"}},
+	} {
+		job := pmixJobWith(t, []string{"TPSL_MPI_LIBRARY=" + c.library}, c.options, program)
+		assert.Equal(t, c.code, job.code, c.options)
+		assert.Empty(t, job.stdout)
+		oneLine(t, job, c.tool, c.says...)
 	}
 }
 
@@ -104,8 +138,7 @@ func TestStandardABIRefused(t *testing.T) {
 	}
 }
 
-// Each library with the standard ABI that is installed runs one program, whoever made the library. Where mpiexec does not serve
-// what the library speaks, the program is refused and no rank is a job of one.
+// Each library with the standard ABI that is installed runs one program, whoever made the library.
 func TestInstalledStandardABI(t *testing.T) {
 	libraries, err := filepath.Glob("/usr/lib/*/libmpi_abi_*.so.1.*")
 	require.NoError(t, err)
@@ -113,6 +146,7 @@ func TestInstalledStandardABI(t *testing.T) {
 		t.Skip("no MPI library with the standard ABI is installed: Debian has some from version 14 on")
 	}
 	program, sums := testsupport.CC(t, "tpslcc", "../../examples/halo.c", "-mpi=abi", "-fopenmp", "-O2"), map[string]bool{}
+	ends := testsupport.CC(t, "tpslcc", "testdata/standard_ends.c", "-mpi=abi", "-fopenmp", "-O2")
 	for _, library := range libraries {
 		judged, err := mpilib.Of(library, search.New(""))
 		require.NoError(t, err)
@@ -121,13 +155,33 @@ func TestInstalledStandardABI(t *testing.T) {
 			t.Run(filepath.Base(library)+", "+layout, func(t *testing.T) {
 				testsupport.NothingLeft(t)
 				job := mpiexec(t, []string{"TPSL_MPI_LIBRARY=" + library}, fmt.Sprintf("-n 4 -rpp %d", ranks), program)
-				if judged.Protocol == mpilib.PMIx && job.code != 0 {
-					oneLine(t, job, "tpsl", "speaks PMIx", "each would be a job of one")
-					return
-				}
 				sums[checksum(t, job, layout)] = true
 			})
 		}
+		t.Run(filepath.Base(library)+", two hosts", func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			env := []string{"TPSL_MPI_LIBRARY=" + library}
+			if judged.Implementation == mpilib.OfOpenMPI { // its own TCP transport does not work between names of one machine
+				env = append(env, "OMPI_MCA_pml=ucx", "OMPI_MCA_pml_ucx_tls=any", "OMPI_MCA_pml_ucx_devices=any", "UCX_NET_DEVICES=lo")
+			}
+			job := mpiexec(t, env, "-launcher fork -hosts a,b -ppn 2 -n 4 -rpp 2", program)
+			sums[checksum(t, job, "2 processes x 2 thread ranks")] = true
+		})
+		for how, code := range map[string]int{"finalize": 0, "abort": 7, "exit": 3, "kill": 9} {
+			t.Run(filepath.Base(library)+", "+how, func(t *testing.T) {
+				testsupport.NothingLeft(t)
+				job := mpiexec(t, []string{"TPSL_MPI_LIBRARY=" + library}, "-n 4 -rpp 2", ends, how)
+				assert.Equal(t, code, job.code, job.stderr)
+				assert.Equal(t, []string{"rank 0 of 4\n", "rank 1 of 4\n", "rank 2 of 4\n", "rank 3 of 4\n"}, job.lines())
+			})
+		}
+		t.Run(filepath.Base(library)+", -timeout", func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			job := mpiexec(t, []string{"TPSL_MPI_LIBRARY=" + library}, "-timeout 10 -n 4 -rpp 2", ends, "stay")
+			assert.Equal(t, 255, job.code)
+			assert.Contains(t, job.stderr, "ranks 0-3 on ")
+			assert.Contains(t, job.stderr, "had begun MPI_Init")
+		})
 	}
 	assert.Len(t, sums, 1, "checksums")
 }

@@ -3,7 +3,7 @@
  *
  * standard_library: a library with the standard ABI that has few functions. Each process is a job of as many ranks as
  * PMI_SIZE says. MAJOR is the version of the ABI that it claims. Its sessions are pointers with bits in both halves. With
- * OPEN_MPI it looks like Open MPI's.
+ * OPEN_MPI it looks like Open MPI's, and PMIX_RANK names the rank; it is no client of PMIx, so the world is of one rank for it.
  */
 #include "standard/mpi_abi.h"
 
@@ -82,7 +82,11 @@ DEFINE(MPI_Comm_size, MPI_Comm comm, int *size)
 
 DEFINE(MPI_Comm_rank, MPI_Comm comm, int *rank)
 {
+#ifdef OPEN_MPI
+    *rank = number("PMIX_RANK", 0);
+#else
     *rank = number("PMI_RANK", 0);
+#endif
     return comm != MPI_COMM_WORLD;
 }
 

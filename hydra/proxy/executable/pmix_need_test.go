@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package executable
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/mpilib"
+	"github.com/tpsl/tpsl/internal/soname"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// Whether PMIx serves ranks follows from their library, unless the user says which PMI it is.
+func TestNeedsPMIx(t *testing.T) {
+	standard := func(p mpilib.Protocol) Library {
+		return Library{Name: soname.StandardABI, Path: "/l/libmpi_abi.so.1", standard: mpilib.Library{Protocol: p}}
+	}
+	for name, c := range map[string]struct {
+		version string
+		library Library
+		why     string
+	}{
+		"none":                         {"", Library{}, ""},
+		"MPICH":                        {"", Library{Name: "libmpich.so.12"}, ""},
+		"Open MPI":                     {"", Library{Name: "libmpi.so.40"}, "it is linked with Open MPI (libmpi.so.40), which needs PMIx"},
+		"standard ABI, PMI":            {"", standard(mpilib.PMI), ""},
+		"standard ABI, unknown":        {"", standard(mpilib.UnknownProtocol), ""},
+		"standard ABI, PMIx":           {"", standard(mpilib.PMIx), "its MPI library /l/libmpi_abi.so.1 needs PMIx"},
+		"standard ABI, PMIx, but told": {"2", standard(mpilib.PMIx), ""},
+		"MPICH, but told":              {"x", Library{Name: "libmpich.so.12"}, "-pmi x wants PMIx"},
+	} {
+		assert.Equal(t, c.why, needsPMIx(plan.Host{PMI: plan.PMIOptions{Version: c.version}}, c.library), name)
+	}
+}
+
+// Thread ranks are clients of PMIx only over a library that has the standard ABI and speaks it.
+func TestRefuseThreads(t *testing.T) {
+	for name, c := range map[string]struct {
+		library Library
+		refused bool
+	}{
+		"Open MPI":           {Library{Name: "libmpi.so.40"}, true},
+		"standard ABI, PMIx": {Library{Name: soname.StandardABI, standard: mpilib.Library{Protocol: mpilib.PMIx}}, false},
+		"standard ABI, PMI":  {Library{Name: soname.StandardABI, standard: mpilib.Library{Protocol: mpilib.PMI}}, true},
+	} {
+		e := Executable{Library: c.library, PMIx: true}
+		host := plan.Host{World: pmi.World{Size: 4}}
+		assert.Equal(t, c.refused, e.refuseThreads(host, plan.Program{PerProcess: 2}) != nil, name)
+		assert.NoError(t, e.refuseThreads(host, plan.Program{PerProcess: 1}), name)
+		assert.True(t, e.PMIx, name)
+	}
+}
