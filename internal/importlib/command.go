@@ -5,12 +5,12 @@ package importlib
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/tpsl/tpsl/internal/flags"
 	"github.com/tpsl/tpsl/internal/mpilib"
 	"github.com/tpsl/tpsl/loader/search"
 )
@@ -40,21 +40,20 @@ const exitUsage = 255
 
 // Command runs "tpsl names" and returns its exit status.
 func Command(args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("names", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	err := flags.Parse(args)
-	if err == nil && flags.NArg() > 1 {
-		err = fmt.Errorf("want at most one LIBRARY, have %d", flags.NArg())
+	set := flags.New("names")
+	err := flags.Parse(set, args)
+	if err == nil && set.NArg() > 1 {
+		err = fmt.Errorf("want at most one LIBRARY, have %d", set.NArg())
 	}
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
 		fmt.Fprint(out, Usage)
 		return 0
 	case err != nil:
 		fmt.Fprintf(errOut, "tpsl names: %v; try tpsl names -h\n", err)
 		return exitUsage
 	}
-	if err := run(flags.Arg(0), out); err != nil {
+	if err := run(set.Arg(0), out); err != nil {
 		fmt.Fprintln(errOut, "tpsl names:", err)
 		return 1
 	}

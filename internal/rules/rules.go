@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/doctor":  {"ib", "internal/environment", "internal/flags", "internal/mpilib", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names"},
 	// The launcher, libtpsl and the tools judge MPI libraries alike.
 	"internal/mpilib":    {"internal/soname", "loader/image", "loader/search"},
-	"internal/importlib": {"internal/mpilib", "internal/soname", "loader/image", "loader/search", "tpsl/names"},
+	"internal/importlib": {"internal/flags", "internal/mpilib", "internal/soname", "internal/suggest", "loader/image", "loader/search", "tpsl/names"},
 	"internal/mem":       {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"tests":              {"endpoints/engine", "internal"},

@@ -46,19 +46,22 @@ func openMPIProgram(t *testing.T) string {
 	return testsupport.CC(t, "mpicc.openmpi", "testdata/openmpi.c")
 }
 
+// endsOfOpenMPI are the ways of testdata/openmpi.c in which rank 1 ends, what stderr then contains, and mpiexec's exit code.
+var endsOfOpenMPI = []struct {
+	how    string
+	stderr []string
+	code   int
+}{
+	{how: ""},
+	{how: "code", code: 5},
+	{how: "abort", stderr: []string{"[1] MPI_ABORT was invoked on rank 1 ", "\nmpiexec: rank 1 on ", " called MPI_Abort: exit code 7\n"}, code: 7},
+	{how: "killed", stderr: []string{"mpiexec: rank 1 ("}, code: 9},
+	{how: "left", stderr: []string{"without MPI_Finalize of rank 1\n"}, code: 3},
+}
+
 // A rank that is killed leaves the others in a barrier, and shared memory of its own.
 func TestOpenMPI(t *testing.T) {
-	for _, c := range []struct {
-		how    string
-		stderr []string
-		code   int
-	}{
-		{how: ""},
-		{how: "code", code: 5},
-		{how: "abort", stderr: []string{"[1] MPI_ABORT was invoked on rank 1 ", "\nmpiexec: rank 1 on ", " called MPI_Abort: exit code 7\n"}, code: 7},
-		{how: "killed", stderr: []string{"mpiexec: rank 1 ("}, code: 9},
-		{how: "left", stderr: []string{"without MPI_Finalize of rank 1\n"}, code: 3},
-	} {
+	for _, c := range endsOfOpenMPI {
 		t.Run("rank 1 "+c.how, func(t *testing.T) {
 			o := pmixJob(t, "-l -n 3", openMPIProgram(t), c.how, ":", "-n", "1", openMPIProgram(t), c.how)
 			assert.Equal(t, c.code, o.code, o.stderr)

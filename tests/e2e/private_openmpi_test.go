@@ -45,17 +45,7 @@ func TestPrivateOpenMPI(t *testing.T) {
 // A rank that ends as others do not is told as a flat rank is.
 func TestPrivateOpenMPIEnds(t *testing.T) {
 	program := openMPIProgram(t)
-	for _, c := range []struct {
-		how    string
-		stderr []string
-		code   int
-	}{
-		{how: ""},
-		{how: "code", code: 5},
-		{how: "abort", stderr: []string{"[1] MPI_ABORT was invoked on rank 1 ", "\nmpiexec: rank 1 on ", " called MPI_Abort: exit code 7\n"}, code: 7},
-		{how: "killed", stderr: []string{"mpiexec: rank 1 ("}, code: 9},
-		{how: "left", stderr: []string{"without MPI_Finalize of rank 1\n"}, code: 3},
-	} {
+	for _, c := range endsOfOpenMPI {
 		for _, rpp := range []string{"2", "4"} {
 			t.Run(c.how+" of "+rpp, func(t *testing.T) {
 				o := pmixJob(t, "-l -n 4 -rpp "+rpp, program, c.how)
