@@ -22,6 +22,7 @@ type suite struct {
 	contests []turns.Contest
 	goals    []report.Goal
 	leftOut  []string // what cannot be measured here, and why
+	suffix   string   // of the name of the folder of its results
 }
 
 // compile makes the system, then what the commands make of it. A packed tree

@@ -21,12 +21,14 @@ type plan struct {
 }
 
 // mpi measures thread ranks beside flat and threaded ones.
-func mpi(quick bool) suite {
+func mpi(quick bool) suite { return mpiPlan(quick).suite() }
+
+func mpiPlan(quick bool) plan {
 	p := plan{cores: machine.Cores(), milliseconds: 40, cut: 2, quick: quick}
 	if quick {
 		p.milliseconds = 20
 	}
-	return p.suite()
+	return p
 }
 
 // suite builds each program flat and with thread ranks.

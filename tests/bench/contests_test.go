@@ -58,9 +58,20 @@ func TestContestsServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Benchmarks(t)
 	t.Chdir("../..")
-	all := plan{cores: machine.Cores(), cut: 8, quick: true}.suite()
-	t.Log(all.leftOut)
-	require.NoError(t, compile(t.Context(), all.commands))
+	p := plan{cores: machine.Cores(), cut: 8, quick: true}
+	for _, all := range []suite{p.suite(), openMPI(p)} {
+		t.Log(all.leftOut)
+		require.NoError(t, compile(t.Context(), all.commands))
+		servesGoals(t, all)
+	}
+	s := flat.run(machine.Cores(), 1, "latency", "0", "8")
+	s.Env[0] = "BENCH_CPUS=901,902"
+	_, _, err := s.Run(t.Context(), 5*time.Minute)
+	require.ErrorContains(t, err, "an end is not on its own CPU of BENCH_CPUS")
+}
+
+// servesGoals runs each side of the contests once, and looks whether all goals have their figures.
+func servesGoals(t *testing.T, all suite) {
 	var found results.Set
 	var library turns.LibraryCheck
 	for i, c := range all.contests {
@@ -85,8 +96,4 @@ func TestContestsServeGoals(t *testing.T) {
 			assert.Contains(t, found.Values, g.Base)
 		}
 	}
-	s := flat.run(machine.Cores(), 1, "latency", "0", "8")
-	s.Env[0] = "BENCH_CPUS=901,902"
-	_, _, err := s.Run(t.Context(), 5*time.Minute)
-	require.ErrorContains(t, err, "an end is not on its own CPU of BENCH_CPUS")
 }

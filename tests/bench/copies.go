@@ -25,7 +25,7 @@ var works = []struct {
 
 // copies measures copies of these libraries in threads against processes and dlmopen.
 func copies() suite {
-	s := suite{commands: [][]string{turns.CC("gcc", "copies"), append(turns.CC("bin/tpslcc", "copies"), "-DTPSL")}}
+	s := suite{suffix: "-" + measuredCopies, commands: [][]string{turns.CC("gcc", "copies"), append(turns.CC("bin/tpslcc", "copies"), "-DTPSL")}}
 	plain, ours := turns.Program("copies", "gcc"), turns.Program("copies", "tpslcc")
 	for _, w := range works {
 		file := filepath.Join("build", "bench", "lib"+w.name+".so")

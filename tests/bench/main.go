@@ -12,6 +12,7 @@
 //
 // With -copies it measures something else: private copies of libraries that are not made
 // for threads (examples/hostile, whose packages it needs), against processes and dlmopen.
+// With -openmpi it measures private ranks of Open MPI's programs against its processes.
 //
 // A C program of the folder programs prints its own benchmark lines after checking its
 // answers. micro.c measures the runtime itself.
@@ -59,7 +60,7 @@ func (o *options) bench(ctx context.Context, s suite, stdout, stderr io.Writer) 
 	if err != nil {
 		return report.NotDone, err
 	}
-	r := report.Run{Options: o.Options, Header: string(built) + o.measured(), Contests: s.contests, Maker: maker}
+	r := report.Run{Options: o.Options, Suffix: s.suffix, Header: string(built) + o.measured(), Contests: s.contests, Maker: maker}
 	for _, why := range s.leftOut {
 		r.Notes = append(r.Notes, "left out: "+why)
 	}

@@ -11,13 +11,16 @@ import (
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
-const measuredCopies = "copies"
+const measuredCopies, measuredOpenMPI = "copies", "openmpi"
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
 func goalsOf(found *results.Set) []report.Goal {
 	what, cores := report.WasMeasured(found)
-	if what == measuredCopies {
+	switch what {
+	case measuredCopies:
 		return report.Due(found, copies().goals)
+	case measuredOpenMPI:
+		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}
 	goals := plan{cores: make([]int, cores), quick: what == report.Quick}.goals()
 	if slices.ContainsFunc(found.Names(), func(name string) bool { return strings.Contains(name, "/between=hosts/") }) {

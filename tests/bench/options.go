@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, build bool
+	copies, openMPI, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -31,14 +31,18 @@ it packs all that it runs for a machine where nothing can be installed.
 func parse(args []string, help io.Writer) (o options, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.BoolVar(&o.copies, "copies", false, "measure copies of libraries instead of MPI")
+	set.BoolVar(&o.openMPI, "openmpi", false, "measure private ranks of Open MPI's programs instead of MPICH's")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
 
 // suite returns what these options measure.
 func (o *options) suite() suite {
-	if o.copies {
+	switch {
+	case o.copies:
 		return copies()
+	case o.openMPI:
+		return openMPI(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -46,8 +50,11 @@ func (o *options) suite() suite {
 // measured returns the line of the header from which goalsOf knows the goals.
 func (o *options) measured() string {
 	what := ""
-	if o.copies {
+	switch {
+	case o.copies:
 		what = measuredCopies
+	case o.openMPI:
+		what = measuredOpenMPI
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -14,20 +15,21 @@ import (
 )
 
 // A way is a mode, and where the two sides of each pair are: threads of one process, two
-// processes, two hosts. See programs/ends.h.
-type way struct{ mode, between string }
+// processes, two hosts. See programs/ends.h. The compiler is that of the modes that run
+// flat programs; mpicc.mpich where it is "".
+type way struct{ mode, between, compiler string }
 
 var (
-	flat             = way{"flat", "processes"}
-	tpslThreads      = way{"tpsl", "threads"}
-	tpslProcesses    = way{"tpsl", "processes"}
-	privateThreads   = way{"private", "threads"}
-	privateProcesses = way{"private", "processes"}
-	tags             = way{"tags", "processes"}
-	comms            = way{"comms", "processes"}
-	flatHosts        = way{"flat", "hosts"}
-	tpslHosts        = way{"tpsl", "hosts"}
-	tagsHosts        = way{"tags", "hosts"}
+	flat             = way{mode: "flat", between: "processes"}
+	tpslThreads      = way{mode: "tpsl", between: "threads"}
+	tpslProcesses    = way{mode: "tpsl", between: "processes"}
+	privateThreads   = way{mode: "private", between: "threads"}
+	privateProcesses = way{mode: "private", between: "processes"}
+	tags             = way{mode: "tags", between: "processes"}
+	comms            = way{mode: "comms", between: "processes"}
+	flatHosts        = way{mode: "flat", between: "hosts"}
+	tpslHosts        = way{mode: "tpsl", between: "hosts"}
+	tagsHosts        = way{mode: "tags", between: "hosts"}
 )
 
 // place returns the CPU of each end, side 0's before side 1's. Where there are not two cores
@@ -47,7 +49,7 @@ func place(cores []int, pairs int) (cpus []int) {
 // run makes a side of a program that is called as programs/ends.h says.
 func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side {
 	cpus := place(cores, pairs)
-	threads, perProcess, ranks, compiler := 1, 1, 2*pairs, "mpicc.mpich"
+	threads, perProcess, ranks, compiler := 1, 1, 2*pairs, cmp.Or(w.compiler, "mpicc.mpich")
 	bind := "user:" + join(cpus, ",")
 	var places []string
 	switch w.mode {
