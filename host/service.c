@@ -7,26 +7,47 @@
  * the memory, and no thread that serves in it. */
 #include "host.h"
 
+#include <semaphore.h>
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct request {
+/* Each rank waits for its own request only. If all waited for one condition, each request would wake all ranks. */
+struct request {
+    struct request *next;
     tpsl_step *step;
     void *argument;
     cpu_set_t cpus; /* of who asks: what is loaded is touched there first */
-} *pending;
+    sem_t done;
+};
+
+static struct request *first, **end = &first;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t waiting; /* as many as there are requests */
+
+static void wait_for(sem_t *s)
+{
+    while (sem_wait(s) != 0)
+        ; /* a signal handler has run */
+}
+
+static struct request *take(void)
+{
+    pthread_mutex_lock(&lock);
+    struct request *r = first;
+    first = r->next;
+    if (!first)
+        end = &first;
+    pthread_mutex_unlock(&lock);
+    return r;
+}
 
 static void *serve(void *unused)
 {
-    pthread_mutex_lock(&lock);
     for (;;) {
-        while (!pending)
-            pthread_cond_wait(&changed, &lock);
-        sched_setaffinity(0, sizeof pending->cpus, &pending->cpus);
-        pending->step(pending->argument);
-        pending = NULL;
-        pthread_cond_broadcast(&changed);
+        wait_for(&waiting);
+        struct request *r = take();
+        sched_setaffinity(0, sizeof r->cpus, &r->cpus);
+        r->step(r->argument);
+        sem_post(&r->done);
     }
     return NULL;
 }
@@ -39,14 +60,13 @@ void tpsl_in_host(tpsl_step *step, void *argument)
         return;
     }
     sched_getaffinity(0, sizeof mine.cpus, &mine.cpus);
+    sem_init(&mine.done, 0, 0);
     pthread_mutex_lock(&lock);
-    while (pending)
-        pthread_cond_wait(&changed, &lock);
-    pending = &mine;
-    pthread_cond_broadcast(&changed);
-    while (pending == &mine)
-        pthread_cond_wait(&changed, &lock);
+    *end = &mine;
+    end = &mine.next;
     pthread_mutex_unlock(&lock);
+    sem_post(&waiting);
+    wait_for(&mine.done);
 }
 
 static void refuse_in_child(void)
@@ -58,6 +78,7 @@ bool tpsl_service_start(void)
 {
     pthread_t thread;
     pthread_atfork(NULL, NULL, refuse_in_child);
+    sem_init(&waiting, 0, 0);
     tpsl_set_runner(tpsl_in_host);
     return pthread_create(&thread, NULL, serve, NULL) == 0;
 }

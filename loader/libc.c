@@ -67,6 +67,7 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"munmap", tpsl_munmap, OWN},
     {"shmat", tpsl_shmat, OWN},
     {"shmdt", tpsl_shmdt, OWN},
+    {"pthread_spin_lock", tpsl_spin_lock, ALL},
     {"fcntl", tpsl_fcntl, TPSL_REBIND_PRIVATE},
     {"fcntl64", tpsl_fcntl, TPSL_REBIND_PRIVATE},
     {"umask", tpsl_umask, TPSL_REBIND_PRIVATE},

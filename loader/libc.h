@@ -65,6 +65,10 @@ void *tpsl_shmat(int, const void *, int);
 int tpsl_shmdt(const void *);
 void tpsl_segments_end_instance(struct tpsl_instance *);
 
+/* ---- libc_locks.c: locks where the ranks of a process meet ---- */
+void tpsl_mutex_lock(pthread_mutex_t *);
+int tpsl_spin_lock(pthread_spinlock_t *);
+
 /* ---- libc_process_vm.c: copies between processes ---- */
 ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);

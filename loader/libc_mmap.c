@@ -32,76 +32,162 @@ struct key {
     uint64_t protection; /* PROT_*, or SHM_* flags */
 };
 
-struct user {
-    struct user *next;
-    struct tpsl_instance *instance;
-};
-
 struct mapping {
-    struct mapping *next;
+    struct mapping *next; /* whose key has the same hash */
     struct key key;
     char *address;
-    struct user *users;
+    struct tpsl_instance **users;
+    size_t nusers, room;
 };
 
-static struct mapping *mappings;
+enum { CHAINS = 1024, FIRST_ROOM = 8 };
+
+/* All mappings, by the hash of their keys, and by address, the lowest first. Many ranks that start or end at the same time all
+ * come here, and one that loses its CPU while it has the lock delays them all. So nobody has it during a system call. */
+static struct mapping *by_key[CHAINS];
+static struct mapping **by_address;
+static size_t nmappings, room;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct user **user_of(struct mapping *m, const struct tpsl_instance *in)
+static struct mapping **chain(const struct key *k)
 {
-    struct user **u = &m->users;
-    while (*u && (*u)->instance != in)
-        u = &(*u)->next;
-    return u;
+    uint64_t h = k->device;
+    h = h * 31 + k->inode;
+    h = h * 31 + k->offset;
+    h = h * 31 + k->length;
+    return &by_key[h * 0x9e3779b97f4a7c15 >> 54]; /* the upper 10 bits */
+}
+
+static void link_chain(struct mapping *m)
+{
+    struct mapping **head = chain(&m->key);
+    m->next = *head;
+    *head = m;
+}
+
+static void unlink_chain(const struct mapping *m)
+{
+    struct mapping **p = chain(&m->key);
+    while (*p != m)
+        p = &(*p)->next;
+    *p = m->next;
+}
+
+/* The index of the lowest mapping that begins at the address or above it. */
+static size_t first_from(const char *address)
+{
+    size_t low = 0, high = nmappings;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (by_address[middle]->address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Makes room for one more pointer in an array of n. The result is NULL if there is no memory. */
+static void *with_room(void *array, size_t n, size_t *has_room)
+{
+    if (n < *has_room)
+        return array;
+    size_t wanted = n ? 2 * n : FIRST_ROOM;
+    void *larger = realloc(array, wanted * sizeof(void *));
+    if (larger)
+        *has_room = wanted;
+    return larger;
+}
+
+static bool enter(struct mapping *m)
+{
+    struct mapping **larger = with_room(by_address, nmappings, &room);
+    if (!larger)
+        return false;
+    by_address = larger;
+    size_t i = first_from(m->address);
+    memmove(by_address + i + 1, by_address + i, (nmappings++ - i) * sizeof(void *));
+    by_address[i] = m;
+    link_chain(m);
+    return true;
+}
+
+static struct tpsl_instance **user_of(const struct mapping *m, const struct tpsl_instance *in)
+{
+    for (size_t i = 0; i < m->nusers; i++)
+        if (m->users[i] == in)
+            return &m->users[i];
+    return NULL;
 }
 
 static bool add_user(struct mapping *m, struct tpsl_instance *in)
 {
-    struct user *u = malloc(sizeof *u);
-    if (!u)
+    struct tpsl_instance **larger = with_room(m->users, m->nusers, &m->room);
+    if (!larger)
         return false;
-    *u = (struct user){m->users, in};
-    m->users = u;
+    m->users = larger;
+    m->users[m->nusers++] = in;
     return true;
+}
+
+static void free_mapping(struct mapping *m)
+{
+    free(m->users);
+    free(m);
 }
 
 /* The address of the segment as mapped by another instance, or NULL. */
 static void *join(const struct key *k)
 {
-    for (struct mapping *m = mappings; m; m = m->next)
-        if (memcmp(&m->key, k, sizeof *k) == 0 && m->users && !*user_of(m, tpsl_current))
+    for (struct mapping *m = *chain(k); m; m = m->next)
+        if (memcmp(&m->key, k, sizeof *k) == 0 && !user_of(m, tpsl_current))
             return add_user(m, tpsl_current) ? m->address : NULL;
     return NULL;
 }
 
+/* Without memory the segment stays mapped, but it will not be shared. */
 static void record(const struct key *k, void *address)
 {
     struct mapping *m = malloc(sizeof *m);
     if (!m)
-        return; /* the segment is mapped, but it will not be shared */
-    *m = (struct mapping){.next = mappings, .key = *k, .address = address};
-    if (add_user(m, tpsl_current))
-        mappings = m;
-    else
-        free(m);
+        return;
+    *m = (struct mapping){.key = *k, .address = address};
+    if (!add_user(m, tpsl_current) || !enter(m))
+        free_mapping(m);
 }
 
-/* Removes an instance from the users of the mapping at p. The result is true if others still
- * use the mapping, so that it must stay. */
-static bool leave(struct mapping **p, const struct tpsl_instance *in)
+/* Removes an instance from the users of by_address[i]. The result is true if others still use the mapping, so that it must stay. */
+static bool leave(size_t i, const struct tpsl_instance *in)
 {
-    struct mapping *m = *p;
-    struct user **u = user_of(m, in);
-    if (*u) {
-        struct user *gone = *u;
-        *u = gone->next;
-        free(gone);
-    }
-    if (m->users)
+    struct mapping *m = by_address[i];
+    struct tpsl_instance **u = user_of(m, in);
+    if (u)
+        *u = m->users[--m->nusers];
+    if (m->nusers)
         return true;
-    *p = m->next;
-    free(m);
+    unlink_chain(m);
+    memmove(by_address + i, by_address + i + 1, (--nmappings - i) * sizeof(void *));
+    free_mapping(m);
     return false;
+}
+
+static void *join_locked(const struct key *k)
+{
+    tpsl_mutex_lock(&lock);
+    void *address = join(k);
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+/* The address of the segment that the caller has just mapped, or of that which another instance mapped meanwhile. */
+static void *join_or_record(const struct key *k, void *mapped)
+{
+    tpsl_mutex_lock(&lock);
+    void *address = join(k);
+    if (!address)
+        record(k, mapped);
+    pthread_mutex_unlock(&lock);
+    return address ? address : mapped;
 }
 
 void *tpsl_mmap(void *hint, size_t length, int protection, int flags, int fd, off_t offset)
@@ -115,14 +201,15 @@ void *tpsl_mmap(void *hint, size_t length, int protection, int flags, int fd, of
     if (!shareable)
         return mmap(hint, length, protection, flags, fd, offset);
     struct key k = {st.st_dev, st.st_ino, (uint64_t)offset, length, (uint64_t)protection};
-    pthread_mutex_lock(&lock);
-    void *address = join(&k);
-    if (!address) {
-        address = mmap(NULL, length, protection, flags, fd, offset);
-        if (address != MAP_FAILED)
-            record(&k, address);
-    }
-    pthread_mutex_unlock(&lock);
+    void *address = join_locked(&k);
+    if (address)
+        return address;
+    void *mapped = mmap(NULL, length, protection, flags, fd, offset);
+    if (mapped == MAP_FAILED)
+        return mapped;
+    address = join_or_record(&k, mapped);
+    if (address != mapped)
+        munmap(mapped, length);
     return address;
 }
 
@@ -142,65 +229,50 @@ static bool is_sysv(const struct mapping *m)
     return m->key.device == UINT64_MAX;
 }
 
-static void free_mapping(struct mapping *m)
-{
-    for (struct user *u = m->users, *next; u; u = next) {
-        next = u->next;
-        free(u);
-    }
-    free(m);
-}
-
 /* Divides a mapping into two, with the same users. The result is false if there is no memory. */
 static bool cut(struct mapping *m, size_t at)
 {
     struct mapping *rest = malloc(sizeof *rest);
     if (!rest)
         return false;
-    *rest = (struct mapping){.next = m->next, .key = m->key, .address = m->address + at};
-    for (const struct user *u = m->users; u; u = u->next)
-        if (!add_user(rest, u->instance)) {
+    *rest = (struct mapping){.key = m->key, .address = m->address + at};
+    rest->key.offset += at;
+    rest->key.length -= at;
+    for (size_t i = 0; i < m->nusers; i++)
+        if (!add_user(rest, m->users[i])) {
             free_mapping(rest);
             return false;
         }
-    rest->key.offset += at;
-    rest->key.length -= at;
+    if (!enter(rest)) {
+        free_mapping(rest);
+        return false;
+    }
+    unlink_chain(m);
     m->key.length = at;
-    m->next = rest;
+    link_chain(m);
     return true;
 }
 
 static bool cut_at(const char *edge)
 {
-    for (struct mapping *m = mappings; m; m = m->next)
-        if (!is_sysv(m) && m->address < edge && edge < end_of(m) && !cut(m, (size_t)(edge - m->address)))
-            return false;
-    return true;
-}
-
-static bool is_inside(const struct mapping *m, const char *start, const char *end)
-{
-    return !is_sysv(m) && start <= m->address && m->address < end;
+    size_t i = first_from(edge);
+    struct mapping *below = i ? by_address[i - 1] : NULL;
+    return !below || is_sysv(below) || edge >= end_of(below) || cut(below, (size_t)(edge - below->address));
 }
 
 static void leave_all(const char *start, const char *end)
 {
-    for (struct mapping **p = &mappings; *p;) {
-        struct mapping *m = *p;
-        if (is_inside(m, start, end))
-            leave(p, tpsl_current);
-        if (*p == m)
-            p = &m->next;
-    }
+    for (size_t i = first_from(start); i < nmappings && by_address[i]->address < end;)
+        if (is_sysv(by_address[i]) || leave(i, tpsl_current))
+            i++;
 }
 
 static const struct mapping *lowest(const char *start, const char *end)
 {
-    const struct mapping *found = NULL;
-    for (const struct mapping *m = mappings; m; m = m->next)
-        if (is_inside(m, start, end) && (!found || m->address < found->address))
-            found = m;
-    return found;
+    size_t i = first_from(start);
+    while (i < nmappings && is_sysv(by_address[i]))
+        i++;
+    return i < nmappings && by_address[i]->address < end ? by_address[i] : NULL;
 }
 
 /* Unmaps the range except for the parts that still have users. It gives up the lock when it has found
@@ -224,7 +296,7 @@ int tpsl_munmap(void *address, size_t length)
     char *start = address, *end = start + whole_pages(length);
     if (length == 0 || whole_pages((uintptr_t)start) != (uintptr_t)start)
         return munmap(address, length); /* the kernel returns the error */
-    pthread_mutex_lock(&lock);
+    tpsl_mutex_lock(&lock);
     if (cut_at(start) && cut_at(end)) {
         leave_all(start, end);
         return unmap_around_users(start, end);
@@ -240,14 +312,15 @@ void *tpsl_shmat(int id, const void *hint, int flags)
     if (hint || !tpsl_current)
         return shmat(id, hint, flags);
     struct key k = {UINT64_MAX, (uint64_t)id, 0, 0, (uint64_t)flags};
-    pthread_mutex_lock(&lock);
-    void *address = join(&k);
-    if (!address) {
-        address = shmat(id, NULL, flags);
-        if (address != (void *)-1)
-            record(&k, address);
-    }
-    pthread_mutex_unlock(&lock);
+    void *address = join_locked(&k);
+    if (address)
+        return address;
+    void *attached = shmat(id, NULL, flags);
+    if (attached == (void *)-1)
+        return attached;
+    address = join_or_record(&k, attached);
+    if (address != attached)
+        shmdt(attached);
     return address;
 }
 
@@ -255,13 +328,12 @@ int tpsl_shmdt(const void *address)
 {
     TPSL_INSIDE;
     bool stays = false, others = false; /* the segment at the address is used by others only */
-    pthread_mutex_lock(&lock);
-    for (struct mapping **p = &mappings; *p; p = &(*p)->next)
-        if (is_sysv(*p) && (*p)->address == address) {
-            others = !*user_of(*p, tpsl_current);
-            stays = !others && leave(p, tpsl_current);
-            break;
-        }
+    tpsl_mutex_lock(&lock);
+    size_t i = first_from(address);
+    if (i < nmappings && by_address[i]->address == address && is_sysv(by_address[i])) {
+        others = !user_of(by_address[i], tpsl_current);
+        stays = !others && leave(i, tpsl_current);
+    }
     pthread_mutex_unlock(&lock);
     if (others) {
         errno = EINVAL;
@@ -270,19 +342,32 @@ int tpsl_shmdt(const void *address)
     return stays ? 0 : shmdt(address);
 }
 
-void tpsl_segments_end_instance(struct tpsl_instance *in)
+/* Removes the instance from the users of the mappings from the address on. It stops at the first one that now has no users, and
+ * returns true; the caller unmaps it. Nobody has the lock then. */
+static bool leave_next(const struct tpsl_instance *in, const char **from, struct mapping *gone)
 {
-    pthread_mutex_lock(&lock);
-    for (struct mapping **p = &mappings; *p;) {
-        struct mapping *m = *p, was = *m;
-        if (*user_of(m, in) && !leave(p, in)) {
-            if (is_sysv(&was))
-                shmdt(was.address);
-            else
-                munmap(was.address, was.key.length);
-        }
-        if (*p == m)
-            p = &m->next;
+    bool found = false;
+    tpsl_mutex_lock(&lock);
+    for (size_t i = first_from(*from); i < nmappings && !found;) {
+        *gone = *by_address[i];
+        if (!user_of(gone, in) || leave(i, in))
+            i++;
+        else
+            found = true;
     }
     pthread_mutex_unlock(&lock);
+    if (found)
+        *from = gone->address;
+    return found;
+}
+
+void tpsl_segments_end_instance(struct tpsl_instance *in)
+{
+    const char *from = NULL;
+    struct mapping gone;
+    while (leave_next(in, &from, &gone))
+        if (is_sysv(&gone))
+            shmdt(gone.address);
+        else
+            munmap(gone.address, gone.key.length);
 }

@@ -35,7 +35,7 @@ func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error
 // Look finds out whether the ranks are Crowded, and what their host lacks.
 func (s *Set) Look() {
 	s.Crowded = s.crowded(runtime.NumCPU(), usable(os.Getppid()))
-	s.NoRDMA = !hasRDMA("/sys")
+	s.NoRDMA, s.NoRegistration = !hasRDMA("/sys"), !registers("/dev")
 }
 
 // crowded tells whether ranks must share CPUs: those of this process its own, allowed, or

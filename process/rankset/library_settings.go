@@ -29,6 +29,9 @@ var defaults = []struct {
 	{name: "HWLOC_COMPONENTS", value: "-pci,-linux:pci", only: skipsPCI},
 	// UCX would load its modules for RDMA devices in each rank, 70 kB, to find none.
 	{name: "UCX_MODULES", value: "^ib,rdmacm", only: func(s *Set, _ func(string) string) bool { return s.NoRDMA }},
+	// UCX would keep a cache of registered memory in each rank, which stays empty. Memory that one rank gives back is told to
+	// the caches of all ranks, each under its lock.
+	{name: "UCX_RCACHE_ENABLE", value: "n", only: func(s *Set, _ func(string) string) bool { return s.NoRDMA && s.NoRegistration }},
 	// Open MPI would write jumps over libc's munmap and its like, to hear of memory that goes. The text of
 	// libc is that of all ranks, and each would write its own jumps while others run there.
 	{name: "OMPI_MCA_memory", value: "^patcher", only: func(s *Set, _ func(string) string) bool { return s.PMIx }},
@@ -49,4 +52,15 @@ func hasRDMA(sys string) bool {
 	devices, _ := os.ReadDir(filepath.Join(sys, "class/infiniband"))
 	verbs, _ := os.ReadDir(filepath.Join(sys, "class/infiniband_verbs")) // with a file for the version of the interface
 	return len(devices) > 0 || len(verbs) > 1
+}
+
+// registers tells whether the host may have a device other than RDMA's to which UCX registers memory: XPMEM, KNEM and
+// accelerators. dev is where the devices are.
+func registers(dev string) bool {
+	for _, device := range []string{"xpmem", "knem", "nvidiactl", "kfd", "dri/renderD128"} {
+		if _, err := os.Stat(filepath.Join(dev, device)); err == nil {
+			return true
+		}
+	}
+	return false
 }

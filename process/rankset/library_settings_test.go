@@ -38,6 +38,21 @@ func TestSettingsWithoutRDMA(t *testing.T) {
 	assert.Equal(t, (&Set{Ranks: []int{0}}).Environment(0, environ()), s.Environment(0, environ("UCX_MODULES", "all")))
 }
 
+func TestRegisters(t *testing.T) {
+	dev := t.TempDir()
+	assert.False(t, registers(dev))
+	require.NoError(t, os.MkdirAll(filepath.Join(dev, "dri/renderD128"), 0o755))
+	assert.True(t, registers(dev))
+}
+
+func TestSettingsWithoutRegistration(t *testing.T) {
+	const off = "UCX_RCACHE_ENABLE=n"
+	environment := func(s Set) []string { s.Ranks = []int{0}; return s.Environment(0, environ()) }
+	assert.Contains(t, environment(Set{NoRDMA: true, NoRegistration: true}), off)
+	assert.NotContains(t, environment(Set{NoRDMA: true}), off)
+	assert.NotContains(t, environment(Set{NoRegistration: true}), off)
+}
+
 func TestHugeText(t *testing.T) {
 	for word, want := range map[string]bool{"": false, "file": false, "huge": true} {
 		huge, err := HugeText(environ("TPSL_TEXT", word))

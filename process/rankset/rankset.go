@@ -12,19 +12,20 @@ import (
 // Set is what the launcher gave this process (docs/environment.md). Slices are
 // in slot order.
 type Set struct {
-	Size       int // of the world; 0: only the server of PMIx tells it
-	Ranks      []int
-	PMI        []string // fd of each rank's PMI session; empty: the ranks have none
-	PMIx       bool     // the ranks are clients of a PMIx server
-	LocalRanks int      // ranks of the job on this host
-	LocalIDs   []string
-	CPUs       []string  // CPU list of each rank; empty: not pinned
-	Stdio      []Streams // of each rank; empty: all have the process's
-	Env        []string  // settings of each rank, "NAME=VALUE ..."; empty: none
-	ControlFD  int       // -1: none
-	Peers      bool      // the host may have other processes of the job
-	Crowded    bool      // ranks of the host are more than the CPUs they may use; Look says so
-	NoRDMA     bool      // the host has no RDMA device; Look says so
+	Size           int // of the world; 0: only the server of PMIx tells it
+	Ranks          []int
+	PMI            []string // fd of each rank's PMI session; empty: the ranks have none
+	PMIx           bool     // the ranks are clients of a PMIx server
+	LocalRanks     int      // ranks of the job on this host
+	LocalIDs       []string
+	CPUs           []string  // CPU list of each rank; empty: not pinned
+	Stdio          []Streams // of each rank; empty: all have the process's
+	Env            []string  // settings of each rank, "NAME=VALUE ..."; empty: none
+	ControlFD      int       // -1: none
+	Peers          bool      // the host may have other processes of the job
+	Crowded        bool      // ranks of the host are more than the CPUs they may use; Look says so
+	NoRDMA         bool      // the host has no RDMA device; Look says so
+	NoRegistration bool      // it has no other device to which memory is registered; Look says so
 }
 
 // Streams names the descriptors of a rank's standard streams. Stdin is -1 for an empty one.

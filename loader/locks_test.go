@@ -20,3 +20,11 @@ func TestLockSleeps(t *testing.T) {
 	assert.Zero(t, code, stderr)
 	assert.Equal(t, "slept, 400000 counted\n", stdout)
 }
+
+// A thread that waits long for a lock where ranks meet leaves the processor to the owner, whatever their priorities.
+func TestLocksOfAllRanks(t *testing.T) {
+	program := testsupport.CC(t, "gcc", "testdata/yielding.c", "libc_locks.c", "-D_GNU_SOURCE", "-I.", "-O2", "-pthread")
+	stdout, stderr, code := testsupport.Run(t, time.Minute, nil, program)
+	assert.Zero(t, code, stderr)
+	assert.Equal(t, "400000 and 400000 counted\n", stdout)
+}
