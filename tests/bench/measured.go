@@ -11,7 +11,7 @@ import (
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
-const measuredCopies, measuredOpenMPI = "copies", "openmpi"
+const measuredCopies, measuredOpenMPI, measuredMany = "copies", "openmpi", "many"
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
 func goalsOf(found *results.Set) []report.Goal {
@@ -19,6 +19,8 @@ func goalsOf(found *results.Set) []report.Goal {
 	switch what {
 	case measuredCopies:
 		return report.Due(found, copies().goals)
+	case measuredMany:
+		return report.Due(found, many(false).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, build bool
+	copies, openMPI, many, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -32,6 +32,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.BoolVar(&o.copies, "copies", false, "measure copies of libraries instead of MPI")
 	set.BoolVar(&o.openMPI, "openmpi", false, "measure private ranks of Open MPI's programs instead of MPICH's")
+	set.BoolVar(&o.many, "many", false, "measure the start-up of up to 256 ranks in one process")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -43,6 +44,8 @@ func (o *options) suite() suite {
 		return copies()
 	case o.openMPI:
 		return openMPI(mpiPlan(o.Quick))
+	case o.many:
+		return many(o.Quick)
 	}
 	return mpi(o.Quick)
 }
@@ -55,6 +58,8 @@ func (o *options) measured() string {
 		what = measuredCopies
 	case o.openMPI:
 		what = measuredOpenMPI
+	case o.many:
+		what = measuredMany
 	}
 	return o.Measured(what, len(machine.Cores()))
 }
