@@ -94,6 +94,11 @@ void tpsl_check_abi(const struct tpsl_endpoint *);
 /* MPI_THREAD_MULTIPLE of the program's ABI. */
 int tpsl_thread_multiple(const struct tpsl_job *);
 
+/* ---- opal_segments.c: in front of functions of Open MPI (loader.Config) ---- */
+struct opal_segment;
+int tpsl_opal_segment_create(struct opal_segment *, const char *file, size_t size);
+void *tpsl_opal_segment_attach(struct opal_segment *);
+
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
  * "": unknown. */

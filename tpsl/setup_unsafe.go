@@ -31,6 +31,9 @@ import (
 	"github.com/tpsl/tpsl/tpsl/names"
 )
 
+// openMPIInside are the names of Open MPI's portability layer in versions that have a library with the standard ABI.
+var openMPIInside = []string{"libopen-pal.so.40"}
+
 // state is the process's, made by the first MPI call.
 var state struct {
 	set   *rankset.Set
@@ -80,6 +83,10 @@ func configure(folder string) error {
 		return err
 	}
 	config.Policy, config.Unified = policies.Opened, names.Data
+	config.Wrappers = loader.Wrappers{Libraries: openMPIInside, Functions: map[string]unsafe.Pointer{
+		"opal_shmem_segment_create": C.tpsl_opal_segment_create,
+		"opal_shmem_segment_attach": C.tpsl_opal_segment_attach,
+	}}
 	unlisted := setUnlisted(state.job.libraries)
 	if len(state.set.Ranks) > 1 {
 		stubs := unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private)
