@@ -52,7 +52,7 @@ int body(int argc, char **argv)
     MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
     std::string thrown;
     try {
-        check(MPI_Send(&x, 1, MPI_INT, 0, 1 << 30, dup));
+        check(MPI_Send(&x, 1, MPI_INT, 0, -12345, dup));
     } catch (const std::runtime_error &e) {
         thrown = e.what();
     }

@@ -54,20 +54,27 @@ int body(int argc, char **argv)
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 
-    // Every rank writes its neighbour's memory directly.
+    // Every rank of a node writes its neighbour's memory directly.
     int *base, *next, unit;
     MPI_Aint size;
-    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    MPI_Win_shared_query(win, right, &size, &unit, &next);
+    MPI_Comm node;
+    int local, locals;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &local);
+    MPI_Comm_size(node, &locals);
+    const int before = (local + locals - 1) % locals, after = (local + 1) % locals;
+    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, node, &base, &win);
+    MPI_Win_shared_query(win, after, &size, &unit, &next);
     c.expect(size == sizeof(int) && unit == sizeof(int), "shared_query");
     MPI_Win_fence(0, win);
-    *next = c.rank;
+    *next = local;
     MPI_Win_fence(0, win);
-    c.expect(*base == c.left(), "shared");
+    c.expect(*base == before, "shared");
     int *first;
     MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &first);
-    c.expect(first[c.rank] == c.left(), "side by side");
+    c.expect(first[local] == before, "side by side");
     MPI_Win_free(&win);
+    MPI_Comm_free(&node);
     c.expect(win == MPI_WIN_NULL, "free");
 
     // A strided part by one call.

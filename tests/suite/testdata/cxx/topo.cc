@@ -42,6 +42,7 @@ static void graph(Check &c)
 {
     // Every rank names all its edges: to the ranks above it.
     std::vector<int> above, weights;
+    above.reserve(c.ranks); // Open MPI refuses NULL even for none
     for (int i = c.rank + 1; i < c.ranks; i++) {
         above.push_back(i);
         weights.push_back(i - c.rank);
