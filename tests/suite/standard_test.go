@@ -45,7 +45,7 @@ func standardIsAlike(t *testing.T, name string, libraries []string) {
 	for _, library := range libraries {
 		maker, _, _ := strings.Cut(filepath.Base(library), ".")
 		differs, env := slices.Contains(standardDiffers[maker], name), []string{testsupport.FirstFor(t, library), "OMP_NUM_THREADS=1"}
-		want := p.runOurs(t, maker, env, "", flat)
+		want := p.runOurs(t, maker, env, "", p.flat)
 		if differs {
 			assert.NotZero(t, want.code, "%s ends well over %s now", name, library)
 		} else {
@@ -59,7 +59,7 @@ func standardIsAlike(t *testing.T, name string, libraries []string) {
 			"1x4":     p.runOurs(t, maker+".4", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 4", p.threads),
 			"2x2":     p.runOurs(t, maker+".2", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 2", p.threads),
 			"4x1":     p.runOurs(t, maker+".1", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 1", p.threads),
-			"private": p.runOurs(t, maker+".private", env, "-rpp 4", flat),
+			"private": p.runOurs(t, maker+".private", env, "-rpp 4", p.flat),
 		} {
 			if differs {
 				got.stderr = want.stderr // in an order of its own, with names of processes
