@@ -12,7 +12,6 @@ import "C"
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -87,7 +86,7 @@ func configure(set *rankset.Set) error {
 	}
 	config.Policy = append(heaps, policies.Private...)
 	config.Preload = append(files(os.Getenv("TPSL_TOOLS")), config.Preload...)
-	config.Wrappers = loader.Wrappers{Libraries: slices.Concat(soname.MPI, soname.OpenMPI), Functions: map[string]unsafe.Pointer{
+	config.Wrappers = loader.Wrappers{Libraries: soname.Flat, Functions: map[string]unsafe.Pointer{
 		"MPI_Init": C.tpsl_rank_MPI_Init, "PMPI_Init": C.tpsl_rank_PMPI_Init,
 		"MPI_Init_thread": C.tpsl_rank_MPI_Init_thread, "PMPI_Init_thread": C.tpsl_rank_PMPI_Init_thread,
 	}}

@@ -62,7 +62,7 @@ func (j *Job) agree(w *world) {
 		return slices.IndexFunc(w.links, func(link *proxyLink) bool { return link.pmix == pmix && (pmix || link.pids != nil) })
 	}
 	if with, without := which(true), which(false); with >= 0 && without >= 0 {
-		j.broken(w, -1, fmt.Sprintf("the programs on %s are linked with Open MPI, but those on %s are not; give -pmi x to serve them all by PMIx",
+		j.broken(w, -1, fmt.Sprintf("the programs on %s are served by PMIx, as their MPI library wants it, and those on %s by PMI; start them as jobs of their own, or give -pmi x if all their MPI libraries speak PMIx",
 			w.links[with].host.Name, w.links[without].host.Name))
 	}
 }

@@ -103,7 +103,7 @@ func (l *looker) private(c *search.Closure) error {
 		return err
 	}
 	for _, o := range c.Objects {
-		if slices.Contains(slices.Concat(sonames.MPI, sonames.OpenMPI), soname(o.Image)) {
+		if slices.Contains(sonames.Flat, soname(o.Image)) {
 			if err := l.tellMPI(o.Path); err != nil {
 				return err
 			}
@@ -140,8 +140,7 @@ func modes(c *search.Closure) []Mode {
 	const tpslcc = "relink it with tpslcc"
 	root := c.Objects[0].Image
 	linked := func(name string) bool { return c.Find(name) != nil }
-	names := slices.Concat(sonames.MPI, sonames.OpenMPI)
-	mpi := slices.IndexFunc(names, linked)
+	mpi := slices.IndexFunc(sonames.Flat, linked)
 	switch {
 	case root.Interp == "":
 		return []Mode{{modeShared, false, "statically linked: link it with shared libraries, by tpslcc"}}
@@ -150,10 +149,10 @@ func modes(c *search.Closure) []Mode {
 	case mpi < 0:
 		return []Mode{{modeShared, false, notMPI(c) + ": " + tpslcc + ", or use mpiexec -tpsl private if it loads an MPI library later"}}
 	}
-	name := names[mpi]
+	name := sonames.Flat[mpi]
 	private := Mode{modePrivate, true, "position-independent, linked with " + name}
 	standIn := Mode{modeStandIn, true, "linked with " + name + ": under mpiexec -tpsl shared, if its threads call MPI_Init"}
-	if mpi >= len(sonames.MPI) {
+	if slices.Contains(sonames.OpenMPI, name) {
 		standIn.OK, standIn.Why = false, notMPI(c)
 	}
 	switch info, err := os.Stat(root.Path); {

@@ -79,7 +79,7 @@ func (l *looker) ownObjects(c *search.Closure) (own []*search.Object) {
 // ofMPI tells the libraries of MPI implementations, libtpsl among them.
 func ofMPI(m *image.Image) bool {
 	name := soname(m)
-	return name == sonames.Libtpsl || slices.Contains(slices.Concat(sonames.MPI, sonames.OpenMPI), name) ||
+	return name == sonames.Libtpsl || slices.Contains(sonames.Flat, name) ||
 		slices.ContainsFunc(bindings, func(pattern string) bool { return matches(pattern, name) })
 }
 

@@ -27,3 +27,6 @@ var StandIns = append(slices.Clone(MPI), StandardABI)
 // OpenMPI are the names of Open MPI from version 2 on: the library for C, and those for
 // Fortran that a program may be linked with alone.
 var OpenMPI = []string{"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40"}
+
+// Flat are the names by which flat programs are linked with an MPI library.
+var Flat = slices.Concat(StandIns, OpenMPI)

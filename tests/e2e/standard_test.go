@@ -119,6 +119,35 @@ func TestStandardABIProtocol(t *testing.T) {
 	}
 }
 
+// A flat program for the standard ABI runs as a process per rank, as private ranks and over a stand-in, served by the protocol that the
+// library which ld.so finds speaks. A job of both protocols is one line.
+func TestFlatStandardABI(t *testing.T) {
+	needsPMIxHelper(t)
+	testsupport.NothingLeft(t)
+	pmi, pmix := standardLibrary(t), standardLibrary(t, "-DOPEN_MPI")
+	program := testsupport.CC(t, "gcc", "testdata/standard_flat.c", "-Itestdata/standard", "-fPIE", "-pie", pmi)
+	found := func(library string) string {
+		return testsupport.FirstFor(t, library)
+	}
+	for _, c := range []struct{ name, library, size string }{{"PMI", pmi, "4"}, {"PMIx", pmix, "1"}} { // without PMI the library knows no size
+		t.Run(c.name, func(t *testing.T) {
+			var want []string
+			for rank := range 4 {
+				want = append(want, fmt.Sprintf("rank %d of %s\n", rank, c.size))
+			}
+			for _, options := range []string{"-n 4", "-n 4 -rpp 4", "-n 4 -rpp 2", "-n 4 -rpp 2 -tpsl private"} {
+				job := mpiexec(t, []string{found(c.library)}, options, program).succeeded(t)
+				assert.Equal(t, want, job.lines(), options)
+			}
+		})
+	}
+	job := mpiexec(t, []string{"TPSL_MPI_LIBRARY=" + pmi, found(pmi)}, "-n 1 -tpsl shared", program).succeeded(t)
+	assert.Equal(t, "rank 0 of 1\n", job.stdout)
+	job = mpiexec(t, nil, "-env "+strings.Replace(found(pmix), "=", " ", 1)+" -n 1 "+program+" : -env "+strings.Replace(found(pmi), "=", " ", 1)+" -n 1", program)
+	assert.Equal(t, 255, job.code)
+	oneLine(t, job, "mpiexec", program+" on ", "is served by PMI, and others of this job by PMIx", "give -pmi x")
+}
+
 // What tpslcc cannot do for the standard ABI is one line.
 func TestStandardABIRefused(t *testing.T) {
 	for _, c := range []struct {
@@ -140,11 +169,7 @@ func TestStandardABIRefused(t *testing.T) {
 
 // Each library with the standard ABI that is installed runs one program, whoever made the library.
 func TestInstalledStandardABI(t *testing.T) {
-	libraries, err := filepath.Glob("/usr/lib/*/libmpi_abi_*.so.1.*")
-	require.NoError(t, err)
-	if len(libraries) == 0 {
-		t.Skip("no MPI library with the standard ABI is installed: Debian has some from version 14 on")
-	}
+	libraries := testsupport.StandardLibraries(t)
 	program, sums := testsupport.CC(t, "tpslcc", "../../examples/halo.c", "-mpi=abi", "-fopenmp", "-O2"), map[string]bool{}
 	ends := testsupport.CC(t, "tpslcc", "testdata/standard_ends.c", "-mpi=abi", "-fopenmp", "-O2")
 	for _, library := range libraries {

@@ -36,7 +36,6 @@ func share(path string, program plan.Program) (s sharing, err error) {
 	}
 	defer closure.Close()
 	linked := func(name string) bool { return closure.Find(name) != nil }
-	withMPICH, withOpenMPI := slices.ContainsFunc(soname.MPI, linked), slices.ContainsFunc(soname.OpenMPI, linked)
 	switch {
 	case program.Mode == plan.ModePrivate && linked(soname.Libtpsl):
 		return s, fmt.Errorf("-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared")
@@ -44,13 +43,16 @@ func share(path string, program plan.Program) (s sharing, err error) {
 		return private(closure, program, libraries)
 	case linked(soname.Libtpsl):
 		return s, nil
-	case shared && withMPICH:
-		s.standIn, err = preloading(program.Env)
+	case shared && linked(soname.StandardABI):
+		s.standIn, err = preloading(program.Env, soname.StandardABI)
+		return s, err
+	case shared && slices.ContainsFunc(soname.MPI, linked):
+		s.standIn, err = preloading(program.Env, soname.MPI...)
 		return s, err
 	case shared:
 		s.standIn, err = finding(program.Env)
 		return s, err
-	case withMPICH || withOpenMPI:
+	case slices.ContainsFunc(soname.Flat, linked):
 		return private(closure, program, libraries)
 	}
 	return s, fmt.Errorf("-rpp %d needs a program linked with libtpsl, MPICH or Open MPI; "+

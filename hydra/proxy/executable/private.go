@@ -78,6 +78,6 @@ func isHeapFile(file string, libraries *search.Path) bool {
 		return false
 	}
 	defer closure.Close()
-	mpi := slices.ContainsFunc(slices.Concat(soname.MPI, soname.OpenMPI), func(name string) bool { return closure.Find(name) != nil })
+	mpi := slices.ContainsFunc(soname.Flat, func(name string) bool { return closure.Find(name) != nil })
 	return !mpi && closure.Objects[0].Heap()
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/tpsl/tpsl/internal/soname"
 )
 
-// preloading returns the variable that makes ld.so load the stand-ins before the program's own libraries, so that an RPATH
+// preloading returns the variable that makes ld.so load the stand-ins of these names before the program's own libraries, so that an RPATH
 // of the program does not matter. What the user preloads stays first: these are tools in front of MPI.
-func preloading(env []string) ([]string, error) {
+func preloading(env []string, names ...string) ([]string, error) {
 	folder, err := standIns()
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func preloading(env []string) ([]string, error) {
 	if theirs, _ := plan.Getenv(env, "LD_PRELOAD"); theirs != "" {
 		files = append(files, theirs)
 	}
-	for _, name := range soname.MPI {
+	for _, name := range names {
 		files = append(files, filepath.Join(folder, name))
 	}
 	return []string{"LD_PRELOAD=" + strings.Join(files, ":")}, nil
@@ -45,7 +45,7 @@ func finding(env []string) ([]string, error) {
 
 // standIns returns the folder of the stand-ins.
 func standIns() (folder string, err error) {
-	for _, name := range soname.MPI {
+	for _, name := range soname.StandIns {
 		file, err := installation.File(name)
 		if err != nil {
 			return "", fmt.Errorf("-tpsl shared needs a stand-in for the program's MPI library: %w; install tpsl anew", err)
