@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #ifndef MAJOR
 #define MAJOR 1
@@ -28,11 +30,22 @@ static char sessions[1 << 20];
     int name(__VA_ARGS__) __attribute__((weak, alias("P" #name))); \
     int P##name(__VA_ARGS__)
 
+/* Tells the launcher a line over PMI, and awaits its answer. Nothing happens without a launcher. */
+static int tell(const char *line)
+{
+    char answer[256];
+    const char *fd = getenv("PMI_FD");
+    size_t length = strlen(line);
+    if (!fd)
+        return MPI_SUCCESS;
+    return write(atoi(fd), line, length) != (ssize_t)length || read(atoi(fd), answer, sizeof answer) <= 0;
+}
+
 DEFINE(MPI_Init, int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    return MPI_SUCCESS;
+    return tell("cmd=init pmi_version=1 pmi_subversion=1\n");
 }
 
 DEFINE(MPI_Init_thread, int *argc, char ***argv, int required, int *provided)
@@ -40,12 +53,12 @@ DEFINE(MPI_Init_thread, int *argc, char ***argv, int required, int *provided)
     (void)argc;
     (void)argv;
     level = *provided = required;
-    return MPI_SUCCESS;
+    return tell("cmd=init pmi_version=1 pmi_subversion=1\n");
 }
 
 DEFINE(MPI_Finalize, void)
 {
-    return MPI_SUCCESS;
+    return tell("cmd=finalize\n");
 }
 
 DEFINE(MPI_Query_thread, int *provided)
