@@ -181,10 +181,10 @@ func begin() error {
 	return checkProtocol(path, abi)
 }
 
-// checkProtocol refuses a library whose ranks would not find each other, as each would be a job of one. Libraries of MPICH's
-// ABI all know PMI, and a plugin of theirs may speak it.
+// checkProtocol refuses a library whose ranks would not find each other, as each would be a job of one. Most libraries of
+// MPICH's ABI know PMI.
 func checkProtocol(path string, abi mpilib.ABI) error {
-	if abi != mpilib.Standard || len(state.set.PMI) == 0 || state.set.Size == 1 {
+	if len(state.set.PMI) == 0 || state.set.Size == 1 || abi != mpilib.Standard && !mpilib.MaySpeakPMIx(path) {
 		return nil
 	}
 	library, err := mpilib.Of(path, loader.SearchPath())

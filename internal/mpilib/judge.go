@@ -155,11 +155,24 @@ func protocolOf(c *search.Closure, i Implementation) Protocol {
 		}
 	}
 	for _, o := range c.Objects {
-		if strings.HasPrefix(o.Name, "libpmix.so.") {
+		if isPMIx(o.Name) {
 			return PMIx
 		}
 	}
 	return UnknownProtocol
+}
+
+func isPMIx(name string) bool { return strings.HasPrefix(name, "libpmix.so.") }
+
+// MaySpeakPMIx reports whether a library of MPICH's ABI is linked with libpmix. Builds of MPICH for PMIx are, and know no PMI
+// if they were built for PMIx only. It looks at one file, where [Of] looks at all that the library needs.
+func MaySpeakPMIx(path string) bool {
+	m, err := image.Open(path)
+	if err != nil {
+		return false
+	}
+	defer m.Close()
+	return slices.ContainsFunc(m.Needed, isPMIx)
 }
 
 // holds reports whether a constant segment of a file has a text in it.

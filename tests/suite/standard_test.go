@@ -58,7 +58,7 @@ func standardIsAlike(t *testing.T, name string, libraries []string) {
 		for layout, got := range map[string]outcome{
 			"1x4":     p.runOurs(t, maker+".4", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 4", p.threads),
 			"2x2":     p.runOurs(t, maker+".2", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 2", p.threads),
-			"4x1":     p.runOurs(t, maker+".1", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 1", p.threads),
+			"4x1":     p.runOurs(t, maker+".1", []string{"TPSL_MPI_LIBRARY=" + library, "OMP_NUM_THREADS=1"}, "-rpp 1", p.threads),
 			"private": p.runOurs(t, maker+".private", env, "-rpp 4", p.flat),
 		} {
 			if differs {

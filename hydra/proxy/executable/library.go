@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ type Library struct {
 	Path      string // "" where nobody has looked
 	SpeaksPMI bool   // as far as its file tells: plugins of it may
 
-	standard mpilib.Library // what a library with the standard ABI is; the zero value for others
+	protocol mpilib.Protocol // where its file was judged
 }
 
 // libraryOf finds the MPI library of a program: one that it names, else one of its closure, as a library of the program may
@@ -37,7 +38,7 @@ func libraryOf(path string, program plan.Program) (found Library) {
 	libraryPath, _ := plan.Getenv(program.Env, "LD_LIBRARY_PATH")
 	usual := root.Rpath == "" && root.Runpath == "" && libraryPath == ""
 	named := slices.IndexFunc(root.Needed, mayBeMPI)
-	if named >= 0 && usual && slices.Contains(soname.MPI, root.Needed[named]) {
+	if named >= 0 && usual && slices.Contains(soname.MPI, root.Needed[named]) && !isOverPMIx(root.Needed[named]) {
 		return Library{Name: root.Needed[named], SpeaksPMI: true} // the system's MPICH, which most jobs use: no need to look further
 	}
 	if i := slices.IndexFunc(root.Needed, func(name string) bool { return slices.Contains(soname.OpenMPI, name) }); i >= 0 {
@@ -56,16 +57,53 @@ func libraryOf(path string, program plan.Program) (found Library) {
 	if err == nil && abi == mpilib.Standard {
 		return standardLibrary(closure, paths, program)
 	}
+	if err == nil && abi == mpilib.MPICH && throughLibtpsl(closure, program) {
+		if over, yes := overPMIx(closure, paths, program); yes {
+			return over
+		}
+	}
 	libraries := closure.Objects[1:]
 	i := slices.IndexFunc(libraries, func(o *search.Object) bool { return mayBeMPI(o.Name) && isMPI(o.Image) })
 	if i < 0 {
 		return found
 	}
-	return Library{
+	found = Library{
 		Name:      cmp.Or(found.Name, libraries[i].Name),
 		Path:      libraries[i].Path,
 		SpeaksPMI: slices.ContainsFunc(libraries[i:], func(o *search.Object) bool { return speaksPMI(o.Path) }),
 	}
+	if !found.SpeaksPMI && mpilib.MaySpeakPMIx(found.Path) {
+		found.protocol = mpilib.PMIx
+	}
+	return found
+}
+
+// isOverPMIx reports whether the system's MPI library of this name is linked with libpmix.
+func isOverPMIx(name string) bool {
+	file, err := search.New("").Find(name, nil)
+	return err == nil && mpilib.MaySpeakPMIx(file)
+}
+
+// throughLibtpsl reports whether libtpsl chooses the MPI library, and not ld.so.
+func throughLibtpsl(closure *search.Closure, program plan.Program) bool {
+	return closure.Find(soname.Libtpsl) != nil || program.Mode == plan.ModeShared
+}
+
+// overPMIx returns the library that libtpsl will load for a program for MPICH's ABI, if that speaks PMIx.
+func overPMIx(closure *search.Closure, libraries *search.Path, program plan.Program) (found Library, yes bool) {
+	file, err := chosenByLibtpsl(mpilib.MPICH, closure, libraries, program)
+	if err != nil || !mpilib.MaySpeakPMIx(file) {
+		return found, false
+	}
+	judged, err := mpilib.Of(file, libraries)
+	return Library{Name: filepath.Base(file), Path: file, protocol: judged.Protocol}, err == nil && judged.Protocol == mpilib.PMIx
+}
+
+// chosenByLibtpsl returns the file of the MPI library that libtpsl will load for a program.
+func chosenByLibtpsl(abi mpilib.ABI, closure *search.Closure, libraries *search.Path, program plan.Program) (file string, err error) {
+	asked, _ := plan.Getenv(program.Env, "TPSL_MPI_LIBRARY")
+	root := closure.Objects[0].Image
+	return mpilib.Find(asked, abi, root.Needed, mpilib.Finder(libraries, root))
 }
 
 // mayBeMPI says by its name whether a library is worth a look.

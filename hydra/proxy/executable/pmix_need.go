@@ -28,7 +28,7 @@ func needsPMIx(host plan.Host, library Library) (why string) {
 	switch {
 	case slices.Contains(soname.OpenMPI, library.Name):
 		return fmt.Sprintf("it is linked with Open MPI (%s), which needs PMIx", library.Name)
-	case library.standard.Protocol == mpilib.PMIx:
+	case library.protocol == mpilib.PMIx:
 		return fmt.Sprintf("its MPI library %s needs PMIx", library.Path)
 	}
 	return ""
@@ -66,10 +66,10 @@ func (e *Executable) servePMIx(host plan.Host) error {
 	return err
 }
 
-// refuseThreads returns an error if thread ranks would have to be clients of PMIx, unless their library has the standard ABI and
-// speaks PMIx. Thread ranks cannot use Open MPI's own ABI, and MPICH speaks PMI.
+// refuseThreads returns an error if thread ranks would have to be clients of PMIx, unless the library that
+// libtpsl loads speaks it. Thread ranks cannot use Open MPI's own ABI.
 func (e *Executable) refuseThreads(host plan.Host, program plan.Program) error {
-	if !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.standard.Protocol == mpilib.PMIx {
+	if !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.protocol == mpilib.PMIx {
 		return nil
 	}
 	if isAlone(host) {

@@ -17,7 +17,7 @@ import (
 // Whether PMIx serves ranks follows from their library, unless the user says which PMI it is.
 func TestNeedsPMIx(t *testing.T) {
 	standard := func(p mpilib.Protocol) Library {
-		return Library{Name: soname.StandardABI, Path: "/l/libmpi_abi.so.1", standard: mpilib.Library{Protocol: p}}
+		return Library{Name: soname.StandardABI, Path: "/l/libmpi_abi.so.1", protocol: p}
 	}
 	for name, c := range map[string]struct {
 		version string
@@ -30,6 +30,7 @@ func TestNeedsPMIx(t *testing.T) {
 		"standard ABI, PMI":            {"", standard(mpilib.PMI), ""},
 		"standard ABI, unknown":        {"", standard(mpilib.UnknownProtocol), ""},
 		"standard ABI, PMIx":           {"", standard(mpilib.PMIx), "its MPI library /l/libmpi_abi.so.1 needs PMIx"},
+		"MPICH, PMIx":                  {"", Library{Name: "libmpich.so.12", Path: "/l/libmpich.so.12", protocol: mpilib.PMIx}, "its MPI library /l/libmpich.so.12 needs PMIx"},
 		"standard ABI, PMIx, but told": {"2", standard(mpilib.PMIx), ""},
 		"MPICH, but told":              {"x", Library{Name: "libmpich.so.12"}, "-pmi x wants PMIx"},
 	} {
@@ -44,8 +45,8 @@ func TestRefuseThreads(t *testing.T) {
 		refused bool
 	}{
 		"Open MPI":           {Library{Name: "libmpi.so.40"}, true},
-		"standard ABI, PMIx": {Library{Name: soname.StandardABI, standard: mpilib.Library{Protocol: mpilib.PMIx}}, false},
-		"standard ABI, PMI":  {Library{Name: soname.StandardABI, standard: mpilib.Library{Protocol: mpilib.PMI}}, true},
+		"standard ABI, PMIx": {Library{Name: soname.StandardABI, protocol: mpilib.PMIx}, false},
+		"standard ABI, PMI":  {Library{Name: soname.StandardABI, protocol: mpilib.PMI}, true},
 	} {
 		e := Executable{Library: c.library, PMIx: true}
 		host := plan.Host{World: pmi.World{Size: 4}}

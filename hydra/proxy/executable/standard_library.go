@@ -15,22 +15,20 @@ import (
 // is unknown: the rank itself says what is wrong.
 func standardLibrary(closure *search.Closure, libraries *search.Path, program plan.Program) Library {
 	found := Library{Name: soname.StandardABI}
-	throughLibtpsl := closure.Find(soname.Libtpsl) != nil || program.Mode == plan.ModeShared
+	behind := throughLibtpsl(closure, program)
 	file := closure.Find(soname.StandardABI).Path
-	if throughLibtpsl {
+	if behind {
 		// libtpsl refuses a library whose protocol is not served, so nobody need watch whether its ranks use PMI.
 		found.SpeaksPMI = true
-		asked, _ := plan.Getenv(program.Env, "TPSL_MPI_LIBRARY")
-		root := closure.Objects[0].Image
 		var err error
-		if file, err = mpilib.Find(asked, mpilib.Standard, root.Needed, mpilib.Finder(libraries, root)); err != nil {
+		if file, err = chosenByLibtpsl(mpilib.Standard, closure, libraries, program); err != nil {
 			return found
 		}
 	}
 	found.Path = file
 	if judged, err := mpilib.Of(file, libraries); err == nil {
-		found.standard = judged
-		found.SpeaksPMI = throughLibtpsl || judged.Protocol == mpilib.PMI
+		found.protocol = judged.Protocol
+		found.SpeaksPMI = behind || judged.Protocol == mpilib.PMI
 	}
 	return found
 }
