@@ -89,10 +89,9 @@ int body(int argc, char **argv)
 
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &number, &flag);
     c.expect(flag && *number >= 32767, "MPI_TAG_UB");
-    c.digest = *number;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &flag);
     c.expect(flag && *number == 0, "MPI_APPNUM");
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &number, &flag);
-    c.digest += flag ? *number : -1;
+    c.expect(!flag || *number == -1 || *number >= c.ranks, "MPI_UNIVERSE_SIZE");
     return c.finish("cxx/attr");
 }
