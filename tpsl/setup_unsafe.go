@@ -32,7 +32,7 @@ import (
 )
 
 // openMPIInside are the names of Open MPI's portability layer in versions that have a library with the standard ABI.
-var openMPIInside = []string{"libopen-pal.so.40"}
+var openMPIInside = []string{"libopen-pal.so.40", "libopen-pal.so.80"}
 
 // state is the process's, made by the first MPI call.
 var state struct {

@@ -85,6 +85,26 @@ func TestOtherABI(t *testing.T) {
 	}
 }
 
+// Open MPI takes a segment that a process of its own id made for its own. Ranks of one process still have segments of each other when
+// the maker has left them.
+func TestSegmentsOfOpenMPI(t *testing.T) {
+	testsupport.NothingLeft(t)
+	opal := library(t, "opal_library", "-Wl,-soname,libopen-pal.so.40")
+	folder := t.TempDir()
+	require.NoError(t, os.Symlink(opal, filepath.Join(folder, "libopen-pal.so.40")))
+	mpi := standardLibrary(t, "-DOPAL", "-Wl,--no-as-needed", opal, "-Wl,-rpath,"+folder)
+	job := run(t, []string{"TPSL_MPI_LIBRARY=" + mpi, "SEGMENT=" + filepath.Join(folder, "segment")}, built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", standardProgram(t), "segment")
+	assert.Equal(t, "still there\n", job.succeeded(t).stdout)
+}
+
+// A library that lacks a function which the program calls is one line, at the call.
+func TestOlderStandardLibrary(t *testing.T) {
+	mpi := standardLibrary(t)
+	job := run(t, []string{"TPSL_MPI_LIBRARY=" + mpi}, built(t, "bin/mpiexec"), "-n", "2", "-rpp", "1", standardProgram(t), "newer")
+	assert.NotZero(t, job.code)
+	oneLine(t, job, "tpsl", "rank ", mpi, "MPI_Buffer_flush")
+}
+
 // What serves thread ranks follows from what the library that the program resolves to speaks, and not from its name: mpiexec
 // decides it before the start, from the environment of the program.
 func TestStandardABIProtocol(t *testing.T) {
@@ -191,6 +211,32 @@ func TestInstalledStandardABI(t *testing.T) {
 			}
 			job := mpiexec(t, env, "-launcher fork -hosts a,b -ppn 2 -n 4 -rpp 2", program)
 			sums[checksum(t, job, "2 processes x 2 thread ranks")] = true
+		})
+		t.Run(filepath.Base(library)+", tool", func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			tool := testsupport.CC(t, "tpslcc", "testdata/tool.c", "-mpi=abi", "-shared", "-fPIC")
+			sends := testsupport.CC(t, "tpslcc", "testdata/sends.c", "-mpi=abi", "-fopenmp", "-O2", "-DTHREAD")
+			for _, ranks := range []int{1, 2, 4} {
+				env := []string{"TPSL_MPI_LIBRARY=" + library, "LD_PRELOAD=" + tool, fmt.Sprintf("OMP_NUM_THREADS=%d", ranks)}
+				job := mpiexec(t, env, fmt.Sprintf("-n 4 -rpp %d", ranks), sends).succeeded(t)
+				assert.Equal(t, strings.Repeat(fmt.Sprintf("tool: %d inits, %d sends, %[1]d finalizes\n", ranks, 3*ranks), 4/ranks), job.stdout)
+			}
+		})
+		t.Run(filepath.Base(library)+", THREAD_MULTIPLE", func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			env := []string{"TPSL_MPI_LIBRARY=" + library}
+			multiple := testsupport.CC(t, "tpslcc", "testdata/multiple.c", "-mpi=abi", "-fopenmp", "-O2")
+			assert.Equal(t, "multiple: 2 ranks, provided 1, 0 wrong\n", mpiexec(t, env, "-n 2", multiple).succeeded(t).stdout)
+			helper := testsupport.CC(t, "tpslcc", "testdata/helper.c", "-mpi=abi", "-fopenmp", "-O2")
+			assert.Equal(t, "helper: 0 wrong\n", mpiexec(t, env, "-n 4 -rpp 4", helper).succeeded(t).stdout)
+		})
+		t.Run(filepath.Base(library)+", flat and private", func(t *testing.T) {
+			testsupport.NothingLeft(t)
+			flat := testsupport.CCStandard(t, "gcc", "testdata/standard_ends.c", library, "-O2")
+			for _, options := range []string{"-n 4", "-n 4 -rpp 4", "-n 4 -rpp 2"} {
+				job := mpiexec(t, []string{testsupport.FirstFor(t, library)}, options, flat).succeeded(t)
+				assert.Equal(t, []string{"rank 0 of 4\n", "rank 1 of 4\n", "rank 2 of 4\n", "rank 3 of 4\n"}, job.lines(), options)
+			}
 		})
 		for how, code := range map[string]int{"finalize": 0, "abort": 7, "exit": 3, "kill": 9} {
 			t.Run(filepath.Base(library)+", "+how, func(t *testing.T) {

@@ -4,6 +4,7 @@
  * standard CASE: a program for the standard ABI. Its library is standard_library.
  */
 #include <mpi.h>
+#include "opal_library.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -52,6 +53,43 @@ static int version(void)
     return 0;
 }
 
+/* Rank 0 makes a segment, rank 1 attaches it, and still has it when rank 0 has left it. */
+static int segment(void)
+{
+    struct segment made = {0};
+#pragma omp parallel num_threads(2)
+    {
+        struct segment mine = {0};
+        char *base = NULL;
+        MPI_Init(NULL, NULL);
+        for (int turn = 0; turn < 2; turn++) {
+            if (TPSL_Slot() == turn) {
+                mine = made;
+                MPI_Alloc_mem(1 << 20, (MPI_Info)&mine, &base);
+                made = mine;
+            }
+#pragma omp barrier
+        }
+        if (TPSL_Slot() == 0)
+            MPI_Free_mem(&mine);
+#pragma omp barrier
+        if (TPSL_Slot() == 1) {
+            memset(base, 1, 1 << 20);
+            puts("still there");
+            MPI_Free_mem(&mine);
+        }
+        MPI_Finalize();
+    }
+    return 0;
+}
+
+/* A function that came with a newer version of the standard than the library has. */
+static int newer(void)
+{
+    MPI_Init(NULL, NULL);
+    return MPI_Buffer_flush();
+}
+
 static int ranks(int argc, char **argv)
 {
 #pragma omp parallel
@@ -73,6 +111,10 @@ int main(int argc, char **argv)
         return session();
     if (argc > 1 && !strcmp(argv[1], "together"))
         return together();
+    if (argc > 1 && !strcmp(argv[1], "segment"))
+        return segment();
+    if (argc > 1 && !strcmp(argv[1], "newer"))
+        return newer();
     if (argc > 1 && !strcmp(argv[1], "version"))
         return version();
     return ranks(argc, argv);

@@ -4,6 +4,7 @@
  * standard_library: a library with the standard ABI that has few functions. Each process is a job of as many ranks as
  * PMI_SIZE says. MAJOR is the version of the ABI that it claims. Its sessions are pointers with bits in both halves. With
  * OPEN_MPI it looks like Open MPI's, and PMIX_RANK names the rank; it is no client of PMIx, so the world is of one rank for it.
+ * With OPAL it has shared segments, by opal_library.
  */
 #include "standard/mpi_abi.h"
 
@@ -123,3 +124,22 @@ DEFINE(MPI_Session_finalize, MPI_Session *session)
     *session = NULL;
     return MPI_SUCCESS;
 }
+
+#ifdef OPAL
+#include "opal_library.h"
+
+/* The info is a segment's description in the program. It is made, or attached if it is there. */
+DEFINE(MPI_Alloc_mem, long size, MPI_Info info, void *base)
+{
+    struct segment *s = (struct segment *)info;
+    if (!s->maker && opal_shmem_segment_create(s, getenv("SEGMENT"), (size_t)size) != 0)
+        return 1;
+    *(void **)base = opal_shmem_segment_attach(s);
+    return MPI_SUCCESS;
+}
+
+DEFINE(MPI_Free_mem, void *segment)
+{
+    return opal_shmem_segment_detach(segment);
+}
+#endif

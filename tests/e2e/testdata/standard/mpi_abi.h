@@ -33,5 +33,8 @@ int MPI_Comm_rank(MPI_Comm, int *);
 int MPI_Barrier(MPI_Comm);
 int MPI_Session_init(MPI_Info, MPI_Errhandler, MPI_Session *);
 int MPI_Session_finalize(MPI_Session *);
+int MPI_Alloc_mem(long, MPI_Info, void *);
+int MPI_Free_mem(void *);
+int MPI_Buffer_flush(void);
 
 #endif
