@@ -212,6 +212,16 @@ func TestInstalledStandardABI(t *testing.T) {
 			job := mpiexec(t, env, "-launcher fork -hosts a,b -ppn 2 -n 4 -rpp 2", program)
 			sums[checksum(t, job, "2 processes x 2 thread ranks")] = true
 		})
+		t.Run(filepath.Base(library)+", two networks", func(t *testing.T) {
+			testsupport.Require(t, "ip", "nsenter")
+			testsupport.NothingLeft(t)
+			// Open MPI asks the kernel for a route from each network, also from loopback, and there is none to the other host.
+			env := []string{"TPSL_MPI_LIBRARY=" + library, "UCX_NET_DEVICES=eth0", "OMPI_MCA_btl_tcp_if_include=eth0"}
+			hosts := filepath.Join(testsupport.Root(t), "tests/bench/programs/two-hosts")
+			job := run(t, env, hosts, "0", "0", built(t, "bin/mpiexec"), "-launcher", "ssh", "-launcher-exec", hosts,
+				"-hosts", "10.79.0.1,10.79.0.2", "-ppn", "2", "-n", "4", "-rpp", "2", program)
+			sums[checksum(t, job, "2 processes x 2 thread ranks")] = true
+		})
 		t.Run(filepath.Base(library)+", tool", func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			tool := testsupport.CC(t, "tpslcc", "testdata/tool.c", "-mpi=abi", "-shared", "-fPIC")
