@@ -102,7 +102,7 @@ func TestOlderStandardLibrary(t *testing.T) {
 	mpi := standardLibrary(t)
 	job := run(t, []string{"TPSL_MPI_LIBRARY=" + mpi}, built(t, "bin/mpiexec"), "-n", "2", "-rpp", "1", standardProgram(t), "newer")
 	assert.NotZero(t, job.code)
-	oneLine(t, job, "tpsl", "rank ", mpi, "MPI_Buffer_flush")
+	oneLine(t, job, "tpsl", mpi, "MPI_Buffer_flush", "name a newer one in TPSL_MPI_LIBRARY")
 }
 
 // What serves thread ranks follows from what the library that the program resolves to speaks, and not from its name: mpiexec
