@@ -301,6 +301,25 @@ func TestModesOfOpenMPI(t *testing.T) {
 	assert.Equal(t, "private", row(t, r, "libopen-pal").Placement)
 }
 
+// A flat program for the standard ABI runs as private ranks, and over a stand-in.
+func TestModesOfStandardABI(t *testing.T) {
+	root := testsupport.Build(t)
+	executable = func() (string, error) { return root + "/bin/tpsl", nil }
+	defer func() { executable = os.Executable }()
+	library := made(t, "gcc", "int PMPI_Init, PMPI_Abi_get_version;", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.1")
+	folder := t.TempDir()
+	require.NoError(t, os.Symlink(library, folder+"/libmpi_abi.so.1"))
+	r := File(made(t, "gcc", "int main(void) { return 0; }", "-Wl,--no-as-needed", library, "-Wl,-rpath,"+folder))
+	assert.True(t, r.OK)
+	assert.Empty(t, r.Refused)
+	require.Len(t, r.Modes, 2)
+	assert.Equal(t, Mode{modePrivate, true, "position-independent, linked with libmpi_abi.so.1"}, r.Modes[0])
+	assert.Equal(t, Mode{modeStandIn, true, "linked with libmpi_abi.so.1: under mpiexec -tpsl shared, if its threads call MPI_Init"}, r.Modes[1])
+	assert.Contains(t, r.MPILibrary, "libmpi_abi.so.1")
+	assert.Equal(t, "standard ABI", r.MPI.ABI)
+	assert.Equal(t, "private", row(t, r, "libmpi_abi").Placement)
+}
+
 // What is printed is short and aligned: each column begins where its heading does.
 func TestPrint(t *testing.T) {
 	testsupport.Require(t, "mpicc.mpich")
