@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,10 +21,12 @@ import (
 // A builder compiles tests as the suite's Makefiles do, without its configure.
 type builder struct {
 	tools
+	library    library
 	suite, out string
-	flags      []string // for all sources
+	flags      []string // of all sources
 	rules      map[string]map[string]rule
-	objects    []string // that programs are linked with
+	objects    []string        // that programs are linked with
+	driven     map[string]bool // programs "directory/name" whose main is the suite's driver
 }
 
 // tools make programs for a mode.
@@ -48,6 +51,7 @@ type rule struct{ sources, flags []string }
 var configured = map[string]string{
 	"dtpoolsconf.h": "",
 	"include/mpitestconf.h": `#include <inttypes.h>
+#include <mpi.h>
 #define HAVE_FORTRAN_BINDING 1
 #define HAVE_GETRUSAGE 1
 #define HAVE_LONG_DOUBLE 1
@@ -56,7 +60,9 @@ var configured = map[string]string{
 #define HAVE_DOUBLE__COMPLEX 1
 #define HAVE_LONG_DOUBLE__COMPLEX 1
 #define HAVE__BOOL 1
+#ifdef MPI_INTEGER16
 #define HAVE_MPI_INTEGER16 1
+#endif
 #define HAVE_MPI_IO 1
 #define HAVE_MPI_WIN_CREATE 1
 #define HAVE_STDARG_H 1
@@ -73,7 +79,7 @@ var configured = map[string]string{
 }
 
 // newBuilder compiles what all tests are linked with into the folder out.
-func newBuilder(suite, out string, with tools) (*builder, error) {
+func newBuilder(l library, suite, out string, with tools) (*builder, error) {
 	suite, err := filepath.Abs(suite)
 	if err != nil {
 		return nil, err
@@ -81,8 +87,8 @@ func newBuilder(suite, out string, with tools) (*builder, error) {
 	if out, err = filepath.Abs(out); err != nil {
 		return nil, err
 	}
-	b := &builder{tools: with, suite: suite, out: out, rules: map[string]map[string]rule{}}
-	b.flags = []string{"-w", "-O1", "-I" + out + "/include", "-I" + suite + "/include", "-I" + suite + "/dtpools/include"}
+	b := &builder{tools: with, library: l, suite: suite, out: out, rules: map[string]map[string]rule{}}
+	b.flags = slices.Concat([]string{"-w", "-O1", "-I" + out + "/include", "-I" + suite + "/include", "-I" + suite + "/dtpools/include"}, l.flags)
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		path := filepath.Join(out, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -95,7 +101,25 @@ func newBuilder(suite, out string, with tools) (*builder, error) {
 	if err := b.prefixed(); err != nil {
 		return nil, err
 	}
+	if err := b.readDriven(); err != nil {
+		return nil, err
+	}
 	return b, b.makeCommon()
+}
+
+// readDriven reads which tests are functions that util/run_mpitests.c calls: none before MPICH 5.0.
+func (b *builder) readDriven() error {
+	b.driven = map[string]bool{}
+	text, err := os.ReadFile(filepath.Join(b.suite, "maint/all_mpitests.txt"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(line, "#") {
+			b.driven[words[0]] = true
+		}
+	}
+	return err
 }
 
 var function = regexp.MustCompile(`\bMPIX_(\w+)\(`)
@@ -107,7 +131,7 @@ func (b *builder) prefixed() error {
 	if err := os.WriteFile(source, []byte("#include <mpi.h>\n"), 0o666); err != nil {
 		return err
 	}
-	declared, stderr, code, err := testsupport.Output(time.Minute, nil, "mpicc.mpich", "-E", source)
+	declared, stderr, code, err := testsupport.Output(time.Minute, nil, b.library.compiler, "-E", source)
 	if err == nil && code != 0 {
 		err = errors.New(firstError(stderr))
 	}
@@ -140,6 +164,9 @@ func (b *builder) makeCommon() error {
 	units = append(units,
 		unit{source: b.suite + "/util/mtest_single.c", object: b.out + "/mtest_single.o"},
 		unit{source: b.suite + "/util/mtest_thread.c", object: b.out + "/mtest_thread.o", flags: []string{"-DMTEST_USE_THREAD"}})
+	if len(b.driven) > 0 {
+		units = append(units, unit{source: b.suite + "/util/run_mpitests.c", object: b.out + "/run_mpitests.o"})
+	}
 	return b.make(units, true)
 }
 
@@ -164,21 +191,21 @@ func command(argv ...string) error {
 }
 
 // flatTools make programs that run flat and in private mode.
-type flatTools struct{}
+type flatTools struct{ compiler string }
 
 func (flatTools) common() []unit { return nil }
 
-func (flatTools) translate(units []unit, _ bool) error {
+func (f flatTools) translate(units []unit, _ bool) error {
 	for _, u := range units {
-		if err := command(append([]string{"mpicc.mpich", "-c", u.source, "-o", u.object}, u.flags...)...); err != nil {
+		if err := command(append([]string{f.compiler, "-c", u.source, "-o", u.object}, u.flags...)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (flatTools) link(program string, objects []string) error {
-	return command(append(append([]string{"mpicc.mpich", "-o", program}, objects...), "-lpthread", "-lm")...)
+func (f flatTools) link(program string, objects []string) error {
+	return command(append(append([]string{f.compiler, "-o", program}, objects...), "-lpthread", "-lm")...)
 }
 
 var errorLine = regexp.MustCompile(`(?m)(?:error: |undefined reference to ).*$`)
@@ -214,6 +241,9 @@ func (b *builder) build(t test) error {
 	}
 	var units []unit
 	objects := append(slices.Clone(b.objects), framework)
+	if b.driven[t.dir+"/"+t.program] {
+		objects = append(objects, b.out+"/run_mpitests.o")
+	}
 	for _, source := range r.sources {
 		object := fmt.Sprintf("%s.%s.o", b.program(t), strings.TrimSuffix(filepath.Base(source), ".c"))
 		units = append(units, unit{filepath.Join(b.suite, t.dir, source), object, flags})

@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 )
 
 // halves is shared mode with two processes.
-var halves = mode{name: "halves", options: func(t test) []string { return []string{"-rpp", strconv.Itoa((t.ranks + 1) / 2)} }}
+var halves = mode{"halves", func(t test) []string { return []string{"-rpp", strconv.Itoa((t.ranks + 1) / 2)} }}
 
 // TestSample runs the tests of scripts/conformance.sample: what passes in a mode must go on
 // to pass.
@@ -40,7 +41,7 @@ func TestSample(t *testing.T) {
 	for _, m := range []mode{private, shared, halves} {
 		t.Run(m.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			c, err := newComparison(m, suite)
+			c, err := newComparison(mpich, m, suite, "build/conformance/sample")
 			require.NoError(t, err)
 			for _, name := range strings.Split(string(text), "\n") {
 				if name == "" || name[0] == '#' {
@@ -118,34 +119,131 @@ func TestRules(t *testing.T) {
 }
 
 func TestLedger(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger")
+	folder := t.TempDir()
+	book := ledger{library: openMPI, version: "4.1.4", mode: "private", suite: "4.0.2"}
+	path := filepath.Join(folder, "conformance-openmpi-4.1.4-private.tsv")
+	none, err := book.resultsIn(folder)
+	require.NoError(t, err)
+	assert.Empty(t, none, "there is no file yet")
+
 	first := result{test: test{program: "p", dir: "d", ranks: 2, args: []string{"-a", "b"}, env: []string{"X=1"}}, flat: pass, ours: fail, flatSeconds: 1.5, oursSeconds: 2, note: "odd\tline"}
-	require.NoError(t, appendLedger(path, private.name, first))
+	require.NoError(t, book.add(folder, first))
 	second := first
 	second.ours, second.note = pass, ""
-	require.NoError(t, appendLedger(path, private.name, second))
+	require.NoError(t, book.add(folder, second))
 	got, err := readLedger(path)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]result{"d/p 2 -a b env=X=1": second}, got, "the later line counts")
+	book.results = map[string]result{"d/p 2 -a b env=X=1": second}
+	assert.Equal(t, book, got, "the later line counts")
 
-	require.NoError(t, os.WriteFile(path, []byte("a\tb\n"), 0o666))
-	_, err = readLedger(path)
-	assert.ErrorContains(t, err, "ledger:1: 2 columns")
+	book.suite = "5.0.1"
+	_, err = book.resultsIn(folder)
+	assert.EqualError(t, err, path+" has the tests of MPICH 4.0.2, and these are those of 5.0.1: move it away, or name the other suite")
+
+	for name, c := range map[string]struct{ text, wrong string }{
+		"short line": {book.head() + "a\tb\n", ":6: 2 columns, not 9"},
+		"no head":    {"a\tb\n", " does not begin as a ledger: with the library, the tests and the columns"},
+		"library":    {strings.Replace(book.head(), "Open MPI", "MVAPICH", 1), " is about MVAPICH, which is no library of -mpi"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o666))
+			_, err := readLedger(path)
+			assert.EqualError(t, err, path+c.wrong)
+		})
+	}
+}
+
+// TestNotes: what differs from machine to machine is not in a ledger.
+func TestNotes(t *testing.T) {
+	for note, want := range map[string]string{
+		"Assertion failed in file /tmp/build-x/src/a.c": "Assertion failed in file a.c",
+		"[vm:07549] *** An error occurred in MPI_Put":   "*** An error occurred in MPI_Put",
+		"[vm:7549:0:7549] Caught signal 11":             "Caught signal 11",
+	} {
+		line := result{note: note}.String()
+		assert.Equal(t, want, line[strings.LastIndex(line, "\t")+1:])
+	}
+}
+
+// TestChosen: a library or mode that is none, and a mode that the library does not have, are told in one line.
+func TestChosen(t *testing.T) {
+	for words, want := range map[string]string{
+		"mpich private":   "",
+		"mpich shared":    "",
+		"openmpi private": "",
+		"openmpi shared":  "-mpi openmpi -mode shared: threads cannot be ranks over Open MPI's own ABI; say -mode private",
+		"lam private":     "-mpi lam: neither mpich nor openmpi",
+		"mpich flat":      "-mode flat: neither private nor shared",
+	} {
+		mpi, name, _ := strings.Cut(words, " ")
+		l, m, err := chosen(mpi, name)
+		if want == "" {
+			require.NoError(t, err)
+			assert.Equal(t, words, l.name+" "+m.name)
+		} else {
+			assert.EqualError(t, err, want)
+		}
+	}
+}
+
+// TestVersions: a library is asked for its version. Another one than was meant is refused.
+func TestVersions(t *testing.T) {
+	for _, l := range libraries {
+		t.Run(l.name, func(t *testing.T) {
+			testsupport.Require(t, l.compiler)
+			version, err := l.version(t.TempDir())
+			require.NoError(t, err)
+			assert.Regexp(t, `^\d+\.\d+\.\d+\w*$`, version)
+			other := l
+			other.says, other.title = regexp.MustCompile("MPI of another ([0-9])"), "another"
+			_, err = other.version(t.TempDir())
+			assert.ErrorContains(t, err, l.compiler+" builds with another library than another: "+l.title)
+		})
+	}
+}
+
+func TestVersionOfSuite(t *testing.T) {
+	checkout := t.TempDir()
+	suite, path := filepath.Join(checkout, "test/mpi"), filepath.Join(checkout, "maint/version.m4")
+	require.NoError(t, os.MkdirAll(suite, 0o777))
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	_, err := versionOfSuite(suite)
+	assert.EqualError(t, err, path+" is not there, which tells the version of the tests: name the folder test/mpi of a checkout of MPICH")
+	require.NoError(t, os.WriteFile(path, []byte("m4_define([MPICH_VERSION_m4],[4.0.2])dnl\n"), 0o666))
+	version, err := versionOfSuite(suite)
+	require.NoError(t, err)
+	assert.Equal(t, "4.0.2", version)
+	require.NoError(t, os.WriteFile(path, nil, 0o666))
+	_, err = versionOfSuite(suite)
+	assert.EqualError(t, err, path+" does not tell MPICH's version")
+}
+
+// TestRelevant: tests that differ in MPICH's variables only are one test with Open MPI.
+func TestRelevant(t *testing.T) {
+	tests := []test{
+		{program: "p", env: []string{"MPIR_CVAR_X=1", "OTHER=1"}}, {program: "p", env: []string{"MPIR_CVAR_X=2", "OTHER=1"}}, {program: "q"},
+	}
+	assert.Equal(t, tests, mpich.relevant(tests))
+	assert.Equal(t, []test{{program: "p", env: []string{"OTHER=1"}}, {program: "q"}}, openMPI.relevant(tests))
+	assert.Equal(t, []string{"MPIR_CVAR_X=1", "OTHER=1"}, tests[0].env)
 }
 
 // TestReport: a difference without an explanation is an error, and a test that a ledger lacks.
 func TestReport(t *testing.T) {
 	folder := t.TempDir()
 	document := filepath.Join(folder, "document")
-	first := mode{name: "private", ledger: filepath.Join(folder, "first")}
-	second := mode{name: "shared", ledger: filepath.Join(folder, "second")}
-	add := func(m mode, r result) { require.NoError(t, appendLedger(m.ledger, m.name, r)) }
+	first := ledger{library: mpich, version: "4.0.2", mode: "private", suite: "4.0.2"}
+	second := first
+	second.mode = "shared"
+	add := func(l ledger, r result) { require.NoError(t, l.add(folder, r)) }
 
 	good := result{test: test{program: "p", dir: "d", ranks: 2}, flat: pass, ours: pass}
+	add(second, result{test: test{program: "s", dir: "d", ranks: 2}, flat: pass, ours: pass})
 	add(first, good)
-	assert.ErrorContains(t, writeReport(document, first, second), "second lacks 1 tests")
+	assert.ErrorContains(t, writeReport(document, folder), "shared.tsv lacks 1 tests that another ledger of MPICH 4.0.2 has")
 	add(second, good)
-	require.NoError(t, writeReport(document, first, second))
+	add(first, result{test: test{program: "s", dir: "d", ranks: 2}, flat: pass, ours: pass})
+	require.NoError(t, writeReport(document, folder))
 
 	other := result{test: test{program: "q", dir: "d", ranks: 2}, flat: pass, ours: pass}
 	add(first, other)
@@ -155,12 +253,45 @@ func TestReport(t *testing.T) {
 	add(first, third)
 	third.flat, third.ours, third.note = hang, hang, "late"
 	add(second, third)
-	assert.ErrorContains(t, writeReport(document, first, second), "1 differences")
+	assert.ErrorContains(t, writeReport(document, folder), "1 differences")
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "| d | 3 | 0 | 3 | 3 | 0 | 0 | 1 | 1 | 0 |")
+	assert.Contains(t, string(text), "| d | 4 | 0 | 4 | 4 | 0 | 0 | 2 | 1 | 0 |")
+	assert.Contains(t, string(text), "| MPICH 4.0.2 | MPICH 4.0.2 | [shared](results/conformance-mpich-4.0.2-shared.tsv) | 4 | 0 | 3 | 2 | 1 | 0 |")
 	assert.Contains(t, string(text), "| shared | `d/q 2` | pass, 0.0 s | fail, 0.0 s | NOT EXPLAINED: odd |")
 	assert.Contains(t, string(text), "| `d/r 2` | shared | no end | late |")
+
+	// Another version of a library, and another library, have what they have by themselves.
+	first.version = "5.0.2"
+	add(first, good)
+	first.library, first.version = openMPI, "4.1.4"
+	add(first, result{test: good.test, flat: notBuilt, ours: notBuilt, note: "why"})
+	assert.ErrorContains(t, writeReport(document, folder), "1 differences")
+	text, err = os.ReadFile(document)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"MPICH 4.0.2", "MPICH 5.0.2", "Open MPI 4.1.4"}, sections(string(text)))
+	assert.Contains(t, string(text), "### Open MPI 4.1.4: not built\n\n- why: `d/p 2`\n")
+}
+
+// sections are the headings of the second level.
+func sections(document string) (titles []string) {
+	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(document, -1) {
+		titles = append(titles, m[1])
+	}
+	return titles
+}
+
+// TestDocument: the document is what the ledgers say, on a machine that has no MPI library and not the suite either.
+func TestDocument(t *testing.T) {
+	docs := filepath.Join(testsupport.Root(t), "docs")
+	t.Setenv("PATH", t.TempDir())
+	document := filepath.Join(t.TempDir(), "document")
+	require.NoError(t, writeReport(document, filepath.Join(docs, "results")))
+	want, err := os.ReadFile(document)
+	require.NoError(t, err)
+	got, err := os.ReadFile(filepath.Join(docs, "conformance.md"))
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got), "run go run ./tests/conformance -report docs/conformance.md")
 }
 
 // TestRewrite: what a rank may write to becomes its own, here and where another module uses it.

@@ -12,18 +12,14 @@ import (
 
 // A mode is a way to have ranks in one process, which is compared with flat.
 type mode struct {
-	name, ledger string
-	options      func(t test) []string // of mpiexec
+	name    string
+	options func(t test) []string // of mpiexec
 }
 
 var (
-	private = mode{"private", "docs/results/conformance.tsv", func(t test) []string {
-		return []string{"-rpp", strconv.Itoa(t.ranks), "-tpsl", "private"}
-	}}
-	shared = mode{"shared", "docs/results/conformance-shared.tsv", func(t test) []string {
-		return []string{"-rpp", strconv.Itoa(t.ranks)}
-	}}
-	modes = map[string]mode{private.name: private, shared.name: shared}
+	private = mode{"private", func(t test) []string { return []string{"-rpp", strconv.Itoa(t.ranks), "-tpsl", "private"} }}
+	shared  = mode{"shared", func(t test) []string { return []string{"-rpp", strconv.Itoa(t.ranks)} }}
+	modes   = map[string]mode{private.name: private, shared.name: shared}
 )
 
 // A comparison runs tests in its mode and flat.
@@ -33,18 +29,14 @@ type comparison struct {
 	known      map[string]result // tests that were run flat before; a test that ends as it did then is not run flat again
 }
 
-// newComparison compiles what all tests are linked with.
-func newComparison(m mode, suite string) (*comparison, error) {
-	flat, err := newBuilder(suite, "build/conformance", flatTools{})
+// newComparison compiles what all tests are linked with into folders below out.
+func newComparison(l library, m mode, suite, out string) (*comparison, error) {
+	flat, err := newBuilder(l, suite, out, flatTools{l.compiler})
 	if err != nil || m.name == private.name {
 		return &comparison{mode: m, flat: flat, ours: flat}, err
 	}
-	ours, err := newBuilder(suite, "build/conformance/shared", &sharedTools{})
-	if err != nil {
-		return nil, err
-	}
-	known, err := readLedger(private.ledger)
-	return &comparison{m, flat, ours, known}, err
+	ours, err := newBuilder(l, suite, filepath.Join(out, "shared"), &sharedTools{})
+	return &comparison{mode: m, flat: flat, ours: ours}, err
 }
 
 // each builds the tests' programs and hands each to do, in order, with what kept
@@ -100,7 +92,8 @@ func (c *comparison) run(t test) result {
 // runFlat runs a test flat. Ranks beyond the cores give way to each other when they have
 // nothing to do, as those of the other modes do.
 func (c *comparison) runFlat(t test) (status string, seconds float64, note string) {
-	if shim, err := filepath.Abs("lib/tpsl/libtpslyield.so"); err == nil && t.ranks > runtime.NumCPU() {
+	preload := c.flat.library.preload
+	if shim, err := filepath.Abs(preload); err == nil && preload != "" && t.ranks > runtime.NumCPU() {
 		t.env = append(slices.Clone(t.env), "LD_PRELOAD="+shim)
 	}
 	return runOnce(c.flat.program(t), t)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -25,19 +26,24 @@ const reportHead = `<!-- SPDX-FileCopyrightText: The tpsl authors -->
 
 *For contributors who want to know how MPICH's own tests end with tpsl.*
 
-` + "`scripts/conformance`" + ` writes this page from its ledgers, [private](results/conformance.tsv) and [shared](results/conformance-shared.tsv);
-do not edit.
+` + "`scripts/conformance`" + ` writes this page from its ledgers; do not edit.
 
-The C tests of MPICH's test suite (` + "`test/mpi` of v4.0.2" + `), built against Debian's MPICH, run three times by the same mpiexec:
+The C tests of MPICH's test suite (` + "`test/mpi`" + `) run under one mpiexec:
 
 - flat: ` + "`-n N`" + `;
 - as private ranks of one address space: ` + "`-n N -rpp N -tpsl private`" + `;
 - in shared mode, as threads of one process: ` + "`-n N -rpp N`" + `.
 
-The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s, and other runs 60 s. Tests that did not end
-in that time ran again with more time. Ranks beyond the cores yield when they find nothing to do
-([` + "`libtpslyield`" + `](performance.md#ranks-beyond-the-cores), preloaded for flat ranks). These tests are not run: the lists that the
-suite generates (` + "`testlist.dtp`, `testlist.cvar`" + `), those for GPUs, and the tests in C++ and Fortran.
+They are built with the libraries of Debian that the first table names. A test with one rank is a process of its own flat and as a private rank, since nothing is to
+be shared. The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s, and other runs 60 s. Tests that did not end
+in that time ran again with more time. Ranks beyond the cores yield when they find nothing to do: those of MPICH by
+[` + "`libtpslyield`" + `](performance.md#ranks-beyond-the-cores), which is preloaded for flat ranks, and those of Open MPI by a setting that mpiexec gives to flat and private
+ranks alike. These tests are not run: the lists that the
+suite generates (` + "`testlist.dtp`, `testlist.cvar`" + `), those for GPUs, those of MPICH's extensions (` + "`impls`" + `), and the tests in C++ and Fortran.
+
+With Open MPI the tests are those of MPICH all the same. Variables that set what only MPICH has (` + "`MPIR_CVAR_`" + `) are left out, and tests that are then alike run once. A test that
+calls what the library lacks is not built: functions of MPI 4.0, MPICH's extensions, and constants that MPI 3.0 removed. Some tests expect what MPICH does and the
+standard leaves open. They fail flat and as private ranks.
 
 The tests expect that a rank is a process. For shared mode ` + "`tests/conformance`" + ` makes them programs of threads without
 a change to their source. clang translates a test and the suite's support library to LLVM's assembly language. There every
@@ -48,10 +54,11 @@ the process, so they come from the sources of private mode's shim. A variable wh
 rewritten. The suite has none, so each of its tests that builds runs as threads of one process.
 `
 
-// A column is a mode's part of the document.
-type column struct {
-	mode
-	results map[string]result
+// An edition is what the document says of one version of a library: a ledger for each mode, private mode's first.
+type edition struct {
+	title   string
+	ledgers []ledger
+	all     []string // names of tests
 }
 
 // slow tells whether ours took more than ten times as long as flat.
@@ -62,35 +69,35 @@ func (r result) slow() bool {
 // differs tells whether the two runs of a test ended differently.
 func (r result) differs() bool { return r.flat != r.ours }
 
-// writeReport writes the document about the ledgers of modes. A difference that is not
-// explained is an error, after the document is written.
-func writeReport(document string, modes ...mode) error {
-	var columns []column
-	names := map[string]bool{}
-	for _, m := range modes {
-		results, err := readLedger(m.ledger)
-		if err != nil {
-			return err
-		}
-		columns = append(columns, column{m, results})
-		for name := range results {
-			names[name] = true
-		}
+// writeReport writes the document about the ledgers in a folder. A difference that is not
+// explained is an error, after the document is written, and so is a test that one ledger of a library lacks and another has.
+func writeReport(document, folder string) error {
+	editions, err := readEditions(folder)
+	if err != nil {
+		return err
 	}
-	all := slices.Sorted(maps.Keys(names))
 	var b strings.Builder
 	b.WriteString(reportHead)
-	counts(&b, columns, all)
-	open := differences(&b, columns, all)
-	alike(&b, columns, all)
-	missing(&b, columns[0], all)
+	summary(&b, editions)
+	open := 0
+	var lacking error
+	for _, e := range editions {
+		fmt.Fprintf(&b, "\n## %s\n", e.title)
+		counts(&b, e)
+		open += differences(&b, e)
+		alike(&b, e)
+		missing(&b, e)
+		for _, l := range e.ledgers {
+			if lacks := len(e.all) - len(l.results); lacks > 0 {
+				lacking = fmt.Errorf("%s lacks %d tests that another ledger of %s has", l.path(folder), lacks, e.title)
+			}
+		}
+	}
 	if err := os.WriteFile(document, []byte(b.String()), 0o666); err != nil {
 		return err
 	}
-	for _, c := range columns {
-		if lacks := len(all) - len(c.results); lacks > 0 {
-			return fmt.Errorf("%s lacks %d tests that another ledger has", c.ledger, lacks)
-		}
+	if lacking != nil {
+		return lacking
 	}
 	if open > 0 {
 		return fmt.Errorf("%d differences from flat are not explained in explained.tsv; see %s", open, document)
@@ -98,28 +105,76 @@ func writeReport(document string, modes ...mode) error {
 	return nil
 }
 
+// readEditions reads all ledgers in a folder.
+func readEditions(folder string) ([]edition, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "conformance-*.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	var editions []edition
+	for _, path := range paths { // in the order of their names
+		l, err := readLedger(path)
+		if err != nil {
+			return nil, err
+		}
+		title := l.library.title + " " + l.version
+		if n := len(editions); n == 0 || editions[n-1].title != title {
+			editions = append(editions, edition{title: title})
+		}
+		e := &editions[len(editions)-1]
+		e.ledgers = append(e.ledgers, l)
+		e.all = slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(e.all, maps.Keys(l.results)))))
+	}
+	return editions, nil
+}
+
+// summary writes a table with a line per ledger.
+func summary(b *strings.Builder, editions []edition) {
+	b.WriteString("\n| Library | Tests of | Mode | Tests | Not built | Pass flat | Pass in the mode | Differ | Ten times slower |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
+	for _, e := range editions {
+		for _, l := range e.ledgers {
+			one := edition{ledgers: []ledger{l}, all: e.all}
+			n := make([]int, len(columns(one)))
+			for _, name := range e.all {
+				for i, c := range countsOf(one, name) {
+					n[i] += c
+				}
+			}
+			fmt.Fprintf(b, "| %s | MPICH %s | [%s](results/%s) | %d | %d | %d | %d | %d | %d |\n",
+				e.title, l.suite, l.mode, filepath.Base(l.path("")), n[0], n[1], n[2], n[3], n[4], n[5])
+		}
+	}
+}
+
+// columns are what counts counts.
+func columns(e edition) []string {
+	names := []string{"Tests", "Not built", "Pass flat"}
+	for _, l := range e.ledgers {
+		names = append(names, "Pass "+l.mode, "Differ", "Ten times slower")
+	}
+	return names
+}
+
 // counts writes a table with a line per directory.
-func counts(b *strings.Builder, columns []column, all []string) {
+func counts(b *strings.Builder, e edition) {
 	var dirs []string
 	counted := map[string][]int{} // by directory; "all": of all
-	for _, name := range all {
+	for _, name := range e.all {
 		dir := path.Dir(strings.Fields(name)[0])
 		dirs = append(dirs, dir)
-		for i, n := range countsOf(columns, name) {
+		for i, n := range countsOf(e, name) {
 			for _, line := range []string{dir, "all"} {
 				if counted[line] == nil {
-					counted[line] = make([]int, 3+3*len(columns))
+					counted[line] = make([]int, len(columns(e)))
 				}
 				counted[line][i] += n
 			}
 		}
 	}
 	slices.Sort(dirs)
-	b.WriteString("\n| Directory | Tests | Not built | Pass flat |")
-	for _, c := range columns {
-		fmt.Fprintf(b, " Pass %s | Differ | Ten times slower |", c.name)
-	}
-	b.WriteString("\n|" + strings.Repeat("---|", 4+3*len(columns)) + "\n")
+	names := columns(e)
+	fmt.Fprintf(b, "\n| Directory | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
 	for _, dir := range append(slices.Compact(dirs), "all") {
 		fmt.Fprintf(b, "| %s |", dir)
 		for _, n := range counted[dir] {
@@ -130,34 +185,34 @@ func counts(b *strings.Builder, columns []column, all []string) {
 }
 
 // countsOf is what one test adds to its directory's line.
-func countsOf(columns []column, name string) []int {
+func countsOf(e edition, name string) []int {
 	one := func(is bool) int {
 		if is {
 			return 1
 		}
 		return 0
 	}
-	first := columns[0].results[name]
+	first := e.ledgers[0].results[name]
 	line := []int{1, one(first.flat == notBuilt), one(first.flat == pass)}
-	for _, c := range columns {
-		r := c.results[name]
+	for _, l := range e.ledgers {
+		r := l.results[name]
 		line = append(line, one(r.ours == pass), one(r.differs()), one(r.slow()))
 	}
 	return line
 }
 
 // differences writes those from flat and returns how many have no explanation.
-func differences(b *strings.Builder, columns []column, all []string) (open int) {
+func differences(b *strings.Builder, e edition) (open int) {
 	why := table(explained)
-	b.WriteString("\n## Differences\n\n")
+	fmt.Fprintf(b, "\n### %s: differences from flat\n\n", e.title)
 	any := false
-	for _, c := range columns {
-		for _, name := range all {
-			r := c.results[name]
+	for _, l := range e.ledgers {
+		for _, name := range e.all {
+			r := l.results[name]
 			if !r.differs() && !r.slow() {
 				continue
 			}
-			reason := why[c.name+" "+strings.Fields(name)[0]]
+			reason := why[l.name()+" "+strings.Fields(name)[0]]
 			if reason == "" {
 				open++
 				reason = "NOT EXPLAINED: " + r.note
@@ -166,7 +221,7 @@ func differences(b *strings.Builder, columns []column, all []string) (open int) 
 				b.WriteString("| Mode | Test | Flat | There | Why |\n|---|---|---|---|---|\n")
 				any = true
 			}
-			fmt.Fprintf(b, "| %s | `%s` | %s, %.1f s | %s, %.1f s | %s |\n", c.name, name, r.flat, r.flatSeconds, r.ours, r.oursSeconds, reason)
+			fmt.Fprintf(b, "| %s | `%s` | %s, %.1f s | %s, %.1f s | %s |\n", l.mode, name, r.flat, r.flatSeconds, r.ours, r.oursSeconds, reason)
 		}
 	}
 	if !any {
@@ -187,15 +242,15 @@ func table(lines string) map[string]string {
 }
 
 // alike writes the tests that passed neither flat nor in a mode, when they were compared.
-func alike(b *strings.Builder, columns []column, all []string) {
-	b.WriteString("\n## Passed neither flat nor in the mode\n\nDebian's MPICH, the launcher or, on a busy machine, the time limit is the reason in both cases.\n\n")
+func alike(b *strings.Builder, e edition) {
+	fmt.Fprintf(b, "\n### %s: passed neither flat nor in the mode\n\nThe library, the launcher or, on a busy machine, the time limit is the reason in both cases.\n\n", e.title)
 	b.WriteString("| Test | Mode | Both | First odd line, in the mode |\n|---|---|---|---|\n")
-	for _, name := range all {
+	for _, name := range e.all {
 		var in []string
 		var last result
-		for _, c := range columns {
-			if r := c.results[name]; r.flat != pass && r.flat != notBuilt && !r.differs() {
-				in, last = append(in, c.name), r
+		for _, l := range e.ledgers {
+			if r := l.results[name]; r.flat != pass && r.flat != notBuilt && !r.differs() {
+				in, last = append(in, l.mode), r
 			}
 		}
 		if in != nil {
@@ -205,11 +260,11 @@ func alike(b *strings.Builder, columns []column, all []string) {
 }
 
 // missing writes the tests that were not built, by reason.
-func missing(b *strings.Builder, c column, all []string) {
-	b.WriteString("\n## Not built\n\n")
+func missing(b *strings.Builder, e edition) {
+	fmt.Fprintf(b, "\n### %s: not built\n\n", e.title)
 	byReason := map[string][]string{}
-	for _, name := range all {
-		if r := c.results[name]; r.flat == notBuilt {
+	for _, name := range e.all {
+		if r := e.ledgers[0].results[name]; r.flat == notBuilt {
 			byReason[r.note] = append(byReason[r.note], "`"+name+"`")
 		}
 	}

@@ -32,14 +32,17 @@ type result struct {
 	note                     string // first odd line of the output, of the mode that is not flat first
 }
 
-// runOnce runs a test in an empty folder and returns how it ended, the seconds
-// that it took, and what was wrong with it.
+// runOnce runs a test in a folder that has nothing but the program, which some tests spawn. It returns how the
+// test ended, the seconds that it took, and what was wrong with it.
 func runOnce(program string, t test, options ...string) (status string, seconds float64, note string) {
 	folder, err := os.MkdirTemp("", "conformance")
 	if err != nil {
 		return fail, 0, err.Error()
 	}
 	defer os.RemoveAll(folder)
+	if err := os.Symlink(program, filepath.Join(folder, filepath.Base(program))); err != nil {
+		return fail, 0, err.Error()
+	}
 	mpiexec, err := filepath.Abs("bin/mpiexec")
 	if err != nil {
 		return fail, 0, err.Error()

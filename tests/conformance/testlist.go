@@ -44,7 +44,7 @@ func (t test) options() []string {
 // "threads/" and "impls/" the folders below count.
 var directories = []string{
 	"attr", "comm", "datatype", "errhan", "group", "info", "init", "topo", "pt2pt", "coll", "mpi_t", "part", "io", "rma",
-	"threads/*", "impls/*", "perf", "ft", "spawn",
+	"threads/*", "impls/*", "perf", "ft", "spawn", "session",
 }
 
 // leftOut are directories whose tests need what neither side of the comparison has.
