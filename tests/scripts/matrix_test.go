@@ -38,6 +38,7 @@ func TestMatrixRefusals(t *testing.T) {
 		"option":  {machine("0", "", nil), "-fast", "matrix: -fast is no option: scripts/matrix -h lists them\n"},
 		"value":   {machine("0", "", nil), "-suite", "matrix: -suite needs a value: scripts/matrix -h tells which\n"},
 		"suite":   {machine("0", "", nil), "-suite sid,hamm true", "matrix: hamm is no suite of the matrix; bookworm,trixie,sid are\n"},
+		"folder":  {machine("0", "", nil), "-show /nowhere/suite true", "matrix: -show /nowhere/suite: there is no such folder\n"},
 		"no root": {machine("1000", "", nil), "true", "matrix: needs root, as debootstrap and chroot do: sudo scripts/matrix\n"},
 		"no debootstrap": {machine("0", "", whole), "-suite sid true",
 			"matrix: needs debootstrap: install it by this distribution's means\n"},
@@ -147,6 +148,18 @@ func TestMatrixOnKeptSuite(t *testing.T) {
 	assert.Zero(t, code, stderr)
 	assert.Regexp(t, `(?s)\nlibmpich12 +1:\S+\n.*\n/tpsl\nMakefile\n$`, stdout)
 	assert.Empty(t, stderr)
+
+	// Folders that are shown can be read, and those that are bound bring results out.
+	shown, bound := filepath.Join(t.TempDir(), "sources"), filepath.Join(t.TempDir(), "results")
+	require.NoError(t, os.Mkdir(shown, 0o755))
+	require.NoError(t, os.Mkdir(bound, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(shown, "source"), []byte("text"), 0o600))
+	_, stderr, code = matrix(same, "-show", shown, "-bind", bound, "sh", "-c", "cp /tmp/sources/source /tmp/results/result; touch /tmp/sources/new 2>/dev/null || touch /tmp/results/only-read")
+	assert.Zero(t, code, stderr)
+	result, err := os.ReadFile(filepath.Join(bound, "result"))
+	require.NoError(t, err)
+	assert.Equal(t, "text", string(result))
+	assert.FileExists(t, filepath.Join(bound, "only-read"))
 
 	_, stderr, code = matrix(same, "sh", "-c", "exit 3")
 	assert.Equal(t, 1, code)
