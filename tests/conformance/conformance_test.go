@@ -61,6 +61,19 @@ func TestSample(t *testing.T) {
 
 const limit = 30 * time.Second
 
+// TestPrivateOptions: a test of one rank runs as a private rank, too, and not as a process.
+func TestPrivateOptions(t *testing.T) {
+	root := testsupport.Build(t)
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, "cc", "testdata/where.c")
+	for ranks, want := range map[int]string{1: "private\n", 2: "private\nprivate\n"} {
+		argv := append([]string{filepath.Join(root, "bin/mpiexec"), "-n", strconv.Itoa(ranks)}, private.options(test{ranks: ranks})...)
+		stdout, stderr, code := testsupport.Run(t, time.Minute, nil, append(argv, program)...)
+		assert.Zero(t, code, stderr)
+		assert.Equal(t, want, stdout)
+	}
+}
+
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
 		line string

@@ -17,7 +17,8 @@ type mode struct {
 }
 
 var (
-	private = mode{"private", func(t test) []string { return []string{"-rpp", strconv.Itoa(t.ranks), "-tpsl", "private"} }}
+	// A program with -rpp 1 is an ordinary process, so a single rank is the only one of a process for two.
+	private = mode{"private", func(t test) []string { return []string{"-rpp", strconv.Itoa(max(t.ranks, 2)), "-tpsl", "private"} }}
 	shared  = mode{"shared", func(t test) []string { return []string{"-rpp", strconv.Itoa(t.ranks)} }}
 	modes   = map[string]mode{private.name: private, shared.name: shared}
 )

@@ -34,8 +34,8 @@ The C tests of MPICH's test suite (` + "`test/mpi`" + `) run under one mpiexec:
 - as private ranks of one address space: ` + "`-n N -rpp N -tpsl private`" + `;
 - in shared mode, as threads of one process: ` + "`-n N -rpp N`" + `.
 
-They are built with the libraries of Debian that the first table names. A test with one rank is a process of its own flat and as a private rank, since nothing is to
-be shared. The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s, and other runs 60 s. Tests that did not end
+They are built with the libraries of Debian that the first table names. A test with one rank runs with ` + "`-rpp 2`" + ` as a private rank, because with ` + "`-rpp 1`" + ` it would be
+an ordinary process. The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s, and other runs 60 s. Tests that did not end
 in that time ran again with more time. Ranks beyond the cores yield when they find nothing to do: those of MPICH by
 [` + "`libtpslyield`" + `](performance.md#ranks-beyond-the-cores), which is preloaded for flat ranks, and those of Open MPI by a setting that mpiexec gives to flat and private
 ranks alike. These tests are not run: the lists that the
