@@ -38,6 +38,25 @@ func TestScriptsEndTheirJobsOnly(t *testing.T) {
 	}
 }
 
+// Wrong usage of conformance is told in one line, before anything is installed or built.
+func TestConformanceRefusals(t *testing.T) {
+	script := filepath.Join(testsupport.Root(t), "scripts", "conformance")
+	env := []string{"PATH=" + tools(t, []string{"bash", "dirname", "realpath"}, nil)}
+	for arguments, want := range map[string]string{
+		"":                            "name a checkout of MPICH; scripts/conformance -h tells more",
+		"-fast suite":                 "-fast is no option: scripts/conformance -h lists them",
+		"-mpi lam suite":              "-mpi lam: neither mpich nor openmpi",
+		"-mode flat suite":            "-mode flat: neither private nor shared",
+		"-mpi openmpi -mode shared x": "-mpi openmpi -mode shared: threads cannot be ranks over Open MPI's own ABI; say -mode private",
+	} {
+		t.Run(arguments, func(t *testing.T) {
+			_, stderr, code := testsupport.Run(t, time.Minute, env, append([]string{script}, strings.Fields(arguments)...)...)
+			assert.Equal(t, 1, code)
+			assert.Equal(t, "conformance: "+want+"\n", stderr)
+		})
+	}
+}
+
 // tools makes a folder with some commands of the machine, and fakes of others, which do nothing but end with a status.
 func tools(t *testing.T, commands []string, fakes map[string]int) string {
 	t.Helper()
