@@ -4,9 +4,12 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,37 +27,65 @@ var halves = mode{"halves", func(t test) []string { return []string{"-rpp", strc
 // TestSample runs the tests of scripts/conformance.sample: what passes in a mode must go on
 // to pass.
 func TestSample(t *testing.T) {
-	suite := os.Getenv("TPSL_TEST_MPICH")
+	suite, tests := sample(t, mpich)
+	testsupport.Require(t, "clang")
+	for _, m := range []mode{private, shared, halves} {
+		t.Run(m.name, func(t *testing.T) { allPass(t, mpich, m, suite, tests) })
+	}
+}
+
+// TestSampleOpenMPI does the same with Open MPI: those of the sample that pass flat by the ledger of the installed version.
+func TestSampleOpenMPI(t *testing.T) {
+	suite, tests := sample(t, openMPI)
+	version, err := openMPI.version("build/conformance/sample/openmpi")
+	require.NoError(t, err)
+	book, err := readLedger(ledger{library: openMPI, version: version, mode: private.name}.path("docs/results"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("there is no ledger of Open MPI " + version)
+	}
+	require.NoError(t, err)
+	tests = slices.DeleteFunc(openMPI.relevant(tests), func(s test) bool { r := book.results[s.name()]; return r.flat != pass || r.ours != pass })
+	assert.Greater(t, len(tests), 50)
+	allPass(t, openMPI, private, suite, tests)
+}
+
+// sample returns the suite, and the tests of scripts/conformance.sample in it, and goes to the root folder.
+func sample(t *testing.T, l library) (suite string, tests []test) {
+	suite = os.Getenv("TPSL_TEST_MPICH")
 	if suite == "" {
 		t.Skip("TPSL_TEST_MPICH does not name the folder test/mpi of MPICH's source")
 	}
-	testsupport.Require(t, "mpicc.mpich", "clang")
+	testsupport.Require(t, l.compiler)
 	t.Chdir(testsupport.Build(t))
-	tests, err := readSuite(suite, limit)
+	all, err := readSuite(suite, limit)
 	require.NoError(t, err)
 	byName := map[string]test{}
-	for _, s := range tests {
+	for _, s := range all {
 		byName[s.name()] = s
 	}
 	text, err := os.ReadFile("scripts/conformance.sample")
 	require.NoError(t, err)
-	for _, m := range []mode{private, shared, halves} {
-		t.Run(m.name, func(t *testing.T) {
-			testsupport.NothingLeft(t)
-			c, err := newComparison(mpich, m, suite, "build/conformance/sample")
-			require.NoError(t, err)
-			for _, name := range strings.Split(string(text), "\n") {
-				if name == "" || name[0] == '#' {
-					continue
-				}
-				t.Run(name, func(t *testing.T) {
-					s, known := byName[name]
-					require.True(t, known, "not in the suite")
-					require.NoError(t, c.ours.build(s))
-					r := c.run(s)
-					assert.Equal(t, [2]string{pass, pass}, [2]string{r.flat, r.ours}, "flat and %s: %s", m.name, r.note)
-				})
-			}
+	for _, name := range strings.Split(string(text), "\n") {
+		if name == "" || name[0] == '#' {
+			continue
+		}
+		s, known := byName[name]
+		require.True(t, known, "%s is not in the suite", name)
+		tests = append(tests, s)
+	}
+	return suite, tests
+}
+
+// allPass runs tests flat and in a mode.
+func allPass(t *testing.T, l library, m mode, suite string, tests []test) {
+	testsupport.NothingLeft(t)
+	c, err := newComparison(l, m, suite, "build/conformance/sample/"+l.name)
+	require.NoError(t, err)
+	for _, s := range tests {
+		t.Run(s.name(), func(t *testing.T) {
+			require.NoError(t, c.ours.build(s))
+			r := c.run(s)
+			assert.Equal(t, [2]string{pass, pass}, [2]string{r.flat, r.ours}, "flat and %s: %s", m.name, r.note)
 		})
 	}
 }
@@ -239,6 +270,9 @@ func TestRelevant(t *testing.T) {
 	assert.Equal(t, tests, mpich.relevant(tests))
 	assert.Equal(t, []test{{program: "p", env: []string{"OTHER=1"}}, {program: "q"}}, openMPI.relevant(tests))
 	assert.Equal(t, []string{"MPIR_CVAR_X=1", "OTHER=1"}, tests[0].env)
+
+	left := mpich.relevant([]test{{dir: "ft"}, {dir: "ft", program: "p", left: "why"}})
+	assert.Equal(t, []string{mpich.leftOut["ft"], "why"}, []string{left[0].left, left[1].left})
 }
 
 // TestReport: a difference without an explanation is an error, and a test that a ledger lacks.

@@ -47,11 +47,6 @@ var directories = []string{
 	"threads/*", "impls/*", "perf", "ft", "spawn", "session",
 }
 
-// leftOut are directories whose tests need what neither side of the comparison has.
-var leftOut = map[string]string{
-	"ft": "fault tolerance: ch4:ucx waits for ever for a dead rank, under mpiexec.hydra too",
-}
-
 const (
 	mostRanks = 16
 	mostGiB   = 4.0
@@ -106,7 +101,7 @@ func readLists(dir, rel string, limit time.Duration) ([]test, error) {
 // configure's before it depends on that.
 func parse(dir, line string, limit time.Duration) (test, bool) {
 	line = strings.TrimSpace(line)
-	t := test{dir: dir, limit: limit, left: leftOut[dir]}
+	t := test{dir: dir, limit: limit}
 	for strings.HasPrefix(line, "@") {
 		name, rest, _ := strings.Cut(line[1:], "@")
 		if name != "comm_overlap" { // which configure has by default
