@@ -200,9 +200,10 @@ func TestLedger(t *testing.T) {
 // TestNotes: what differs from machine to machine is not in a ledger.
 func TestNotes(t *testing.T) {
 	for note, want := range map[string]string{
-		"Assertion failed in file /tmp/build-x/src/a.c": "Assertion failed in file a.c",
-		"[vm:07549] *** An error occurred in MPI_Put":   "*** An error occurred in MPI_Put",
-		"[vm:7549:0:7549] Caught signal 11":             "Caught signal 11",
+		"Assertion failed in file /tmp/build-x/src/a.c":                                                  "Assertion failed in file a.c",
+		"[vm:07549] *** An error occurred in MPI_Put":                                                    "*** An error occurred in MPI_Put",
+		"[vm:7549:0:7549] Caught signal 11":                                                              "Caught signal 11",
+		"tpsl: rank 0 (process 76, thread 7): SIGSEGV at address 0x1 in libmpi.so.40+0x6 (PMPI_Put+0x1)": "tpsl: rank 0: SIGSEGV in libmpi.so.40+0x6 (PMPI_Put+0x1)",
 	} {
 		line := result{note: note}.String()
 		assert.Equal(t, want, line[strings.LastIndex(line, "\t")+1:])

@@ -135,8 +135,8 @@ func parseResult(line string) (result, error) {
 	return r, nil
 }
 
-// What in a note differs from machine to machine: folders, hosts and process ids.
-var local = regexp.MustCompile(`/(tmp|[^ ]*/build)/[^ :,]*/|\[[^ ]+:\d+(:\d+:\d+)?\] `)
+// What in a note differs from machine to machine and run to run: folders, hosts, process ids, and where a bad access went.
+var local = regexp.MustCompile(`/(tmp|[^ ]*/build)/[^ :,]*/|\[[^ ]+:\d+(:\d+:\d+)?\] | \(process \d+, thread \d+\)| at address \S+`)
 
 // String is r's line of the ledger.
 func (r result) String() string {

@@ -35,8 +35,8 @@ The C tests of MPICH's test suite (` + "`test/mpi`" + `) run under one mpiexec:
 - in shared mode, as threads of one process: ` + "`-n N -rpp N`" + `.
 
 They are built with the libraries of Debian that the first table names. A test with one rank runs with ` + "`-rpp 2`" + ` as a private rank, because with ` + "`-rpp 1`" + ` it would be
-an ordinary process. The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s, and other runs 60 s. Tests that did not end
-in that time ran again with more time. Ranks beyond the cores yield when they find nothing to do: those of MPICH by
+an ordinary process. The rules of the suite's runtests judge a run. A run with less than 8 ranks may take 30 s (with MPICH 5.0.2 and Open MPI 40 s), and
+other runs twice as long. Tests that ended in time only on one side ran again with more time, and with MPICH 4.0.2 all tests that did not end. Ranks beyond the cores yield when they find nothing to do: those of MPICH by
 [` + "`libtpslyield`" + `](performance.md#ranks-beyond-the-cores), which is preloaded for flat ranks, and those of Open MPI by a setting that mpiexec gives to flat and private
 ranks alike. These tests are not run: the lists that the
 suite generates (` + "`testlist.dtp`, `testlist.cvar`" + `), those for GPUs, those of MPICH's extensions (` + "`impls`" + `), and the tests in C++ and Fortran.
