@@ -34,17 +34,21 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSampleOpenMPI does the same with Open MPI: those of the sample that pass flat by the ledger of the installed version.
+// TestSampleOpenMPI does the same with Open MPI: those of the sample that pass by the ledger of the installed version. Open MPI 4.1.4
+// hangs now and then where several threads make communicators, under its own mpirun too, so tests of that are left out.
 func TestSampleOpenMPI(t *testing.T) {
 	suite, tests := sample(t, openMPI)
-	version, err := openMPI.version("build/conformance/sample/openmpi")
+	version, err := openMPI.version()
 	require.NoError(t, err)
 	book, err := readLedger(ledger{library: openMPI, version: version, mode: private.name}.path("docs/results"))
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("there is no ledger of Open MPI " + version)
 	}
 	require.NoError(t, err)
-	tests = slices.DeleteFunc(openMPI.relevant(tests), func(s test) bool { r := book.results[s.name()]; return r.flat != pass || r.ours != pass })
+	tests = slices.DeleteFunc(openMPI.relevant(tests), func(s test) bool {
+		r := book.results[s.name()]
+		return r.flat != pass || r.ours != pass || s.dir == "threads/comm"
+	})
 	assert.Greater(t, len(tests), 50)
 	allPass(t, openMPI, private, suite, tests)
 }
@@ -236,12 +240,12 @@ func TestVersions(t *testing.T) {
 	for _, l := range libraries {
 		t.Run(l.name, func(t *testing.T) {
 			testsupport.Require(t, l.compiler)
-			version, err := l.version(t.TempDir())
+			version, err := l.version()
 			require.NoError(t, err)
 			assert.Regexp(t, `^\d+\.\d+\.\d+\w*$`, version)
 			other := l
 			other.says, other.title = regexp.MustCompile("MPI of another ([0-9])"), "another"
-			_, err = other.version(t.TempDir())
+			_, err = other.version()
 			assert.ErrorContains(t, err, l.compiler+" builds with another library than another: "+l.title)
 		})
 	}

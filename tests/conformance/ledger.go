@@ -57,7 +57,7 @@ func openLedger(lib library, m mode, suite, folder string) (ledger, error) {
 	if l.suite, err = versionOfSuite(suite); err != nil {
 		return l, err
 	}
-	if l.version, err = lib.version(filepath.Join("build/conformance", lib.name)); err != nil {
+	if l.version, err = lib.version(); err != nil {
 		return l, err
 	}
 	l.results, err = l.resultsIn(folder)
