@@ -65,8 +65,8 @@ func TestRemoveSharedMemory(t *testing.T) {
 	time.Sleep(20 * time.Millisecond) // more than a tick
 	began := Now()
 	left, used, foreign := create("mpich_shar_tmp*"), create("mpich_shar_tmp*"), create("user_data*")
-	openMPI := create("sm_segment.*")
-	for _, f := range []*os.File{left, openMPI, foreign, old} {
+	openMPI, window := create("sm_segment.*"), create("osc_rdma.*")
+	for _, f := range []*os.File{left, openMPI, window, foreign, old} {
 		require.NoError(t, f.Close())
 	}
 	link := shmDir + "ucx_shm_posix_link"
@@ -75,6 +75,7 @@ func TestRemoveSharedMemory(t *testing.T) {
 	RemoveSharedMemory(began, nil)
 	assert.NoFileExists(t, left.Name())
 	assert.NoFileExists(t, openMPI.Name())
+	assert.NoFileExists(t, window.Name())
 	for _, name := range []string{used.Name(), foreign.Name(), old.Name(), link} {
 		assert.FileExists(t, name)
 	}
