@@ -41,19 +41,19 @@ func standardIsAlike(t *testing.T, name string, libraries []string) {
 	source, flags := "testdata/"+name+".cc", []string{"-fopenmp", "-O1", "-Itestdata"}
 	threads := testsupport.CC(t, "tpslcxx", source, append(flags, "-mpi=abi")...)
 	p := program{testsupport.CCStandard(t, "g++", source, libraries[0], flags...), threads, t.TempDir()}
-	var first outcome
+	var want outcome // flat, over the first library
 	for _, library := range libraries {
 		maker, _, _ := strings.Cut(filepath.Base(library), ".")
 		differs, env := slices.Contains(standardDiffers[maker], name), []string{testsupport.FirstFor(t, library), "OMP_NUM_THREADS=1"}
-		want := p.runOurs(t, maker, env, "", p.flat)
+		flat := p.runOurs(t, maker, env, "", p.flat)
 		if differs {
-			assert.NotZero(t, want.code, "%s ends well over %s now", name, library)
+			assert.NotZero(t, flat.code, "%s ends well over %s now", name, library)
 		} else {
-			want.foundNothing(t, name)
-			if first == (outcome{}) {
-				first = want
+			flat.foundNothing(t, name)
+			if want == (outcome{}) {
+				want = flat
 			}
-			assert.Equal(t, first, want, library)
+			assert.Equal(t, want, flat, library)
 		}
 		for layout, got := range map[string]outcome{
 			"1x4":     p.runOurs(t, maker+".4", []string{"TPSL_MPI_LIBRARY=" + library}, "-rpp 4", p.threads),
@@ -62,10 +62,10 @@ func standardIsAlike(t *testing.T, name string, libraries []string) {
 			"private": p.runOurs(t, maker+".private", env, "-rpp 4", p.flat),
 		} {
 			if differs {
-				got.stderr = want.stderr // in an order of its own, with names of processes
+				got.stderr = flat.stderr // in an order of its own, with names of processes
 			}
-			assert.Equal(t, want, got, "%s, %s", library, layout)
+			assert.Equal(t, flat, got, "%s, %s", library, layout)
 		}
 	}
-	require.NotEqual(t, outcome{}, first, "%s is well over no library", name)
+	require.NotEqual(t, outcome{}, want, "%s is well over no library", name)
 }
