@@ -224,7 +224,7 @@ func putStandIns(t *testing.T) {
 	require.NoError(t, err)
 	folder := filepath.Join(filepath.Dir(filepath.Dir(mpiexec)), "lib", "tpsl")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
-	for _, name := range soname.MPI {
+	for _, name := range soname.StandIns {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o644))
 	}
 }
