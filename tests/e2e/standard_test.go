@@ -100,7 +100,7 @@ func TestSegmentsOfOpenMPI(t *testing.T) {
 // A library that lacks a function which the program calls is one line, at the call.
 func TestOlderStandardLibrary(t *testing.T) {
 	mpi := standardLibrary(t)
-	job := run(t, []string{"TPSL_MPI_LIBRARY=" + mpi}, built(t, "bin/mpiexec"), "-n", "2", "-rpp", "1", standardProgram(t), "newer")
+	job := run(t, []string{"TPSL_MPI_LIBRARY=" + mpi}, built(t, "bin/mpiexec"), "-n", "1", standardProgram(t), "newer")
 	assert.NotZero(t, job.code)
 	oneLine(t, job, "tpsl", mpi, "MPI_Buffer_flush", "name a newer one in TPSL_MPI_LIBRARY")
 }
