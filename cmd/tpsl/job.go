@@ -28,6 +28,7 @@ K ranks of a host share a process:
 
   mpiexec.hydra -n 16 tpsl run -rpp 4 PROGRAM
   srun --mpi=pmi2 -n 16 tpsl run -rpp 4 PROGRAM
+  srun --mpi=pmix -n 16 tpsl run -rpp 4 PROGRAM    (an Open MPI program)
 
   -rpp K         ranks (default 2)
   -tpsl MODE     how they share it: shared, private or auto (default)

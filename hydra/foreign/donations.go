@@ -19,13 +19,15 @@ const (
 // nothing does not delay the others.
 type donations struct {
 	listener *net.UnixListener
+	given    int // the number of descriptors of each donation
 	parts    chan *part
 	over     chan error    // why the listener has ended
 	closed   chan struct{} // closed when no more parts are taken
 }
 
-func acceptDonations(listener *net.UnixListener) *donations {
-	d := &donations{listener: listener, parts: make(chan *part), over: make(chan error, 1), closed: make(chan struct{})}
+// acceptDonations takes donations that have the given number of descriptors.
+func acceptDonations(listener *net.UnixListener, given int) *donations {
+	d := &donations{listener: listener, given: given, parts: make(chan *part), over: make(chan error, 1), closed: make(chan struct{})}
 	go d.accept()
 	return d
 }
@@ -74,7 +76,7 @@ func (d *donations) accept() {
 // receive takes a donation. A peer that dies or stays silent is dropped; the leader's deadline shows who is missing.
 func (d *donations) receive(conn *net.UnixConn) {
 	_ = conn.SetReadDeadline(time.Now().Add(donationLimit)) // no error, because sockets support deadlines
-	gift, fds, err := receiveDonation(conn)
+	gift, fds, err := receiveDonation(conn, d.given)
 	if err != nil {
 		conn.Close()
 		return

@@ -38,7 +38,7 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 		return 0, err
 	}
 	signals := procs.CatchSignals(procs.AsRank) // the rank may run, and be signalled, at once
-	if err := d.send(conn, m.session, 0, 1, 2); err != nil {
+	if err := d.send(conn, m.descriptors()...); err != nil {
 		return 0, leaderDied("")
 	}
 	go passSignals(signals, conn)
@@ -60,7 +60,7 @@ func (m *Member) findLeader(r Request) (*net.UnixConn, error) {
 		"start all ranks with the same tpsl run -rpp %d", r.PerProcess, r.Wait, r.PerProcess)
 }
 
-// release closes the standard streams, which the rank has now. The session stays open, because the launcher takes the end of the
+// release closes the standard streams, which the rank has now. A PMI session stays open, because the launcher takes the end of the
 // session for the end of the rank. It ends when this process ends as the rank did.
 func (m *Member) release() error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)

@@ -15,9 +15,12 @@ var outdated = []string{
 	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_TASK_PID", "TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
 }
 
-// perRank lists variables of which each rank keeps its own value: its number for Slurm, and the devices that it may use.
+// perRank lists variables of which each rank keeps its own value: its number for Slurm and for the launchers of Open MPI, and the
+// devices that it may use.
 var perRank = []string{
-	"SLURM_PROCID", "SLURM_LOCALID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "UCX_NET_DEVICES",
+	"SLURM_PROCID", "SLURM_LOCALID",
+	"PMIX_ID", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK", "OMPI_MCA_ess_base_vpid", "OMPI_MCA_orte_ess_node_rank",
+	"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "UCX_NET_DEVICES",
 }
 
 // settingsOf returns the settings that each rank keeps for itself. Values with blanks or semicolons are left out, as

@@ -18,7 +18,7 @@ import (
 // A part is what one member has given to its set. Parts are in the order of the members' indices.
 type part struct {
 	donation
-	fds  []int         // session, stdin, stdout, stderr
+	fds  []int         // as Member.descriptors lists them
 	conn *net.UnixConn // to the donor; nil for the leader's own part
 }
 
@@ -31,7 +31,7 @@ func (m *Member) gather(r Request) ([]*part, error) {
 	}
 	first := m.first(r.PerProcess)
 	parts := make([]*part, m.last(r.PerProcess)-first+1)
-	parts[0] = &part{donation: own, fds: []int{m.session, 0, 1, 2}}
+	parts[0] = &part{donation: own, fds: m.descriptors()}
 	if len(parts) == 1 {
 		return parts, nil
 	}
@@ -40,7 +40,7 @@ func (m *Member) gather(r Request) ([]*part, error) {
 		return nil, err
 	}
 	_ = listener.SetDeadline(time.Now().Add(r.Wait)) // no error, because sockets support deadlines
-	came := acceptDonations(listener)
+	came := acceptDonations(listener, len(parts[0].fds))
 	defer came.close()
 	for missing := len(parts) - 1; missing > 0; missing-- {
 		p, err := came.next()

@@ -100,7 +100,7 @@ func give(m *Member, r Request) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn, donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command()}.send(conn, m.session, 0, 1, 2)
+	return conn, donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command()}.send(conn, m.descriptors()...)
 }
 
 // A process of another user that listens at a name of the set gets nothing. One that connects first does not stop the donors. The
@@ -129,19 +129,36 @@ func TestStrangers(t *testing.T) {
 		gave <- err
 	}()
 	require.NoError(t, listener.SetDeadline(time.Now().Add(request.Wait)))
-	came := acceptDonations(listener)
+	came := acceptDonations(listener, len(leader.descriptors()))
 	p, err := came.next()
 	came.close()
 	require.NoError(t, err)
 	defer p.drop()
 	require.NoError(t, <-gave)
 	assert.Equal(t, 5, p.Rank)
-	assert.Len(t, p.fds, given)
+	assert.Len(t, p.fds, 4)
 }
 
 // A complete set is gathered, and the leader gets the donor's descriptors.
 func TestGather(t *testing.T) {
-	leader, donor := pairOf(t)
+	t.Run("PMI", func(t *testing.T) {
+		leader, donor := pairOf(t)
+		session := gatherPair(t, leader, donor)[3]
+		var mine, given unix.Stat_t
+		require.NoError(t, unix.Fstat(donor.session, &mine))
+		require.NoError(t, unix.Fstat(session, &given))
+		assert.Equal(t, mine.Ino, given.Ino)
+	})
+	t.Run("PMIx", func(t *testing.T) {
+		leader, donor := pairOf(t)
+		leader.session, donor.session = noSession, noSession
+		assert.Len(t, gatherPair(t, leader, donor), 3)
+	})
+}
+
+// gatherPair brings a leader and its donor together until the donor's end, and returns the descriptors that the donor has given.
+func gatherPair(t *testing.T, leader, donor *Member) []int {
+	t.Helper()
 	gave := make(chan *net.UnixConn, 1)
 	go func() {
 		conn, _ := give(donor, request)
@@ -152,15 +169,12 @@ func TestGather(t *testing.T) {
 	conn := <-gave
 	defer conn.Close()
 	require.Len(t, parts, 2)
-	defer parts[1].drop()
-	var mine, given unix.Stat_t
-	require.NoError(t, unix.Fstat(donor.session, &mine))
-	require.NoError(t, unix.Fstat(parts[1].fds[0], &given))
-	assert.Equal(t, mine.Ino, given.Ino)
+	t.Cleanup(parts[1].drop)
 	parts[1].tellStatus(7 << 8)
 	status, err := donor.await(conn)
 	require.NoError(t, err)
 	assert.Equal(t, 7, status.ExitStatus())
+	return parts[1].fds
 }
 
 // Peers of this user that connect first, and send nothing or part of a message, do not delay the donors.

@@ -4,6 +4,7 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,14 +16,20 @@ type Member struct {
 	Rank, Size int
 	local      int    // its index among the ranks of this host
 	localRanks int    // the number of ranks of this host
-	server     string // the launcher's process that serves PMI here
-	session    int    // descriptor of the rank's PMI session
+	server     string // the launcher's process that serves PMI or PMIx here
+	session    int    // descriptor of the rank's PMI session, or noSession
 }
+
+// noSession stands for the session of a rank that PMIx serves. Such a rank connects by itself when its MPI library starts.
+const noSession = -1
+
+// servedByPMIx reports whether the launcher serves PMIx and not PMI.
+func (m *Member) servedByPMIx() bool { return m.session == noSession }
 
 // Find reads in the environment which rank this process is. It returns nil if no launcher has started it.
 func Find(getenv func(string) string) (*Member, error) {
 	number := func(name string) int { n, _ := strconv.Atoi(getenv(name)); return n }
-	tasks := max(number("SLURM_STEP_NUM_TASKS"), number("OMPI_COMM_WORLD_SIZE"))
+	tasks := cmp.Or(number("OMPI_COMM_WORLD_SIZE"), number("SLURM_STEP_NUM_TASKS")) // mpirun starts its daemons by a step of Slurm
 	switch {
 	case getenv("PMI_FD") != "":
 		return inherited(getenv)
@@ -31,12 +38,30 @@ func Find(getenv func(string) string) (*Member, error) {
 	case tasks == 1:
 		return nil, nil // a job of its own, whichever protocol the launcher speaks
 	case getenv("PMIX_NAMESPACE") != "":
-		return nil, errors.New("this launcher speaks only PMIx, which knows one rank per process; " +
-			"start one task of tpsl run, or start with srun --mpi=pmi2, mpiexec.hydra or tpsl's mpiexec")
+		return named(getenv, tasks)
 	case tasks > 1:
-		return nil, fmt.Errorf("this is one of %d tasks, but the launcher offers no PMI; start with srun --mpi=pmi2", tasks)
+		return nil, fmt.Errorf("this is one of %d tasks, but the launcher offers no PMI; start with srun --mpi=pmi2 or --mpi=pmix", tasks)
 	}
 	return nil, nil
+}
+
+// named is a member that PMIx serves. PMIx names it by a namespace, which is the job, and a rank.
+func named(getenv func(string) string, tasks int) (*Member, error) {
+	rank := getenv("PMIX_RANK")
+	n, err := strconv.Atoi(rank)
+	switch {
+	case strings.Contains(rank, ","):
+		return nil, fmt.Errorf("PMIX_RANK=%s is a rank set already; leave tpsl run or the launcher's -rpp out", rank)
+	case err != nil || n < 0:
+		return nil, fmt.Errorf("PMIX_RANK=%q: want a number from 0, as launchers set it", rank)
+	case tasks == 0:
+		return nil, fmt.Errorf("rank %d: the launcher speaks PMIx, but does not say how many ranks the job has: "+
+			"set neither SLURM_STEP_NUM_TASKS nor OMPI_COMM_WORLD_SIZE; use -rpp 1", n)
+	}
+	// Each server makes a folder of its own. The namespace is the same on all hosts, which may be one machine.
+	server := fmt.Sprintf("namespace %s at %s", getenv("PMIX_NAMESPACE"), getenv("PMIX_SERVER_TMPDIR"))
+	m := &Member{Rank: n, Size: tasks, server: server, session: noSession}
+	return m, m.locate(getenv)
 }
 
 // inherited is a member whose session is an inherited descriptor.
@@ -60,14 +85,17 @@ func inherited(getenv func(string) string) (*Member, error) {
 	return m, m.locate(getenv)
 }
 
-// locate finds the member's index on this host. Hydra's variables come first: its processes may be those of a Slurm step.
+// locate finds the member's index on this host. The variables of Hydra and Open MPI come first: their processes may be those of a
+// Slurm step.
 func (m *Member) locate(getenv func(string) string) (err error) {
 	if all := getenv("MPI_LOCALNRANKS"); all != "" {
 		m.local, m.localRanks, err = pair(getenv("MPI_LOCALRANKID"), all)
+	} else if all := getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); all != "" {
+		m.local, m.localRanks, err = pair(getenv("OMPI_COMM_WORLD_LOCAL_RANK"), all)
 	} else if ids := getenv("SLURM_GTIDS"); ids != "" {
 		m.local, m.localRanks, err = pair(getenv("SLURM_LOCALID"), strconv.Itoa(1+strings.Count(ids, ",")))
 	} else {
-		err = errors.New("set neither MPI_LOCALNRANKS nor SLURM_GTIDS")
+		err = errors.New("set none of MPI_LOCALNRANKS, OMPI_COMM_WORLD_LOCAL_SIZE and SLURM_GTIDS")
 	}
 	if err != nil {
 		return fmt.Errorf("rank %d: the launcher does not say which ranks are on this host: %w; use -rpp 1", m.Rank, err)

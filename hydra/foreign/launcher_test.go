@@ -50,6 +50,16 @@ func TestFind(t *testing.T) {
 			assert.Equal(t, []int{c.first, c.last}, []int{m.first(2), m.last(2)})
 		})
 	}
+	for name, c := range map[string][]string{
+		"slurm":   {"SLURM_STEP_NUM_TASKS=6", "SLURM_GTIDS=0,2,4", "SLURM_LOCALID=1"},
+		"orterun": {"OMPI_COMM_WORLD_SIZE=6", "SLURM_STEP_NUM_TASKS=9", "OMPI_COMM_WORLD_LOCAL_SIZE=3", "OMPI_COMM_WORLD_LOCAL_RANK=1", "SLURM_GTIDS=0", "SLURM_LOCALID=0"},
+	} {
+		t.Run("PMIx of "+name, func(t *testing.T) {
+			m, err := Find(environment(append(c, "PMIX_NAMESPACE=job", "PMIX_RANK=2", "PMIX_SERVER_TMPDIR=/n1")...))
+			require.NoError(t, err)
+			assert.Equal(t, &Member{Rank: 2, Size: 6, local: 1, localRanks: 3, server: "namespace job at /n1", session: noSession}, m)
+		})
+	}
 	for _, env := range [][]string{nil, {"SLURM_NTASKS=4", "SLURM_PROCID=0"}, {"PMIX_NAMESPACE=x", "SLURM_STEP_NUM_TASKS=1"}} {
 		m, err := Find(environment(env...))
 		require.NoError(t, err)
@@ -60,11 +70,19 @@ func TestFind(t *testing.T) {
 func TestFindErrors(t *testing.T) {
 	world := []string{"PMI_RANK=1", "PMI_SIZE=2"}
 	for want, env := range map[string][]string{
-		"rank 1: the launcher does not say which ranks are on this host: set neither MPI_LOCALNRANKS nor SLURM_GTIDS; use -rpp 1": world,
-		"rank 1: the launcher does not say which ranks are on this host: place 2 of 2; use -rpp 1":                                {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=2"},
-		`rank 1: the launcher does not say which ranks are on this host: strconv.Atoi: parsing "": invalid syntax; use -rpp 1`:    {"MPI_LOCALNRANKS=2"},
+		"rank 1: the launcher does not say which ranks are on this host: set none of MPI_LOCALNRANKS, OMPI_COMM_WORLD_LOCAL_SIZE and SLURM_GTIDS; use -rpp 1": world,
+		"rank 1: the launcher does not say which ranks are on this host: place 2 of 2; use -rpp 1":                                                            {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=2"},
+		`rank 1: the launcher does not say which ranks are on this host: strconv.Atoi: parsing "": invalid syntax; use -rpp 1`:                                {"MPI_LOCALNRANKS=2"},
 	} {
 		_, err := Find(environment(append(append([]string{session(t)}, world...), env...)...))
+		assert.EqualError(t, err, want)
+	}
+	for want, env := range map[string][]string{
+		"PMIX_RANK=0,1 is a rank set already; leave tpsl run or the launcher's -rpp out":                                                                       {"PMIX_RANK=0,1"},
+		`PMIX_RANK="": want a number from 0, as launchers set it`:                                                                                              nil,
+		"rank 1: the launcher speaks PMIx, but does not say how many ranks the job has: set neither SLURM_STEP_NUM_TASKS nor OMPI_COMM_WORLD_SIZE; use -rpp 1": {"PMIX_RANK=1"},
+	} {
+		_, err := Find(environment(append(env, "PMIX_NAMESPACE=job")...))
 		assert.EqualError(t, err, want)
 	}
 }

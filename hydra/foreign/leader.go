@@ -68,6 +68,10 @@ func (m *Member) hostPlan(r Request, parts []*part) plan.Host {
 		Programs: []plan.Program{{Args: r.Args, Env: environ(r.Environ, parts), Wdir: r.Dir, Mode: r.Mode, PerProcess: r.PerProcess}},
 	}
 	host.World.Size = m.Size
+	host.PMI.Launcher = "PMI"
+	if m.servedByPMIx() {
+		host.PMI.Launcher = "PMIx"
+	}
 	host.Stdio.Stdin = readers
 	return host
 }

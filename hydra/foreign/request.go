@@ -4,16 +4,21 @@
 package foreign
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/executable"
+	"github.com/tpsl/tpsl/internal/installation"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -61,18 +66,29 @@ func (m *Member) Run(r Request) (unix.WaitStatus, error) {
 	return status, nil
 }
 
-// Abort makes the launcher end the job. Otherwise the other ranks would wait for this one.
+// Abort makes the launcher end the job. Otherwise the other ranks would wait for this one. It tries for as long as launchers may
+// take to answer.
 func (m *Member) Abort(code int) {
-	session := os.NewFile(uintptr(m.session), "PMI session")
-	done := make(chan struct{})
+	over, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if m.servedByPMIx() {
+		abortByPMIx(over, code)
+		return
+	}
 	go func() {
-		defer close(done)
-		if client := pmi.NewClient(session); client.Init() == nil {
+		defer cancel()
+		if client := pmi.NewClient(os.NewFile(uintptr(m.session), "PMI session")); client.Init() == nil {
 			_ = client.Abort(code) // there is nobody to tell
 		}
 	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
+	<-over.Done()
+}
+
+// abortByPMIx aborts the job as the rank that the environment names. It does nothing where tpsl was built without libpmix.
+func abortByPMIx(over context.Context, code int) {
+	helper, err := installation.File(executable.PMIxHelper)
+	if err != nil {
+		return
 	}
+	_ = exec.CommandContext(over, helper, "abort", strconv.Itoa(code)).Run() // there is nobody to tell
 }

@@ -54,9 +54,10 @@ func newSet(parts []*part) *set {
 }
 
 func (s *set) connections() (c descriptors.Connections) {
+	const streams = 3
 	for _, p := range s.parts {
-		c.Sessions = append(c.Sessions, p.fds[0])
-		c.Streams = append(c.Streams, [3]int(p.fds[1:]))
+		c.Streams = append(c.Streams, [streams]int(p.fds))
+		c.Sessions = append(c.Sessions, p.fds[streams:]...)
 	}
 	return c
 }

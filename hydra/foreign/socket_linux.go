@@ -26,13 +26,11 @@ const (
 	// pause is how long a donor waits at first before it looks again for its leader. The pause grows up to longest.
 	pause   = 10 * time.Millisecond
 	longest = 160 * time.Millisecond
-	// given is the number of descriptors of a donation.
-	given = 4
 	// maxMessage is the size of a buffer for any message, in bytes.
 	maxMessage = 16 << 10
 )
 
-// A donation is what a donor tells about itself. The descriptors of its session, stdin, stdout and stderr come with it.
+// A donation is what a donor tells about itself. The descriptors that Member.descriptors lists come with it.
 type donation struct {
 	Rank, Local int
 	Digest      [sha256.Size]byte
@@ -45,6 +43,14 @@ type donation struct {
 func (m *Member) donation(r Request) (donation, error) {
 	cpus, err := hardware.AllowedCPUs()
 	return donation{Rank: m.Rank, Local: m.local, Digest: r.digest(), Command: r.command(), CPUs: cpus, Env: settingsOf(r.Environ)}, err
+}
+
+// descriptors lists what the launcher has given the member: stdin, stdout, stderr, and the PMI session if it has one.
+func (m *Member) descriptors() []int {
+	if m.servedByPMIx() {
+		return []int{0, 1, 2}
+	}
+	return []int{0, 1, 2, m.session}
 }
 
 // prefix is the beginning of the name of the socket of the member's set. Any process can compute it. So the rest of the name is
@@ -114,8 +120,8 @@ func (d donation) send(conn *net.UnixConn, fds ...int) error {
 	return err
 }
 
-// receiveDonation reads what send wrote. The descriptors are close-on-exec.
-func receiveDonation(conn *net.UnixConn) (d donation, fds []int, err error) {
+// receiveDonation reads what send wrote, with the given number of descriptors. They are close-on-exec.
+func receiveDonation(conn *net.UnixConn, given int) (d donation, fds []int, err error) {
 	message, control := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(given*4))
 	n, nc, _, _, err := conn.ReadMsgUnix(message, control)
 	if err != nil {

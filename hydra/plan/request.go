@@ -47,6 +47,7 @@ type HostOptions struct {
 // PMIOptions say how ranks find each other.
 type PMIOptions struct {
 	Version    string   // "1", "2" or "x"; "" leaves it to the programs
+	Launcher   string   // "PMI" or "PMIx": another launcher serves the ranks by it; "": the proxy serves them
 	Port       bool     // ranks connect by TCP and inherit no socket
 	Trace      bool     // every message is shown on stderr
 	Universe   string   // "", "SYSTEM", "INFINITE" or a number

@@ -26,7 +26,10 @@
  * asks what a rank of its own has put, and prints "modexed TOKEN DATA".
  *
  * It ends when its standard input does, and takes the folder with it: the proxy may be gone. If it is
- * killed with the proxy, mpiexec removes the folder. */
+ * killed with the proxy, mpiexec removes the folder.
+ *
+ * With the arguments "abort STATUS" it is a client in place of a server: it asks the server that its
+ * environment names to end the job, as the rank that its environment names. tpsl run uses this. */
 #include "helper.h"
 
 #include <stdio.h>
@@ -78,13 +81,23 @@ static void start(void)
     check("start libpmix", PMIx_server_init(&helper_calls, info, 5));
 }
 
+/* abort_job returns the exit status of the program. */
+static int abort_job(int status)
+{
+    pmix_proc_t self;
+
+    return PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS && PMIx_Abort(status, NULL, NULL, 0) == PMIX_SUCCESS ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL, *rest;
     size_t size = 0;
 
+    if (argc == 3 && strcmp(argv[1], "abort") == 0)
+        return abort_job(atoi(argv[2]));
     if (argc != 4) {
-        fprintf(stderr, "%s: mpiexec starts this program; there is nothing to run by hand\n", argv[0]);
+        fprintf(stderr, "%s: mpiexec and tpsl run start this program; there is nothing to run by hand\n", argv[0]);
         return 1;
     }
     helper_job = argv[1], helper_folder = argv[2], helper_host = argv[3];

@@ -31,11 +31,15 @@ func (p *proxy) startPMIx(starts []start) (err error) {
 		return fmt.Errorf("serve PMIx on %s: %w", p.host.Name, err)
 	}
 	for i, s := range starts {
-		settings := p.pmix.Settings(s.set.Ranks, s.env)
-		starts[i].own = append(slices.DeleteFunc(s.own, isPMI), settings...)
-		starts[i].env = plan.SetEnv(slices.DeleteFunc(s.env, isPMI), settings...)
+		starts[i].servedByPMIx(p.pmix.Settings(s.set.Ranks, s.env)...)
 	}
 	return nil
+}
+
+// servedByPMIx replaces the variables of PMI with settings by which the ranks find a server of PMIx.
+func (s *start) servedByPMIx(settings ...string) {
+	s.own = append(slices.DeleteFunc(s.own, isPMI), settings...)
+	s.env = plan.SetEnv(slices.DeleteFunc(s.env, isPMI), settings...)
 }
 
 // isPMI tells the variables of PMI, by which a rank would look for a server that it does not have.

@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 	"github.com/tpsl/tpsl/hydra/proxy/executable"
 	"github.com/tpsl/tpsl/hydra/proxy/hardware"
+	"github.com/tpsl/tpsl/internal/ranges"
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
@@ -29,13 +29,9 @@ func StartSet(host plan.Host, cpus []topology.Set, c descriptors.Connections) (p
 	p, set := &proxy{host: host, programs: host.Programs}, host.Sets[0]
 	program := host.Programs[set.Program]
 	exe, err := executable.Find(host, program)
-	if err == nil && exe.PMIx && host.World.Size > 1 {
-		err = errors.New("it needs PMIx, which only mpiexec serves; start it with mpiexec")
-	}
 	if err != nil {
 		return process, fmt.Errorf("cannot run %s on %s: %w", program.Args[0], host.Name, err)
 	}
-	exe.PMIx = false // there is no PMIx server here, and a job of one rank needs none
 	shares := hardware.Given(host, cpus)
 	if cpus == nil {
 		if shares, err = hardware.Place(host); err != nil {
@@ -46,6 +42,9 @@ func StartSet(host plan.Host, cpus []topology.Set, c descriptors.Connections) (p
 		}
 	}
 	s := p.startOf(set, exe, shares)
+	if exe.PMIx {
+		s.servedByPMIx("PMIX_RANK=" + ranges.List(set.Ranks)) // the launcher's other variables are the same for all ranks
+	}
 	d, err := s.layout.Adopt(c)
 	if err != nil {
 		return process, err

@@ -36,7 +36,8 @@ NodeName=n[1-%[2]d] NodeHostname=localhost NodeAddr=10.77.0.1 Port=[7001-%[3]d] 
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 `
 
-// slurmScript starts the daemons. Slurm looks names up only where there is an address beside the loopback's own.
+// slurmScript starts the daemons. Slurm looks names up only where there is an address beside the loopback's own. Each node has
+// a configuration of its own for PMIx: a job has a folder of the same name on each node, and all nodes are one machine.
 const slurmScript = `ip addr add 10.77.0.1/32 dev lo
 cd %[1]s
 mkdir state
@@ -44,7 +45,12 @@ dd if=/dev/urandom of=key bs=1024 count=1 status=none
 chmod 400 key
 munged --key-file=$PWD/key --socket=$PWD/munge.socket --pid-file=$PWD/munge.pid --log-file=$PWD/munge.log --seed-file=$PWD/munge.seed --force
 slurmctld
-for n in {1..%[2]d}; do slurmd -N n$n; done
+for n in {1..%[2]d}; do
+	mkdir n$n n$n/pmix
+	ln -s ../slurm.conf n$n
+	echo PMIxCliTmpDirBase=$PWD/n$n/pmix >n$n/mpi.conf
+	slurmd -N n$n -f $PWD/n$n/slurm.conf
+done
 for i in {1..1000}; do
 	[[ $(sinfo -h -t idle -o %%D) == %[2]d ]] && break
 	sleep 0.05

@@ -49,6 +49,6 @@ func TestForeignSlurm(t *testing.T) {
 	assert.Equal(t, 255, job.code)
 	assert.Regexp(t, `(?m)^0: tpsl run: rank 0: cannot run /nowhere on \S+: no such file or directory$`, job.stderr)
 	job = srun(nil, "--mpi=none -n 2 -N 1", shared(t, "-rpp 2", hello)...)
-	assert.Contains(t, job.stderr, "0: tpsl run: this is one of 2 tasks, but the launcher offers no PMI; start with srun --mpi=pmi2\n")
+	assert.Contains(t, job.stderr, "0: tpsl run: this is one of 2 tasks, but the launcher offers no PMI; start with srun --mpi=pmi2 or --mpi=pmix\n")
 	assert.Eventually(t, func() bool { return len(stillRunning(slurm, daemons)) == 0 }, limit, 20*time.Millisecond)
 }

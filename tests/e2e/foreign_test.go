@@ -177,8 +177,8 @@ func TestForeignErrors(t *testing.T) {
 		assert.Regexp(t, `^`+c.stderr+`\n$`, job.stderr)
 	}
 	for _, c := range []struct{ env, stderr string }{
-		{"PMIX_NAMESPACE=a OMPI_COMM_WORLD_SIZE=2", "this launcher speaks only PMIx, which knows one rank per process; start one task of tpsl run, or start with srun --mpi=pmi2, mpiexec.hydra or tpsl's mpiexec"},
-		{"SLURM_STEP_NUM_TASKS=2", "this is one of 2 tasks, but the launcher offers no PMI; start with srun --mpi=pmi2"},
+		{"PMIX_NAMESPACE=a OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=0,1", "PMIX_RANK=0,1 is a rank set already; leave tpsl run or the launcher's -rpp out"},
+		{"SLURM_STEP_NUM_TASKS=2", "this is one of 2 tasks, but the launcher offers no PMI; start with srun --mpi=pmi2 or --mpi=pmix"},
 		{"PMI_FD=0 PMI_RANK=0 PMI_SIZE=2", "PMI_FD=0 is not a launcher's socket (socket operation on non-socket); unset PMI_FD to start without one"},
 		{"PMI_FD=3,4 PMI_RANK=0,1 PMI_SIZE=2", "PMI_FD=3,4 is a rank set already; leave tpsl run or the launcher's -rpp out"},
 		{"PMI_FD=3 PMI_RANK=x PMI_SIZE=2", `PMI_RANK="x": want a number from 0, as launchers set it`},

@@ -130,7 +130,7 @@ func TestPMIxSettings(t *testing.T) {
 func TestPMIxFaults(t *testing.T) {
 	program := openMPIProgram(t)
 	for _, c := range []struct{ options, stderr string }{
-		{"-rpp 2 -tpsl shared -n 2 " + program, "which needs PMIx, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1"},
+		{"-rpp 2 -tpsl shared -n 2 " + program, "which needs PMIx, and thread ranks of this MPI library cannot use that; leave -tpsl shared out, or use -rpp 1"},
 		{"-launcher fork -hosts a,b -n 1 " + program + " : -n 1 sleep 20", "the programs on a are served by PMIx, as their MPI library wants it, and those on b by PMI; start them as jobs of their own, or give -pmi x"},
 		{"-pmi-port -n 2 " + program, "and that has a port of its own; leave -pmi-port out"},
 		{"-n 1 true : -n 1 " + program, " is served by PMI, and others of this job by PMIx, as their MPI library wants it; start them as jobs of their own, or give -pmi x"},

@@ -130,7 +130,7 @@ func TestStandardABIProtocol(t *testing.T) {
 	}{
 		{pmix, "-pmi 2 -n 2 -rpp 2", 1, "tpsl", []string{pmix + " speaks PMIx (Open MPI)", "the launcher serves PMI", "each would be a job of one", "without -pmi", "TPSL_MPI_LIBRARY"}},
 		{pmix, "-pmi-port -n 2", 255, "mpiexec", []string{"its MPI library " + pmix + " needs PMIx", "leave -pmi-port out"}},
-		{pmi, "-pmi x -n 2 -rpp 2", 255, "mpiexec", []string{"-pmi x wants PMIx", "does not serve that to thread ranks"}},
+		{pmi, "-pmi x -n 2 -rpp 2", 255, "mpiexec", []string{"-pmi x wants PMIx", "thread ranks of this MPI library cannot use that"}},
 	} {
 		job := pmixJobWith(t, []string{"TPSL_MPI_LIBRARY=" + c.library}, c.options, program)
 		assert.Equal(t, c.code, job.code, c.options)

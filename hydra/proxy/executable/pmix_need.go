@@ -4,6 +4,7 @@
 package executable
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -55,6 +56,9 @@ func isAlone(host plan.Host) bool {
 // servePMIx decides whether PMIx serves the ranks. An error says why those that need it cannot be served.
 func (e *Executable) servePMIx(host plan.Host) error {
 	why := needsPMIx(host, e.Library)
+	if host.PMI.Launcher != "" {
+		return e.takeLauncher(host, why)
+	}
 	if why == "" {
 		return nil
 	}
@@ -66,15 +70,28 @@ func (e *Executable) servePMIx(host plan.Host) error {
 	return err
 }
 
+// takeLauncher decides the same where another launcher has a server already. why says why the ranks need PMIx.
+func (e *Executable) takeLauncher(host plan.Host, why string) error {
+	e.PMIx = host.PMI.Launcher == "PMIx"
+	switch {
+	case !e.PMIx && why != "" && !isAlone(host):
+		return fmt.Errorf("%s, and the launcher offers PMI; start with srun --mpi=pmix or tpsl's mpiexec", why)
+	case e.PMIx && why == "" && e.Library.SpeaksPMI:
+		return fmt.Errorf("its MPI library (%s) speaks PMI, and the launcher PMIx; start with srun --mpi=pmi2 or tpsl's mpiexec",
+			cmp.Or(e.Library.Path, e.Library.Name))
+	}
+	return nil
+}
+
 // refuseThreads returns an error if thread ranks would have to be clients of PMIx, unless the library that
 // libtpsl loads speaks it. Thread ranks cannot use Open MPI's own ABI.
 func (e *Executable) refuseThreads(host plan.Host, program plan.Program) error {
-	if !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.protocol == mpilib.PMIx {
+	if why := needsPMIx(host, e.Library); why == "" || !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.protocol == mpilib.PMIx {
 		return nil
 	}
 	if isAlone(host) {
 		e.PMIx = false
 		return nil
 	}
-	return fmt.Errorf("%s, and mpiexec does not serve that to thread ranks; leave -tpsl shared out, or use -rpp 1", needsPMIx(host, e.Library))
+	return fmt.Errorf("%s, and thread ranks of this MPI library cannot use that; leave -tpsl shared out, or use -rpp 1", needsPMIx(host, e.Library))
 }

@@ -49,9 +49,38 @@ func TestRefuseThreads(t *testing.T) {
 		"standard ABI, PMI":  {Library{Name: soname.StandardABI, protocol: mpilib.PMI}, true},
 	} {
 		e := Executable{Library: c.library, PMIx: true}
-		host := plan.Host{World: pmi.World{Size: 4}}
+		host := plan.Host{World: pmi.World{Size: 4}, PMI: plan.PMIOptions{Version: "x"}}
 		assert.Equal(t, c.refused, e.refuseThreads(host, plan.Program{PerProcess: 2}) != nil, name)
 		assert.NoError(t, e.refuseThreads(host, plan.Program{PerProcess: 1}), name)
 		assert.True(t, e.PMIx, name)
+	}
+}
+
+// What another launcher serves is what the ranks' MPI library has to speak.
+func TestTakeLauncher(t *testing.T) {
+	openMPI, mpich, none := Library{Name: "libmpi.so.40"}, Library{Name: "libmpich.so.12", SpeaksPMI: true}, Library{}
+	for _, c := range []struct {
+		launcher string
+		library  Library
+		size     int
+		served   bool // by PMIx
+		refusal  string
+	}{
+		{"PMI", mpich, 4, false, ""},
+		{"PMI", none, 4, false, ""},
+		{"PMI", openMPI, 4, false, "it is linked with Open MPI (libmpi.so.40), which needs PMIx, and the launcher offers PMI; start with srun --mpi=pmix or tpsl's mpiexec"},
+		{"PMI", openMPI, 1, false, ""},
+		{"PMIx", openMPI, 4, true, ""},
+		{"PMIx", none, 4, true, ""},
+		{"PMIx", mpich, 4, true, "its MPI library (libmpich.so.12) speaks PMI, and the launcher PMIx; start with srun --mpi=pmi2 or tpsl's mpiexec"},
+	} {
+		e := Executable{Library: c.library}
+		err := e.servePMIx(plan.Host{World: pmi.World{Size: c.size}, PMI: plan.PMIOptions{Launcher: c.launcher}})
+		if c.refusal != "" {
+			assert.EqualError(t, err, c.refusal)
+			continue
+		}
+		assert.NoError(t, err, "%+v", c)
+		assert.Equal(t, c.served, e.PMIx, "%+v", c)
 	}
 }
