@@ -42,6 +42,7 @@ struct tpsl_endpoint {
     void *instance;
     void *copies; /* of the program's private libraries; NULL: there are none */
     void **table; /* address of every MPI function in the instance, by stub index */
+    void *collectives; /* of tpsl/collectives.c; NULL: the MPI library serves all */
 } __attribute__((aligned(64)));
 
 /* The endpoint that the calling thread acts for; NULL: it is unbound. */

@@ -168,6 +168,11 @@ static void *search(struct list l, const struct wanted *w)
     return NULL;
 }
 
+void *tpsl_instance_reference(struct tpsl_instance *in, const char *name)
+{
+    return search(global_scope(in), &(struct wanted){.name = name});
+}
+
 /* The definition of the process, or ours in its place. */
 static void *in_process(const struct wanted *w)
 {

@@ -65,6 +65,8 @@ bool tpsl_instance_close(struct tpsl_instance *);
 /* By the instance's global scope, or in one object. version NULL: the default one. NULL: no such name is defined. */
 void *tpsl_instance_symbol(struct tpsl_instance *, const char *name, const char *version);
 void *tpsl_object_address(struct tpsl_object *, const char *name);
+/* dl_scope.c: what code of the instance that refers to the name gets, which may be a wrapper. */
+void *tpsl_instance_reference(struct tpsl_instance *, const char *name);
 
 /* ---- wrapper.c ---- */
 /* For a wrapper (loader.Config): the function of that name that it stands in front of, in the instance that the calling

@@ -99,6 +99,15 @@ struct opal_segment;
 int tpsl_opal_segment_create(struct opal_segment *, const char *file, size_t size);
 void *tpsl_opal_segment_attach(struct opal_segment *);
 
+/* ---- collectives.c: in front of functions of the MPI library (loader.Config) ---- */
+int tpsl_MPI_Barrier(int comm);
+int tpsl_MPI_Bcast(void *buffer, int count, int type, int root, int comm);
+int tpsl_MPI_Allreduce(const void *from, void *to, int count, int type, int op, int comm);
+int tpsl_MPI_Reduce(const void *from, void *to, int count, int type, int op, int root, int comm);
+/* Around the time in which a rank may call them: after its MPI_Init and before its MPI_Finalize. */
+void tpsl_collectives_start(struct tpsl_endpoint *);
+void tpsl_collectives_end(struct tpsl_endpoint *);
+
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
  * "": unknown. */

@@ -49,6 +49,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
     if (rc == SUCCESS) {
         tpsl_check_initialized(ep);
         atomic_store(&ep->phase, TPSL_INITIALIZED);
+        tpsl_collectives_start(ep);
         tpsl_prepare_private(ep->copies);
         verify(ep);
         initialized(ep);
@@ -95,6 +96,7 @@ int tpsl_MPI_Finalize(void)
     int (*real)(void) = tpsl_real(ep, TPSL_STUB_MPI_Finalize);
     __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
     tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Finalize, true);
+    tpsl_collectives_end(ep);
     int rc = real();
     if (rc == SUCCESS)
         atomic_store(&ep->phase, TPSL_FINALIZED);

@@ -22,6 +22,7 @@ import (
 	"github.com/tpsl/tpsl/internal/collector"
 	"github.com/tpsl/tpsl/internal/malloc"
 	"github.com/tpsl/tpsl/internal/mpilib"
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/plan"
@@ -33,6 +34,14 @@ import (
 
 // openMPIInside are the names of Open MPI's portability layer in versions that have a library with the standard ABI.
 var openMPIInside = []string{"libopen-pal.so.40", "libopen-pal.so.80"}
+
+// collectives are the functions that stand in front of the MPI library's, by the names that programs use.
+var collectives = map[string]unsafe.Pointer{
+	"MPI_Allreduce": C.tpsl_MPI_Allreduce,
+	"MPI_Barrier":   C.tpsl_MPI_Barrier,
+	"MPI_Bcast":     C.tpsl_MPI_Bcast,
+	"MPI_Reduce":    C.tpsl_MPI_Reduce,
+}
 
 // state is the process's, made by the first MPI call.
 var state struct {
@@ -83,10 +92,15 @@ func configure(folder string) error {
 		return err
 	}
 	config.Policy, config.Unified = policies.Opened, names.Data
-	config.Wrappers = loader.Wrappers{Libraries: openMPIInside, Functions: map[string]unsafe.Pointer{
+	config.Wrappers = loader.Wrappers{Libraries: slices.Concat(openMPIInside, soname.MPI), Functions: map[string]unsafe.Pointer{
 		"opal_shmem_segment_create": C.tpsl_opal_segment_create,
 		"opal_shmem_segment_attach": C.tpsl_opal_segment_attach,
 	}}
+	if getenv("TPSL_COLLECTIVES") == "memory" {
+		for name, function := range collectives {
+			config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
+		}
+	}
 	unlisted := setUnlisted(state.job.libraries)
 	if len(state.set.Ranks) > 1 {
 		stubs := unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private)

@@ -68,14 +68,14 @@ bool tpsl_make_table(struct tpsl_endpoint *ep)
     for (size_t i = 0; i < TPSL_NNAMES; i++) {
         void **entry = own(table, l, tpsl_names[i].stub);
         if (!*entry)
-            *entry = tpsl_instance_symbol(ep->instance, tpsl_names[i].name, NULL);
+            *entry = tpsl_instance_reference(ep->instance, tpsl_names[i].name);
     }
     for (int i = 0; tpsl_checking && i < TPSL_NSTUBS; i++)
         table[i] = *own(table, l, i) ? tpsl_checked_table[i] : NULL;
     for (int i = 0; i < NOURS; i++)
         table[ours[i].stub] = ours[i].function;
     for (int i = 0; i < l->nunlisted; i++)
-        table[TPSL_NSTUBS + i] = tpsl_instance_symbol(ep->instance, l->unlisted[i], NULL);
+        table[TPSL_NSTUBS + i] = tpsl_instance_reference(ep->instance, l->unlisted[i]);
     if (ep->copies)
         tpsl_fill_private(table, ep->copies);
     for (int i = 0; i < n; i++)

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* How the members of a team tell each other something: by a number that each operation has, and by lines of memory that
+ * one member writes and the others read.
+ */
+#include "team.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SPINS = 64,      /* looks before a member that waits lets its MPI library work; then a quarter of them between two times */
+    ALL_READ = 4,    /* up to so many members each reads all posts; beyond, the first one reads them and answers */
+    PART = 32 << 10, /* bytes of a copy that one member takes at a time */
+};
+
+struct tpsl_team *tpsl_team_make(int size)
+{
+    size_t bytes = sizeof(struct tpsl_team) + (size_t)size * sizeof(struct tpsl_member);
+    struct tpsl_team *t = aligned_alloc(TPSL_CACHE_LINE, (bytes + TPSL_CACHE_LINE - 1) / TPSL_CACHE_LINE * TPSL_CACHE_LINE);
+    if (!t)
+        return NULL;
+    memset(t, 0, bytes);
+    t->size = size;
+    atomic_init(&t->left, size);
+    return t;
+}
+
+void tpsl_seat_leave(struct tpsl_seat *s)
+{
+    if (atomic_fetch_sub(&s->team->left, 1) == 1)
+        free(s->team);
+    free(s);
+}
+
+/* Passes the time between two looks for what another member does. */
+static void pass_time(struct tpsl_seat *s, int *looks)
+{
+    if (++*looks < SPINS) {
+        __builtin_ia32_pause();
+        return;
+    }
+    s->progress(s->library);
+    *looks -= SPINS / 4;
+}
+
+/* Waits until a number is there that another member writes. */
+static void await(struct tpsl_seat *s, _Atomic uint64_t *number, uint64_t wanted)
+{
+    for (int looks = 0; atomic_load_explicit(number, memory_order_acquire) < wanted;)
+        pass_time(s, &looks);
+}
+
+static struct tpsl_post *post_of(struct tpsl_seat *s, int member)
+{
+    return &s->team->members[member].posts[s->operation % TPSL_POSTS];
+}
+
+void tpsl_team_begin(struct tpsl_seat *s)
+{
+    s->operation++;
+    if (s->operation - s->known <= TPSL_POSTS)
+        return;
+    uint64_t last = s->operation - TPSL_POSTS, least = s->operation;
+    for (int i = 0; i < s->team->size; i++) {
+        if (i == s->rank)
+            continue;
+        await(s, &s->team->members[i].done, last);
+        uint64_t done = atomic_load_explicit(&s->team->members[i].done, memory_order_acquire);
+        least = done < least ? done : least;
+    }
+    s->known = least;
+}
+
+void tpsl_team_end(struct tpsl_seat *s)
+{
+    atomic_store_explicit(&s->team->members[s->rank].done, s->operation, memory_order_release);
+}
+
+void *tpsl_team_post(struct tpsl_seat *s)
+{
+    return post_of(s, s->rank)->data;
+}
+
+void tpsl_team_publish(struct tpsl_seat *s)
+{
+    atomic_store_explicit(&post_of(s, s->rank)->operation, s->operation, memory_order_release);
+}
+
+const void *tpsl_team_read(struct tpsl_seat *s, int member)
+{
+    struct tpsl_post *p = post_of(s, member);
+    await(s, &p->operation, s->operation);
+    return p->data;
+}
+
+bool tpsl_team_has(struct tpsl_seat *s, int member)
+{
+    return atomic_load_explicit(&post_of(s, member)->operation, memory_order_acquire) >= s->operation;
+}
+
+void tpsl_team_await(struct tpsl_seat *s, int member)
+{
+    await(s, &s->team->members[member].done, s->operation);
+}
+
+void tpsl_team_meet(struct tpsl_seat *s, tpsl_answer *answer, const void *data, void *to, size_t bytes)
+{
+    struct tpsl_post *common = &s->team->members[0].answer;
+    bool everybody = s->team->size <= ALL_READ;
+
+    if (everybody || s->rank == 0) {
+        for (int i = 0; i < s->team->size; i++)
+            (void)tpsl_team_read(s, i);
+        answer(s, to, data);
+    }
+    if (everybody)
+        return;
+    if (s->rank == 0) {
+        memcpy(common->data, to, bytes);
+        atomic_store_explicit(&common->operation, s->operation, memory_order_release);
+    } else {
+        await(s, &common->operation, s->operation);
+        memcpy(to, common->data, bytes);
+    }
+}
+
+/* Takes the number of a part; false: there are no more, or the member has gone on. */
+static bool take(struct tpsl_seat *s, struct tpsl_parts *p, uint32_t parts, uint32_t *part)
+{
+    uint64_t taken = atomic_load(&p->taken);
+    do {
+        if (taken >> 32 != (uint32_t)s->operation || (uint32_t)taken >= parts)
+            return false;
+    } while (!atomic_compare_exchange_weak(&p->taken, &taken, taken + 1));
+    *part = (uint32_t)taken;
+    return true;
+}
+
+void tpsl_team_open_parts(struct tpsl_seat *s)
+{
+    struct tpsl_parts *p = &s->team->members[s->rank].parts;
+    atomic_store(&p->finished, 0);
+    atomic_store(&p->taken, (uint64_t)(uint32_t)s->operation << 32);
+}
+
+void tpsl_team_copy(struct tpsl_seat *s, int member, void *to, const void *from, size_t bytes)
+{
+    struct tpsl_parts *p = &s->team->members[member].parts;
+    uint32_t parts = (uint32_t)((bytes + PART - 1) / PART), part;
+
+    while (take(s, p, parts, &part)) {
+        size_t at = (size_t)part * PART, rest = bytes - at;
+        memcpy((char *)to + at, (const char *)from + at, rest < PART ? rest : PART);
+        atomic_fetch_add(&p->finished, 1);
+    }
+    for (int looks = 0; member == s->rank && atomic_load(&p->finished) < parts;)
+        pass_time(s, &looks); /* another member is inside a part */
+}

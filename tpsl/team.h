@@ -1,0 +1,86 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Teams: the ranks of a communicator that are all threads of this process, and what they tell each other by load and store.
+ */
+#ifndef TPSL_TEAM_H
+#define TPSL_TEAM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TPSL_CACHE_LINE = 64,
+    TPSL_POST_BYTES = TPSL_CACHE_LINE - sizeof(uint64_t), /* what fits into a post */
+    TPSL_POSTS = 8, /* that a member can have before the others have read the first of them */
+};
+
+/* What one member tells the others in one operation. It has one writer and lies in one cache line. */
+struct tpsl_post {
+    _Atomic uint64_t operation; /* the last one for which the rest is valid; operations count from 1 */
+    unsigned char data[TPSL_POST_BYTES];
+} __attribute__((aligned(64)));
+
+/* Parts of a copy that two members share: a part is whoever's takes its number first. */
+struct tpsl_parts {
+    _Atomic uint64_t taken;    /* the operation in the upper half, the number of parts that are taken in the lower one */
+    _Atomic uint32_t finished; /* parts of that operation */
+} __attribute__((aligned(64)));
+
+struct tpsl_member {
+    struct tpsl_post posts[TPSL_POSTS]; /* that of an operation is at its number modulo TPSL_POSTS */
+    struct tpsl_post answer;            /* of the first member, to what all have posted */
+    struct tpsl_parts parts;
+    _Atomic uint64_t done __attribute__((aligned(64))); /* the member reads no post of this operation and of earlier ones any more */
+};
+
+struct tpsl_team {
+    int size;
+    _Atomic int left; /* members that still have a seat */
+    struct tpsl_member members[];
+};
+
+/* What one member knows of its team: it belongs to the member alone. */
+struct tpsl_seat {
+    struct tpsl_team *team;
+    int rank;           /* in the team, and in the communicator */
+    uint64_t operation; /* the latest */
+    uint64_t known;     /* all members have done this operation */
+    void (*progress)(void *); /* lets the MPI library work, while the member waits */
+    void *library;            /* its argument */
+};
+
+struct tpsl_team *tpsl_team_make(int size); /* NULL: no memory */
+/* Gives up a seat, and frees the team with its last one. */
+void tpsl_seat_leave(struct tpsl_seat *);
+
+/* Begins the member's next operation, and waits until its post can be written. All members call the same operations in the
+ * same order. */
+void tpsl_team_begin(struct tpsl_seat *);
+/* Ends it: the member has read what it wants of the others' posts. */
+void tpsl_team_end(struct tpsl_seat *);
+
+/* The place for the member's post; tpsl_team_publish makes it visible. */
+void *tpsl_team_post(struct tpsl_seat *);
+void tpsl_team_publish(struct tpsl_seat *);
+/* Waits for the post of another member, or of the member itself. */
+const void *tpsl_team_read(struct tpsl_seat *, int member);
+/* Whether that has been published. */
+bool tpsl_team_has(struct tpsl_seat *, int member);
+/* Waits until the member has ended the operation. */
+void tpsl_team_await(struct tpsl_seat *, int member);
+
+/* Waits until all members have published their posts. Then answer(seat, to, data) is called, either in each member or in the
+ * first one, whose answer the others get; `to` has `bytes` bytes, at most TPSL_POST_BYTES. */
+typedef void tpsl_answer(struct tpsl_seat *, void *to, const void *data);
+void tpsl_team_meet(struct tpsl_seat *, tpsl_answer *, const void *data, void *to, size_t bytes);
+
+/* Copies `bytes` bytes, less than 2^47, to a member by parts. That member calls it, and any other that has seen its post may call
+ * it as well. It returns when there is no part to take; the member waits until all parts are there. Before its post, the member
+ * calls tpsl_team_open_parts. */
+void tpsl_team_open_parts(struct tpsl_seat *);
+void tpsl_team_copy(struct tpsl_seat *, int member, void *to, const void *from, size_t bytes);
+
+#endif
