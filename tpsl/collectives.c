@@ -182,8 +182,8 @@ static int copy_no_seat(handle comm, int key, void *extra, void *seat, void *to,
 
 void tpsl_collectives_start(struct tpsl_endpoint *ep)
 {
-    const char *wanted = getenv("TPSL_COLLECTIVES");
-    if (!wanted || strcmp(wanted, "memory") != 0 || ep->job->libraries->standard || !tpsl_many())
+    const struct tpsl_libraries *l = ep->job->libraries;
+    if (!l->collectives || l->standard || !tpsl_many())
         return;
     struct tpsl_collectives *c = must_have(calloc(1, sizeof *c));
 #define FIND(name, parameters)                                               \

@@ -96,10 +96,15 @@ func configure(folder string) error {
 		"opal_shmem_segment_create": C.tpsl_opal_segment_create,
 		"opal_shmem_segment_attach": C.tpsl_opal_segment_attach,
 	}}
-	if getenv("TPSL_COLLECTIVES") == "memory" {
+	switch word := getenv("TPSL_COLLECTIVES"); word {
+	case "", "library":
+	case "memory":
+		state.job.libraries.collectives = true
 		for name, function := range collectives {
 			config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
 		}
+	default:
+		return fmt.Errorf("TPSL_COLLECTIVES=%s: want library or memory", word)
 	}
 	unlisted := setUnlisted(state.job.libraries)
 	if len(state.set.Ranks) > 1 {

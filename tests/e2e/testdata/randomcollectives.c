@@ -127,12 +127,33 @@ static void reduction(struct rank *r, MPI_Comm comm, int size)
     add(r, r->out, bytes);
 }
 
+/* Even ranks send a large message, which the receiver waits for, and go on: their part in it is done inside of the barrier. */
+static void barrier_that_sends(struct rank *r)
+{
+    int peer = r->rank ^ 1;
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    memset(r->sent, r->rank + 1, LARGE);
+    if (peer < r->size && r->rank % 2 == 0)
+        MPI_Isend(r->sent, LARGE, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &request);
+    else if (peer < r->size)
+        MPI_Recv(r->received, LARGE, MPI_BYTE, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    add(r, r->received, LARGE);
+}
+
 static void one(struct rank *r)
 {
     MPI_Comm comm = r->comms[draw(r, COMMS)];
     uint64_t what = draw(r, 16);
     int size;
 
+    if (what == 14) {
+        barrier_that_sends(r);
+        draw(r, 2);
+        return;
+    }
     if (what == 15) {
         start_message(r);
         comm = MPI_COMM_WORLD;
@@ -163,7 +184,7 @@ static void be_rank(int *argc, char ***argv)
     r.in = malloc(MOST * 8);
     r.out = malloc(MOST * 8);
     r.sent = malloc(LARGE);
-    r.received = malloc(LARGE);
+    r.received = calloc(1, LARGE);
     MPI_Type_vector(1, 1, 2, MPI_INT, &r.pairs);
     MPI_Datatype every_second = r.pairs;
     MPI_Type_create_resized(every_second, 0, 2 * sizeof(int), &r.pairs);
@@ -173,7 +194,7 @@ static void be_rank(int *argc, char ***argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &r.comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, r.rank % 2, -r.rank, &r.comms[2]);
     MPI_Comm_split(MPI_COMM_WORLD, r.rank < r.size - 1 ? 0 : MPI_UNDEFINED, 0, &r.comms[3]);
-    MPI_Comm_dup(r.comms[2], &r.comms[4]);
+    MPI_Comm_split(MPI_COMM_WORLD, r.rank < r.size / 2, 0, &r.comms[4]);
 
     for (long i = strtol((*argv)[2], NULL, 10); i > 0; i--) {
         one(&r);

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// byMemory has libtpsl serve collective operations.
+var byMemory = []string{"TPSL_COLLECTIVES=memory"}
+
+// Random collective operations have the results of flat MPI: in one process, where they go by load and store, and in several, where
+// communicators of one process do.
+func TestCollectives(t *testing.T) {
+	testsupport.NothingLeft(t)
+	processes, threads := flat(t, "testdata/randomcollectives.c"), fixture(t, "randomcollectives")
+	for seed, c := range []struct{ ranks, sets, operations string }{{"2", "2", "1000"}, {"3", "3", "1000"}, {"4", "2", "300"}, {"6", "6", "100"}} {
+		want := hydra(t, oneThread, "-n "+c.ranks, processes, strconv.Itoa(seed), c.operations).succeeded(t)
+		got := mpiexec(t, byMemory, "-n "+c.ranks+" -rpp "+c.sets, threads, strconv.Itoa(seed), c.operations).succeeded(t)
+		assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout), "%v, seed %d", c, seed)
+	}
+}
+
+// Wrong arguments have the error classes of flat MPI.
+func TestCollectivesErrors(t *testing.T) {
+	want := hydra(t, oneThread, "-n 3", flat(t, "testdata/wrongcollectives.c")).succeeded(t)
+	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives")).succeeded(t)
+	assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout))
+	assert.Equal(t, "tpsl: TPSL_COLLECTIVES=fast: want library or memory\n",
+		strings.Split(mpiexec(t, []string{"TPSL_COLLECTIVES=fast"}, "-n 1", example(t, "hello")).stderr, "mpiexec")[0])
+}
+
+// Ranks meet in the same operation whichever language they call it from.
+func TestCollectivesOfLanguages(t *testing.T) {
+	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "languages", "-lmpichfort")).succeeded(t)
+	assert.Equal(t, []string{"rank 0: 42, 3\n", "rank 1: 42, 3\n", "rank 2: 42, 3\n"}, inOrder(got.stdout))
+}
+
+// Members of a team that run in any order tell each other what they were to tell. The sanitizer finds what they read while it is written.
+func TestTeams(t *testing.T) {
+	for _, sanitizer := range []string{"-O2", "-fsanitize=thread"} {
+		program := testsupport.CC(t, "cc", "testdata/teams.c", "-D_GNU_SOURCE", "-pthread", "-I../../tpsl", sanitizer, "../../tpsl/team.c")
+		for _, members := range []string{"2", "3", "7"} {
+			assert.Equal(t, "0 wrong\n", run(t, nil, program, members, "3000").succeeded(t).stdout, "%s %s", sanitizer, members)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/*
+ * teams MEMBERS N: threads are members of a team (tpsl/team.h) without MPI. They make N operations of all kinds in one order, and
+ * rest at places drawn by chance. Prints how many answers were wrong.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "team.h"
+
+enum { BYTES = 200000 };
+
+static struct tpsl_team *team;
+static long operations;
+static _Atomic long wrong;
+static _Atomic int next_rank;
+
+static void rest(void *state) { sched_yield(); }
+
+static void sum_posts(struct tpsl_seat *s, void *to, const void *data)
+{
+    long sum = 0;
+    for (int i = 0; i < s->team->size; i++)
+        sum += *(const long *)tpsl_team_read(s, i);
+    *(long *)to = sum;
+}
+
+/* Each member's number, added up. */
+static void meet(struct tpsl_seat *s, long operation)
+{
+    long sum = -1, n = s->team->size;
+    *(long *)tpsl_team_post(s) = operation + s->rank;
+    tpsl_team_publish(s);
+    tpsl_team_meet(s, sum_posts, NULL, &sum, sizeof sum);
+    wrong += sum != n * operation + n * (n - 1) / 2;
+}
+
+/* From one member to the others, which are not waited for. */
+static void tell(struct tpsl_seat *s, int root, long operation)
+{
+    if (s->rank == root) {
+        *(long *)tpsl_team_post(s) = operation;
+        tpsl_team_publish(s);
+    } else
+        wrong += *(const long *)tpsl_team_read(s, root) != operation;
+}
+
+/* Much from one member to the others, with its help. */
+static void copy(struct tpsl_seat *s, int root, long operation, unsigned char *mine)
+{
+    memset(mine, s->rank == root ? (int)(operation & 0xff) : 0, BYTES);
+    if (s->rank == root) {
+        *(unsigned char **)tpsl_team_post(s) = mine;
+        tpsl_team_publish(s);
+        for (int i = 0; i < s->team->size; i++)
+            if (i != root)
+                tpsl_team_copy(s, i, *(unsigned char *const *)tpsl_team_read(s, i), mine, BYTES);
+        for (int i = 0; i < s->team->size; i++)
+            if (i != root)
+                tpsl_team_await(s, i);
+        return;
+    }
+    const unsigned char *from = *(unsigned char *const *)tpsl_team_read(s, root);
+    *(unsigned char **)tpsl_team_post(s) = mine;
+    tpsl_team_open_parts(s);
+    tpsl_team_publish(s);
+    tpsl_team_copy(s, s->rank, mine, from, BYTES);
+    for (int i = 0; i < BYTES; i += 997)
+        wrong += mine[i] != (operation & 0xff);
+    wrong += mine[BYTES - 1] != (operation & 0xff);
+}
+
+static void *member(void *data)
+{
+    struct tpsl_seat *s = calloc(1, sizeof *s);
+    unsigned char *mine = malloc(BYTES);
+    unsigned int own, common = 1;
+    int kind = 0, root = 0;
+
+    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .progress = rest};
+    own = (unsigned int)s->rank;
+    for (long i = 1; i <= operations; i++) {
+        if (rand_r(&common) % 16 == 0) { /* until then one root may run far ahead */
+            kind = rand_r(&common) % 8;
+            root = rand_r(&common) % s->team->size;
+        }
+        if (rand_r(&own) % 16 == 0)
+            sched_yield();
+        tpsl_team_begin(s);
+        if (kind == 0)
+            copy(s, root, i, mine);
+        else if (kind < 4)
+            meet(s, i);
+        else
+            tell(s, root, i);
+        tpsl_team_end(s);
+    }
+    free(mine);
+    tpsl_seat_leave(s);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    enum { MOST = 64 };
+    pthread_t threads[MOST];
+    int members = atoi(argv[1]);
+
+    operations = atol(argv[2]);
+    team = tpsl_team_make(members);
+    for (int i = 0; i < members && i < MOST; i++)
+        pthread_create(&threads[i], NULL, member, NULL);
+    for (int i = 0; i < members && i < MOST; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld wrong\n", wrong);
+    return 0;
+}
