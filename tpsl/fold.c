@@ -66,6 +66,7 @@ static tpsl_fold *const *folds_of(int type)
     switch (type) {
     case 0x4c000405: /* MPI_INT */
     case 0x4c000439: /* MPI_INT32_T */
+    case 0x4c00041b: /* MPI_INTEGER */
         return int32_t_folds;
     case 0x4c000406: /* MPI_UNSIGNED */
     case 0x4c00043d: /* MPI_UINT32_T */

@@ -11,7 +11,7 @@ import (
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
-const measuredCopies, measuredOpenMPI, measuredMany = "copies", "openmpi", "many"
+const measuredCopies, measuredOpenMPI, measuredMany, measuredCollectives = "copies", "openmpi", "many", "collectives"
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
 func goalsOf(found *results.Set) []report.Goal {
@@ -21,6 +21,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, copies().goals)
 	case measuredMany:
 		return report.Due(found, many(false).goals)
+	case measuredCollectives:
+		return report.Due(found, collectives(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, build bool
+	copies, openMPI, many, collectives, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -33,6 +33,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.copies, "copies", false, "measure copies of libraries instead of MPI")
 	set.BoolVar(&o.openMPI, "openmpi", false, "measure private ranks of Open MPI's programs instead of MPICH's")
 	set.BoolVar(&o.many, "many", false, "measure the start-up of up to 256 ranks in one process")
+	set.BoolVar(&o.collectives, "collectives", false, "measure collective operations of the ranks of one process by load and store")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -46,6 +47,8 @@ func (o *options) suite() suite {
 		return openMPI(mpiPlan(o.Quick))
 	case o.many:
 		return many(o.Quick)
+	case o.collectives:
+		return collectives(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -60,6 +63,8 @@ func (o *options) measured() string {
 		what = measuredOpenMPI
 	case o.many:
 		what = measuredMany
+	case o.collectives:
+		what = measuredCollectives
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

@@ -23,6 +23,7 @@ var (
 	flat             = way{mode: "flat", between: "processes"}
 	tpslThreads      = way{mode: "tpsl", between: "threads"}
 	tpslProcesses    = way{mode: "tpsl", between: "processes"}
+	memoryThreads    = way{mode: "memory", between: "threads"}
 	privateThreads   = way{mode: "private", between: "threads"}
 	privateProcesses = way{mode: "private", between: "processes"}
 	tags             = way{mode: "tags", between: "processes"}
@@ -53,7 +54,7 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 	bind := "user:" + join(cpus, ",")
 	var places []string
 	switch w.mode {
-	case "tpsl":
+	case "tpsl", "memory":
 		threads, compiler = w.together(pairs), "tpslcc"
 		perProcess = threads
 	case "private":
@@ -65,6 +66,9 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 	}
 	s := turns.Side{Hangs: places != nil}
 	s.Env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
+	if w.mode == "memory" {
+		s.Env = append(s.Env, byMemory)
+	}
 	s.Argv = []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess)}
 	if w.between == "hosts" {
 		s.Argv = append([]string{twoHosts, distinct(cpus[:pairs], ","), distinct(cpus[pairs:], ",")}, s.Argv...)
