@@ -6,13 +6,16 @@
  * The functions stand in front of the MPI library's own (loader.Config, Wrappers), so every way into the library leads
  * through them: the stubs, Fortran, and private libraries. They serve what is listed here. Everything else they pass on.
  *
- * All ranks of a communicator have to make the same choice. It depends on the communicator, the operation and the number of
- * bytes alone, which are the same at all ranks of a right program, and never on a datatype or a buffer of one rank.
+ * All ranks of a communicator have to make the same choice. It depends on what is the same at all ranks of a right program: the
+ * communicator, the operation and the number of bytes; in a reduction also the datatype and what it does. In a broadcast the
+ * datatypes may differ.
  */
 #include "dispatch.h"
 #include "fold.h"
 #include "team.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +23,29 @@
 typedef int handle;
 enum {
     SUCCESS = 0,
+    ERR_TYPE = 3,
     ERR_TRUNCATE = 14,
     COMM_WORLD = 0x44000000,
     COMM_SELF = 0x44000001,
     COMM_NULL = 0x04000000,
     TYPE_BYTE = 0x4c00010d,
+    TYPE_NULL = 0x0c000000,
+    TYPE_PACKED = 0x4c00010f,
+    ERRORS_RETURN = 0x54000001,
     UNDEFINED = -32766,
-    INVALID_KEY = 0x24000000,
 };
 #define IN_PLACE ((void *)-1)
 #define STATUS_IGNORE ((void *)1)
 
 /* Functions of a rank's MPI library, without its wrappers. */
 #define FUNCTIONS(FUNCTION)                                                                    \
+    FUNCTION(Allreduce, (const void *, void *, int, handle, handle, handle))                   \
+    FUNCTION(Barrier, (handle))                                                                \
+    FUNCTION(Bcast, (void *, int, handle, int, handle))                                        \
     FUNCTION(Comm_call_errhandler, (handle, int))                                              \
+    FUNCTION(Comm_dup, (handle, handle *))                                                     \
+    FUNCTION(Comm_free, (handle *))                                                            \
+    FUNCTION(Comm_set_errhandler, (handle, handle))                                            \
     FUNCTION(Comm_create_keyval, (void *, int (*)(handle, int, void *, void *), int *, void *)) \
     FUNCTION(Comm_free_keyval, (int *))                                                        \
     FUNCTION(Comm_get_attr, (handle, int, void *, int *))                                      \
@@ -46,10 +58,10 @@ enum {
     FUNCTION(Grequest_start, (void *, void *, void *, void *, handle *))                       \
     FUNCTION(Group_free, (handle *))                                                           \
     FUNCTION(Group_translate_ranks, (handle, int, const int[], handle, int[]))                 \
-    FUNCTION(Pack, (const void *, int, handle, void *, int, int *, handle))                    \
-    FUNCTION(Test, (handle *, int *, void *))                                                  \
+    FUNCTION(Reduce, (const void *, void *, int, handle, handle, int, handle))                 \
+    FUNCTION(Request_get_status, (handle, int *, void *))                                      \
+    FUNCTION(Sendrecv, (const void *, int, handle, int, int, void *, int, handle, int, int, handle, void *)) \
     FUNCTION(Type_size, (handle, int *))                                                       \
-    FUNCTION(Unpack, (const void *, int, int *, void *, int, handle, handle))                  \
     FUNCTION(Wait, (handle *, void *))
 
 /* A rank's state. */
@@ -58,11 +70,26 @@ struct tpsl_collectives {
     FUNCTIONS(MEMBER)
 #undef MEMBER
     int key;        /* of the attribute by which communicators have the rank's seat; a NULL is no seat */
+    int end_key;    /* of the attribute of MPI_COMM_SELF by which MPI_Finalize ends this */
+    pthread_mutex_t converting;
+    handle self;    /* a communicator of the rank alone, for messages that no receive of the program takes */
     handle pending; /* a request that nothing completes: a test of it lets the library work */
 };
 
+/* The function behind a wrapper, found by its name. */
+static void *behind(const char *name)
+{
+    void *function = tpsl_wrapped(name);
+    if (!function)
+        tpsl_die(1, "%s was called by a thread that acts for no rank; TPSL_Adopt gives it one, or set TPSL_COLLECTIVES=library", name + 1);
+    return function;
+}
+
+/* The same for a rank with or without state. */
+#define LIBRARY(c, name) ((c) ? (c)->name : (typeof((c)->name))behind("PMPI_" #name))
+
 /* The state of the rank for which the calling thread acts; NULL: the library serves it. */
-static struct tpsl_collectives *mine(void)
+static struct tpsl_collectives *my_state(void)
 {
     return tpsl_self ? tpsl_self->collectives : NULL;
 }
@@ -71,7 +98,7 @@ static void progress(void *state)
 {
     struct tpsl_collectives *c = state;
     int done;
-    c->Test(&c->pending, &done, STATUS_IGNORE);
+    c->Request_get_status(c->pending, &done, STATUS_IGNORE); /* several threads of a rank may ask at once */
 }
 
 /* ---- seats ---- */
@@ -88,6 +115,13 @@ static void *must_have(void *memory)
     if (!memory)
         tpsl_die(1, "no memory for collective operations; TPSL_COLLECTIVES=library takes none");
     return memory;
+}
+
+/* For functions that fail only if something is wrong with the library or with us. */
+static void must_succeed(int rc)
+{
+    if (rc != SUCCESS)
+        tpsl_die(1, "rank %d: the MPI library fails (error %d) while collective operations are prepared; set TPSL_COLLECTIVES=library", tpsl_self->rank, rc);
 }
 
 static bool in_this_process(int world_rank)
@@ -107,9 +141,9 @@ static bool all_are_here(struct tpsl_collectives *c, handle comm, int size)
 
     for (int i = 0; i < size; i++)
         ranks[i] = i;
-    c->Comm_group(comm, &group);
-    c->Comm_group(COMM_WORLD, &world);
-    c->Group_translate_ranks(group, size, ranks, world, in_world);
+    must_succeed(c->Comm_group(comm, &group));
+    must_succeed(c->Comm_group(COMM_WORLD, &world));
+    must_succeed(c->Group_translate_ranks(group, size, ranks, world, in_world));
     for (int i = 0; here && i < size; i++)
         here = in_world[i] != UNDEFINED && in_this_process(in_world[i]);
     c->Group_free(&group);
@@ -118,25 +152,53 @@ static bool all_are_here(struct tpsl_collectives *c, handle comm, int size)
     return here;
 }
 
+/* What a member calls, as the others compare it. The root's number and the number of elements are cut to these bits. */
+enum call { BARRIER, BCAST, REDUCE, ALLREDUCE, CALLS };
+union what {
+    uint64_t word;
+    struct {
+        uint8_t call, operation, width, root;
+        uint32_t elements;
+    };
+};
+
+static const char *describe(char *text, size_t size, uint64_t word)
+{
+    static const char *const names[CALLS] = {"MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"};
+    union what w = {.word = word};
+    int n = snprintf(text, size, "%s", w.call < CALLS ? names[w.call] : "?");
+    if (w.width)
+        n += snprintf(text + n, size - (size_t)n, " of %u elements of %u bytes by operation %u", w.elements, w.width, w.operation);
+    if (w.call == BCAST || w.call == REDUCE)
+        snprintf(text + n, size - (size_t)n, " with root %u", w.root);
+    return text;
+}
+
+static void differs(struct tpsl_seat *s, int member, uint64_t call)
+{
+    char own[128], other[128];
+    tpsl_die(1, "ranks %d and %d of one communicator, of which the first is rank %d of the job, call different collective operations: %s, and %s", s->rank, member,
+             tpsl_self->rank, describe(own, sizeof own, s->call), describe(other, sizeof other, call));
+}
+
 /* The library itself brings the members together the first time. */
 static struct tpsl_seat *take_seat(struct tpsl_collectives *c, handle comm)
 {
-    int (*bcast)(void *, int, handle, int, handle) = tpsl_wrapped("PMPI_Bcast");
     struct tpsl_seat *seat = NULL;
     struct tpsl_team *team = NULL;
     int inter = 0, size = 1, rank = 0;
 
-    c->Comm_test_inter(comm, &inter);
-    c->Comm_size(comm, &size);
+    must_succeed(c->Comm_test_inter(comm, &inter));
+    must_succeed(c->Comm_size(comm, &size));
     if (!inter && size > 1 && all_are_here(c, comm, size)) {
-        c->Comm_rank(comm, &rank);
+        must_succeed(c->Comm_rank(comm, &rank));
         if (rank == 0)
             team = must_have(tpsl_team_make(size));
-        bcast(&team, sizeof team, TYPE_BYTE, 0, comm);
+        must_succeed(c->Bcast(&team, sizeof team, TYPE_BYTE, 0, comm));
         seat = must_have(calloc(1, sizeof *seat));
-        *seat = (struct tpsl_seat){.team = team, .rank = rank, .progress = progress, .library = c};
+        *seat = (struct tpsl_seat){.team = team, .rank = rank, .progress = progress, .library = c, .differs = differs};
     }
-    c->Comm_set_attr(comm, c->key, seat);
+    must_succeed(c->Comm_set_attr(comm, c->key, seat));
     return seat;
 }
 
@@ -156,19 +218,34 @@ static struct tpsl_seat *seat_in(struct tpsl_collectives *c, handle comm)
 
 /* ---- a rank's begin and end ---- */
 
-/* Whether the library packs data as it lies in memory. */
+/* Copies from one datatype to another, which may be MPI_PACKED, by a message to itself: MPI_Pack refuses MPI_BOTTOM. */
+static bool convert(struct tpsl_collectives *c, const void *from, int nfrom, handle from_type, void *to, int nto, handle to_type)
+{
+    pthread_mutex_lock(&c->converting); /* another thread of the rank could receive what this one sends */
+    int rc = c->Sendrecv(from, nfrom, from_type, 0, 0, to, nto, to_type, 0, 0, c->self, STATUS_IGNORE);
+    pthread_mutex_unlock(&c->converting);
+    return rc == SUCCESS;
+}
+
+/* Whether packed data lie as those of a predefined type do. */
 static bool packs_plainly(struct tpsl_collectives *c)
 {
-    const int type_int = 0x4c000405, type_double = 0x4c00080b;
-    int i = 0x01020304, at = 0;
-    double d = -1.5;
-    unsigned char packed[64], plain[sizeof i + sizeof d];
+    const int type_int = 0x4c000405, ints[3] = {1, -2, 0x01020304};
+    int packed[3] = {0};
 
-    memcpy(plain, &i, sizeof i);
-    memcpy(plain + sizeof i, &d, sizeof d);
-    return c->Pack(&i, 1, type_int, packed, sizeof packed, &at, COMM_SELF) == SUCCESS &&
-           c->Pack(&d, 1, type_double, packed, sizeof packed, &at, COMM_SELF) == SUCCESS && at == sizeof plain &&
-           memcmp(packed, plain, sizeof plain) == 0;
+    return convert(c, ints, 3, type_int, packed, sizeof packed, TYPE_PACKED) && memcmp(packed, ints, sizeof ints) == 0;
+}
+
+/* Whether buffers may be in the memory of an accelerator, which no load reads. */
+static bool knows_accelerators(const struct tpsl_endpoint *ep)
+{
+    static const char *const questions[] = {"MPIX_Query_cuda_support", "MPIX_Query_hip_support", "MPIX_Query_ze_support"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        int (*ask)(void) = tpsl_instance_symbol(ep->instance, questions[i], NULL);
+        known |= ask && ask();
+    }
+    return known;
 }
 
 static int ignore_query(void *extra, void *status) { return SUCCESS; }
@@ -180,38 +257,48 @@ static int copy_no_seat(handle comm, int key, void *extra, void *seat, void *to,
     return SUCCESS;
 }
 
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the latest first: so this comes after those of the program, whose
+ * functions may still call collective operations. Communicators may keep their seats for longer. */
+static int end(handle self, int key, void *endpoint, void *extra)
+{
+    struct tpsl_endpoint *ep = endpoint;
+    struct tpsl_collectives *c = ep->collectives;
+
+    ep->collectives = NULL;
+    c->Comm_free_keyval(&c->key);
+    c->Grequest_complete(c->pending);
+    c->Wait(&c->pending, STATUS_IGNORE);
+    c->Comm_free(&c->self);
+    free(c);
+    return SUCCESS;
+}
+
 void tpsl_collectives_start(struct tpsl_endpoint *ep)
 {
     const struct tpsl_libraries *l = ep->job->libraries;
-    if (!l->collectives || l->standard || !tpsl_many())
+    if (!l->collectives || l->standard || knows_accelerators(ep))
         return;
     struct tpsl_collectives *c = must_have(calloc(1, sizeof *c));
+    pthread_mutex_init(&c->converting, NULL);
 #define FIND(name, parameters)                                               \
     c->name = tpsl_instance_symbol(ep->instance, "PMPI_" #name, NULL); \
     if (!c->name)                                                            \
         tpsl_die(1, "TPSL_COLLECTIVES=memory: the MPI library %s has no PMPI_" #name, tpsl_instance_file(ep->instance));
     FUNCTIONS(FIND)
 #undef FIND
+    must_succeed(c->Comm_dup(COMM_SELF, &c->self));
+    must_succeed(c->Comm_set_errhandler(c->self, ERRORS_RETURN));
     if (!packs_plainly(c)) {
+        c->Comm_free(&c->self);
         free(c);
         return;
     }
-    c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL);
-    c->Grequest_start(ignore_query, ignore_free, ignore_cancel, NULL, &c->pending);
+    must_succeed(c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL));
+    must_succeed(c->Grequest_start(ignore_query, ignore_free, ignore_cancel, NULL, &c->pending));
+    must_succeed(c->Comm_create_keyval(copy_no_seat, end, &c->end_key, NULL));
     ep->collectives = c;
-}
-
-/* Communicators may keep their seats until MPI_Finalize frees them. */
-void tpsl_collectives_end(struct tpsl_endpoint *ep)
-{
-    struct tpsl_collectives *c = ep->collectives;
-    if (!c)
-        return;
-    ep->collectives = NULL;
-    c->Comm_free_keyval(&c->key);
-    c->Grequest_complete(c->pending);
-    c->Wait(&c->pending, STATUS_IGNORE);
-    free(c);
+    must_succeed(c->Comm_set_attr(COMM_SELF, c->end_key, ep));
+    must_succeed(c->Comm_free_keyval(&c->end_key));
 }
 
 /* ---- data ---- */
@@ -228,12 +315,12 @@ struct row {
     bool packed; /* the address is of memory of its own */
 };
 
-/* False: the library says what is wrong with the arguments. */
-static bool measure(struct tpsl_collectives *c, struct row *r, void *buffer, int count, handle type)
+/* False: the library says what is wrong with the arguments. MPI_BOTTOM, which is NULL, is right with types of addresses. */
+static bool make_row(struct tpsl_collectives *c, struct row *r, void *buffer, int count, handle type)
 {
     int size = (int)((unsigned int)type >> 8 & 0xff);
     *r = (struct row){.address = buffer, .packed = !is_predefined(type)};
-    if (count < 0 || (count > 0 && !buffer && !r->packed))
+    if (count < 0 || (count > 0 && !buffer && !r->packed) || buffer == IN_PLACE || type == TYPE_NULL)
         return false;
     if (r->packed && c->Type_size(type, &size) != SUCCESS)
         return false;
@@ -241,20 +328,17 @@ static bool measure(struct tpsl_collectives *c, struct row *r, void *buffer, int
     return r->bytes <= INT32_MAX; /* what MPI_Pack can count, whoever calls it */
 }
 
-static bool pack(struct tpsl_collectives *c, struct row *r, const void *buffer, int count, handle type)
+/* Gives a row that is packed its memory, and the root's row its data. False: the library says what is wrong with the datatype. */
+static bool fill_row(struct tpsl_collectives *c, struct row *r, bool root, const void *buffer, int count, handle type)
 {
-    int at = 0;
     if (!r->packed)
         return true;
-    r->address = must_have(malloc(r->bytes));
-    if (!buffer)
-        return true;
-    if (c->Pack(buffer, count, type, r->address, (int)r->bytes, &at, COMM_SELF) == SUCCESS)
+    r->address = must_have(malloc(r->bytes ? r->bytes : 1));
+    if (!root || convert(c, buffer, count, type, r->address, (int)r->bytes, TYPE_PACKED))
         return true;
     free(r->address);
     return false;
 }
-
 
 /* ---- operations ---- */
 
@@ -283,7 +367,7 @@ static void nothing(struct tpsl_seat *s, void *to, const void *data) {}
 
 static void barrier(struct tpsl_seat *s)
 {
-    tpsl_team_begin(s);
+    tpsl_team_begin(s, (union what){.call = BARRIER}.word);
     tpsl_team_publish(s);
     tpsl_team_meet(s, nothing, NULL, NULL, 0);
     tpsl_team_end(s);
@@ -291,19 +375,18 @@ static void barrier(struct tpsl_seat *s)
 
 int tpsl_MPI_Barrier(handle comm)
 {
-    struct tpsl_seat *s = seat_in(mine(), comm);
-    if (!s) {
-        int (*library)(handle) = tpsl_wrapped("PMPI_Barrier");
-        return library(comm);
-    }
+    struct tpsl_collectives *c = my_state();
+    struct tpsl_seat *s = seat_in(c, comm);
+    if (!s)
+        return LIBRARY(c, Barrier)(comm);
     barrier(s);
     return SUCCESS;
 }
 
 /* The root copies parts to members that it has nothing to wait for, and they copy the other parts themselves. */
-static void give(struct tpsl_seat *s, const struct row *r)
+static void bcast_from(struct tpsl_seat *s, const struct row *r)
 {
-    tpsl_team_begin(s);
+    tpsl_team_begin(s, (union what){.call = BCAST, .root = (uint8_t)s->rank}.word);
     post_source(s, r);
     for (int i = 0; r->bytes > IN_POST && i < s->team->size; i++) {
         if (i == s->rank)
@@ -318,9 +401,9 @@ static void give(struct tpsl_seat *s, const struct row *r)
 }
 
 /* Returns how many bytes the root has. */
-static size_t take(struct tpsl_seat *s, int root, const struct row *r)
+static size_t bcast_to(struct tpsl_seat *s, int root, const struct row *r)
 {
-    tpsl_team_begin(s);
+    tpsl_team_begin(s, (union what){.call = BCAST, .root = (uint8_t)root}.word);
     const struct source *from = tpsl_team_read(s, root);
     size_t has = from->bytes, bytes = has < r->bytes ? has : r->bytes;
     if (has <= IN_POST)
@@ -338,22 +421,23 @@ static size_t take(struct tpsl_seat *s, int root, const struct row *r)
 
 int tpsl_MPI_Bcast(void *buffer, int count, handle type, int root, handle comm)
 {
-    struct tpsl_collectives *c = mine();
+    struct tpsl_collectives *c = my_state();
     struct tpsl_seat *s = seat_in(c, comm);
     struct row r;
-    int rc = SUCCESS, at = 0;
+    int rc = SUCCESS;
 
-    if (!s || root < 0 || root >= s->team->size || !measure(c, &r, buffer, count, type) || !pack(c, &r, s->rank == root ? buffer : NULL, count, type)) {
-        int (*library)(void *, int, handle, int, handle) = tpsl_wrapped("PMPI_Bcast");
-        return library(buffer, count, type, root, comm);
-    }
+    if (!s || root < 0 || root >= s->team->size || !make_row(c, &r, buffer, count, type) ||
+        !fill_row(c, &r, s->rank == root, buffer, count, type))
+        return LIBRARY(c, Bcast)(buffer, count, type, root, comm);
     if (s->rank == root)
-        give(s, &r);
-    else if (take(s, root, &r) > r.bytes) {
+        bcast_from(s, &r);
+    else if (bcast_to(s, root, &r) > r.bytes) {
         c->Comm_call_errhandler(comm, ERR_TRUNCATE);
         rc = ERR_TRUNCATE;
-    } else if (r.packed)
-        rc = c->Unpack(r.address, (int)r.bytes, &at, buffer, count, type, comm);
+    } else if (r.packed && !convert(c, r.address, (int)r.bytes, TYPE_PACKED, buffer, count, type)) {
+        rc = ERR_TYPE;
+        c->Comm_call_errhandler(comm, rc);
+    }
     if (r.packed)
         free(r.address);
     return rc;
@@ -361,6 +445,7 @@ int tpsl_MPI_Bcast(void *buffer, int count, handle type, int root, handle comm)
 
 /* A reduction: its operation, and the arguments of this member. */
 struct reduction {
+    union what what;
     tpsl_fold *fold;
     size_t width; /* bytes of an element */
     size_t n;     /* elements */
@@ -435,7 +520,7 @@ static void collect_slices(struct tpsl_seat *s, const struct reduction *r)
 
 static void allreduce(struct tpsl_seat *s, const struct reduction *r)
 {
-    tpsl_team_begin(s);
+    tpsl_team_begin(s, r->what.word);
     if (r->n * r->width <= TPSL_POST_BYTES) {
         memcpy(tpsl_team_post(s), r->in, r->n * r->width);
         tpsl_team_publish(s);
@@ -446,7 +531,7 @@ static void allreduce(struct tpsl_seat *s, const struct reduction *r)
     post_place(s, r);
     fold_slice(s, r, r->out);
     tpsl_team_end(s);
-    tpsl_team_begin(s);
+    tpsl_team_begin(s, r->what.word);
     post_place(s, r); /* its slice is there */
     collect_slices(s, r);
     tpsl_team_end(s);
@@ -455,7 +540,7 @@ static void allreduce(struct tpsl_seat *s, const struct reduction *r)
 
 static void reduce(struct tpsl_seat *s, const struct reduction *r, int root)
 {
-    tpsl_team_begin(s);
+    tpsl_team_begin(s, r->what.word);
     if (r->n * r->width <= TPSL_POST_BYTES) {
         memcpy(tpsl_team_post(s), r->in, r->n * r->width);
         tpsl_team_publish(s);
@@ -477,17 +562,19 @@ static bool can_reduce(struct tpsl_seat *s, struct reduction *r, int count, hand
     r->fold = s ? tpsl_fold_of(op, type) : NULL;
     r->width = (unsigned int)type >> 8 & 0xff;
     r->n = (size_t)count;
-    return r->fold && count > 0 && r->in && r->in != r->out;
+    r->what.operation = (uint8_t)op;
+    r->what.width = (uint8_t)r->width;
+    r->what.elements = (uint32_t)count;
+    return r->fold && count > 0 && r->in && r->in != r->out && r->out != IN_PLACE;
 }
 
 int tpsl_MPI_Allreduce(const void *from, void *to, int count, handle type, handle op, handle comm)
 {
-    struct tpsl_seat *s = seat_in(mine(), comm);
-    struct reduction r = {.in = from, .out = to};
-    if (!to || !can_reduce(s, &r, count, type, op)) {
-        int (*library)(const void *, void *, int, handle, handle, handle) = tpsl_wrapped("PMPI_Allreduce");
-        return library(from, to, count, type, op, comm);
-    }
+    struct tpsl_collectives *c = my_state();
+    struct tpsl_seat *s = seat_in(c, comm);
+    struct reduction r = {.what.call = ALLREDUCE, .in = from, .out = to};
+    if (!to || !can_reduce(s, &r, count, type, op))
+        return LIBRARY(c, Allreduce)(from, to, count, type, op, comm);
     r.in = from == IN_PLACE ? to : from;
     allreduce(s, &r);
     return SUCCESS;
@@ -495,15 +582,40 @@ int tpsl_MPI_Allreduce(const void *from, void *to, int count, handle type, handl
 
 int tpsl_MPI_Reduce(const void *from, void *to, int count, handle type, handle op, int root, handle comm)
 {
-    struct tpsl_seat *s = seat_in(mine(), comm);
+    struct tpsl_collectives *c = my_state();
+    struct tpsl_seat *s = seat_in(c, comm);
     bool gets = s && s->rank == root;
-    struct reduction r = {.in = from, .out = gets ? to : NULL};
+    struct reduction r = {.what = {.call = REDUCE, .root = (uint8_t)root}, .in = from, .out = gets ? to : NULL};
     bool wrong = gets ? !to : from == IN_PLACE;
-    if (!s || root < 0 || root >= s->team->size || wrong || !can_reduce(s, &r, count, type, op)) {
-        int (*library)(const void *, void *, int, handle, handle, int, handle) = tpsl_wrapped("PMPI_Reduce");
-        return library(from, to, count, type, op, root, comm);
-    }
+    if (!s || root < 0 || root >= s->team->size || wrong || !can_reduce(s, &r, count, type, op))
+        return LIBRARY(c, Reduce)(from, to, count, type, op, root, comm);
     r.in = from == IN_PLACE ? to : from;
     reduce(s, &r, root);
     return SUCCESS;
+}
+
+/* The same with counts of 64 bits. Ranks may call either in one operation. */
+
+int tpsl_MPI_Bcast_c(void *buffer, int64_t count, handle type, int root, handle comm)
+{
+    if (count >= 0 && count <= INT32_MAX)
+        return tpsl_MPI_Bcast(buffer, (int)count, type, root, comm);
+    int (*library)(void *, int64_t, handle, int, handle) = behind("PMPI_Bcast_c");
+    return library(buffer, count, type, root, comm);
+}
+
+int tpsl_MPI_Allreduce_c(const void *from, void *to, int64_t count, handle type, handle op, handle comm)
+{
+    if (count >= 0 && count <= INT32_MAX)
+        return tpsl_MPI_Allreduce(from, to, (int)count, type, op, comm);
+    int (*library)(const void *, void *, int64_t, handle, handle, handle) = behind("PMPI_Allreduce_c");
+    return library(from, to, count, type, op, comm);
+}
+
+int tpsl_MPI_Reduce_c(const void *from, void *to, int64_t count, handle type, handle op, int root, handle comm)
+{
+    if (count >= 0 && count <= INT32_MAX)
+        return tpsl_MPI_Reduce(from, to, (int)count, type, op, root, comm);
+    int (*library)(const void *, void *, int64_t, handle, handle, int, handle) = behind("PMPI_Reduce_c");
+    return library(from, to, count, type, op, root, comm);
 }

@@ -105,9 +105,11 @@ int tpsl_MPI_Barrier(int comm);
 int tpsl_MPI_Bcast(void *buffer, int count, int type, int root, int comm);
 int tpsl_MPI_Allreduce(const void *from, void *to, int count, int type, int op, int comm);
 int tpsl_MPI_Reduce(const void *from, void *to, int count, int type, int op, int root, int comm);
-/* Around the time in which a rank may call them: after its MPI_Init and before its MPI_Finalize. */
+int tpsl_MPI_Bcast_c(void *buffer, int64_t count, int type, int root, int comm);
+int tpsl_MPI_Allreduce_c(const void *from, void *to, int64_t count, int type, int op, int comm);
+int tpsl_MPI_Reduce_c(const void *from, void *to, int64_t count, int type, int op, int root, int comm);
+/* After a rank's MPI_Init; until then the library serves it. */
 void tpsl_collectives_start(struct tpsl_endpoint *);
-void tpsl_collectives_end(struct tpsl_endpoint *);
 
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.

@@ -96,7 +96,6 @@ int tpsl_MPI_Finalize(void)
     int (*real)(void) = tpsl_real(ep, TPSL_STUB_MPI_Finalize);
     __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
     tpsl_check_enter(&call, ep, TPSL_STUB_MPI_Finalize, true);
-    tpsl_collectives_end(ep);
     int rc = real();
     if (rc == SUCCESS)
         atomic_store(&ep->phase, TPSL_FINALIZED);

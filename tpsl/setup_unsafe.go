@@ -11,9 +11,11 @@ package tpsl
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 	"unsafe"
@@ -37,10 +39,13 @@ var openMPIInside = []string{"libopen-pal.so.40", "libopen-pal.so.80"}
 
 // collectives are the functions that stand in front of the MPI library's, by the names that programs use.
 var collectives = map[string]unsafe.Pointer{
-	"MPI_Allreduce": C.tpsl_MPI_Allreduce,
-	"MPI_Barrier":   C.tpsl_MPI_Barrier,
-	"MPI_Bcast":     C.tpsl_MPI_Bcast,
-	"MPI_Reduce":    C.tpsl_MPI_Reduce,
+	"MPI_Allreduce":   C.tpsl_MPI_Allreduce,
+	"MPI_Allreduce_c": C.tpsl_MPI_Allreduce_c,
+	"MPI_Barrier":     C.tpsl_MPI_Barrier,
+	"MPI_Bcast":       C.tpsl_MPI_Bcast,
+	"MPI_Bcast_c":     C.tpsl_MPI_Bcast_c,
+	"MPI_Reduce":      C.tpsl_MPI_Reduce,
+	"MPI_Reduce_c":    C.tpsl_MPI_Reduce_c,
 }
 
 // state is the process's, made by the first MPI call.
@@ -99,9 +104,11 @@ func configure(folder string) error {
 	switch word := getenv("TPSL_COLLECTIVES"); word {
 	case "", "library":
 	case "memory":
-		state.job.libraries.collectives = true
-		for name, function := range collectives {
-			config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
+		if len(state.set.Ranks) > 1 {
+			state.job.libraries.collectives = true
+			for name, function := range collectives {
+				config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
+			}
 		}
 	default:
 		return fmt.Errorf("TPSL_COLLECTIVES=%s: want library or memory", word)
@@ -203,6 +210,9 @@ func begin() error {
 // checkProtocol refuses a library whose ranks would not find each other, as each would be a job of one. Most libraries of
 // MPICH's ABI know PMI.
 func checkProtocol(path string, abi mpilib.ABI) error {
+	if state.set.PMIx {
+		return checkPMIx(path, abi)
+	}
 	if len(state.set.PMI) == 0 || state.set.Size == 1 || abi != mpilib.Standard && !mpilib.MaySpeakPMIx(path) {
 		return nil
 	}
@@ -212,6 +222,21 @@ func checkProtocol(path string, abi mpilib.ABI) error {
 			path, library.Implementation)
 	}
 	return err
+}
+
+// checkPMIx does so where the launcher serves PMIx. A task that is alone needs no launcher, whatever that serves.
+func checkPMIx(path string, abi mpilib.ABI) error {
+	number := func(name string) int { n, _ := strconv.Atoi(getenv(name)); return n }
+	tasks := cmp.Or(number("OMPI_COMM_WORLD_SIZE"), number("SLURM_STEP_NUM_TASKS"))
+	if len(state.set.Ranks) == 1 && tasks < 2 || mpilib.MaySpeakPMIx(path) {
+		return nil
+	}
+	if abi == mpilib.Standard {
+		if library, err := mpilib.Of(path, loader.SearchPath()); err != nil || library.Protocol != mpilib.PMI {
+			return err
+		}
+	}
+	return fmt.Errorf("%s speaks PMI, and the launcher serves PMIx to its ranks: each would be a job of one; start with srun --mpi=pmi2 or tpsl's mpiexec", path)
 }
 
 // tpslStandardVersion tells the version of the MPI standard that the MPI library has, from its file. It returns an error's

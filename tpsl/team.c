@@ -57,9 +57,10 @@ static struct tpsl_post *post_of(struct tpsl_seat *s, int member)
     return &s->team->members[member].posts[s->operation % TPSL_POSTS];
 }
 
-void tpsl_team_begin(struct tpsl_seat *s)
+void tpsl_team_begin(struct tpsl_seat *s, uint64_t call)
 {
     s->operation++;
+    s->call = call;
     if (s->operation - s->known <= TPSL_POSTS)
         return;
     uint64_t last = s->operation - TPSL_POSTS, least = s->operation;
@@ -85,19 +86,18 @@ void *tpsl_team_post(struct tpsl_seat *s)
 
 void tpsl_team_publish(struct tpsl_seat *s)
 {
-    atomic_store_explicit(&post_of(s, s->rank)->operation, s->operation, memory_order_release);
+    struct tpsl_post *p = post_of(s, s->rank);
+    p->call = s->call;
+    atomic_store_explicit(&p->operation, s->operation, memory_order_release);
 }
 
 const void *tpsl_team_read(struct tpsl_seat *s, int member)
 {
     struct tpsl_post *p = post_of(s, member);
     await(s, &p->operation, s->operation);
+    if (p->call != s->call)
+        s->differs(s, member, p->call);
     return p->data;
-}
-
-bool tpsl_team_has(struct tpsl_seat *s, int member)
-{
-    return atomic_load_explicit(&post_of(s, member)->operation, memory_order_acquire) >= s->operation;
 }
 
 void tpsl_team_await(struct tpsl_seat *s, int member)
@@ -127,13 +127,13 @@ void tpsl_team_meet(struct tpsl_seat *s, tpsl_answer *answer, const void *data, 
 }
 
 /* Takes the number of a part; false: there are no more, or the member has gone on. */
-static bool take(struct tpsl_seat *s, struct tpsl_parts *p, uint32_t parts, uint32_t *part)
+static bool take_part(struct tpsl_seat *s, struct tpsl_parts *p, uint32_t parts, uint32_t *part)
 {
-    uint64_t taken = atomic_load(&p->taken);
+    uint64_t taken = atomic_load(&p->operation_and_taken);
     do {
         if (taken >> 32 != (uint32_t)s->operation || (uint32_t)taken >= parts)
             return false;
-    } while (!atomic_compare_exchange_weak(&p->taken, &taken, taken + 1));
+    } while (!atomic_compare_exchange_weak(&p->operation_and_taken, &taken, taken + 1));
     *part = (uint32_t)taken;
     return true;
 }
@@ -142,7 +142,7 @@ void tpsl_team_open_parts(struct tpsl_seat *s)
 {
     struct tpsl_parts *p = &s->team->members[s->rank].parts;
     atomic_store(&p->finished, 0);
-    atomic_store(&p->taken, (uint64_t)(uint32_t)s->operation << 32);
+    atomic_store(&p->operation_and_taken, (uint64_t)(uint32_t)s->operation << 32);
 }
 
 void tpsl_team_copy(struct tpsl_seat *s, int member, void *to, const void *from, size_t bytes)
@@ -150,7 +150,7 @@ void tpsl_team_copy(struct tpsl_seat *s, int member, void *to, const void *from,
     struct tpsl_parts *p = &s->team->members[member].parts;
     uint32_t parts = (uint32_t)((bytes + PART - 1) / PART), part;
 
-    while (take(s, p, parts, &part)) {
+    while (take_part(s, p, parts, &part)) {
         size_t at = (size_t)part * PART, rest = bytes - at;
         memcpy((char *)to + at, (const char *)from + at, rest < PART ? rest : PART);
         atomic_fetch_add(&p->finished, 1);

@@ -13,19 +13,20 @@
 
 enum {
     TPSL_CACHE_LINE = 64,
-    TPSL_POST_BYTES = TPSL_CACHE_LINE - sizeof(uint64_t), /* what fits into a post */
+    TPSL_POST_BYTES = TPSL_CACHE_LINE - 2 * sizeof(uint64_t), /* what fits into a post */
     TPSL_POSTS = 8, /* that a member can have before the others have read the first of them */
 };
 
 /* What one member tells the others in one operation. It has one writer and lies in one cache line. */
 struct tpsl_post {
     _Atomic uint64_t operation; /* the last one for which the rest is valid; operations count from 1 */
+    uint64_t call;              /* what the member's operation is */
     unsigned char data[TPSL_POST_BYTES];
 } __attribute__((aligned(64)));
 
-/* Parts of a copy that two members share: a part is whoever's takes its number first. */
+/* Parts of a copy that two members share: a part belongs to the member that takes its number first. */
 struct tpsl_parts {
-    _Atomic uint64_t taken;    /* the operation in the upper half, the number of parts that are taken in the lower one */
+    _Atomic uint64_t operation_and_taken; /* in the lower half: how many parts are taken */
     _Atomic uint32_t finished; /* parts of that operation */
 } __attribute__((aligned(64)));
 
@@ -47,18 +48,20 @@ struct tpsl_seat {
     struct tpsl_team *team;
     int rank;           /* in the team, and in the communicator */
     uint64_t operation; /* the latest */
+    uint64_t call;      /* what it is: all members have to mean the same */
     uint64_t known;     /* all members have done this operation */
     void (*progress)(void *); /* lets the MPI library work, while the member waits */
     void *library;            /* its argument */
+    void (*differs)(struct tpsl_seat *, int member, uint64_t call); /* another member means another call; does not return */
 };
 
 struct tpsl_team *tpsl_team_make(int size); /* NULL: no memory */
 /* Gives up a seat, and frees the team with its last one. */
 void tpsl_seat_leave(struct tpsl_seat *);
 
-/* Begins the member's next operation, and waits until its post can be written. All members call the same operations in the
- * same order. */
-void tpsl_team_begin(struct tpsl_seat *);
+/* Begins the member's next operation, and waits until its post can be written. All members make the same calls in the same
+ * order. */
+void tpsl_team_begin(struct tpsl_seat *, uint64_t call);
 /* Ends it: the member has read what it wants of the others' posts. */
 void tpsl_team_end(struct tpsl_seat *);
 
@@ -67,8 +70,6 @@ void *tpsl_team_post(struct tpsl_seat *);
 void tpsl_team_publish(struct tpsl_seat *);
 /* Waits for the post of another member, or of the member itself. */
 const void *tpsl_team_read(struct tpsl_seat *, int member);
-/* Whether that has been published. */
-bool tpsl_team_has(struct tpsl_seat *, int member);
 /* Waits until the member has ended the operation. */
 void tpsl_team_await(struct tpsl_seat *, int member);
 

@@ -35,8 +35,10 @@ func Find(getenv func(string) string) (*Member, error) {
 		return inherited(getenv)
 	case getenv("PMI_PORT") != "" && getenv("PMI_ID") != "":
 		return connected(getenv)
-	case tasks == 1:
+	case tasks == 1 && number("SLURM_HET_SIZE") < 2:
 		return nil, nil // a job of its own, whichever protocol the launcher speaks
+	case getenv("PMIX_NAMESPACE") != "" && number("SLURM_HET_SIZE") > 1:
+		return nil, errors.New("this is a part of a heterogeneous step, of which PMIx does not tell which ranks are on this host; use -rpp 1")
 	case getenv("PMIX_NAMESPACE") != "":
 		return named(getenv, tasks)
 	case tasks > 1:
@@ -56,7 +58,7 @@ func named(getenv func(string) string, tasks int) (*Member, error) {
 		return nil, fmt.Errorf("PMIX_RANK=%q: want a number from 0, as launchers set it", rank)
 	case tasks == 0:
 		return nil, fmt.Errorf("rank %d: the launcher speaks PMIx, but does not say how many ranks the job has: "+
-			"set neither SLURM_STEP_NUM_TASKS nor OMPI_COMM_WORLD_SIZE; use -rpp 1", n)
+			"neither SLURM_STEP_NUM_TASKS nor OMPI_COMM_WORLD_SIZE is set; use -rpp 1", n)
 	}
 	// Each server makes a folder of its own. The namespace is the same on all hosts, which may be one machine.
 	server := fmt.Sprintf("namespace %s at %s", getenv("PMIX_NAMESPACE"), getenv("PMIX_SERVER_TMPDIR"))
@@ -95,7 +97,7 @@ func (m *Member) locate(getenv func(string) string) (err error) {
 	} else if ids := getenv("SLURM_GTIDS"); ids != "" {
 		m.local, m.localRanks, err = pair(getenv("SLURM_LOCALID"), strconv.Itoa(1+strings.Count(ids, ",")))
 	} else {
-		err = errors.New("set none of MPI_LOCALNRANKS, OMPI_COMM_WORLD_LOCAL_SIZE and SLURM_GTIDS")
+		err = errors.New("none of MPI_LOCALNRANKS, OMPI_COMM_WORLD_LOCAL_SIZE and SLURM_GTIDS is set")
 	}
 	if err != nil {
 		return fmt.Errorf("rank %d: the launcher does not say which ranks are on this host: %w; use -rpp 1", m.Rank, err)

@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,14 +34,18 @@ func TestCollectivesErrors(t *testing.T) {
 	want := hydra(t, oneThread, "-n 3", flat(t, "testdata/wrongcollectives.c")).succeeded(t)
 	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives")).succeeded(t)
 	assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout))
+	differ := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives"), "differ")
+	assert.NotZero(t, differ.code)
+	assert.Regexp(t, `(?m)^tpsl: ranks \d and \d of one communicator.* call different collective operations: .*MPI_Barrier`, differ.stderr)
+	assert.Contains(t, differ.stderr, "MPI_Allreduce of 4 elements of 8 bytes")
 	assert.Equal(t, "tpsl: TPSL_COLLECTIVES=fast: want library or memory\n",
 		strings.Split(mpiexec(t, []string{"TPSL_COLLECTIVES=fast"}, "-n 1", example(t, "hello")).stderr, "mpiexec")[0])
 }
 
-// Ranks meet in the same operation whichever language they call it from.
-func TestCollectivesOfLanguages(t *testing.T) {
-	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "languages", "-lmpichfort")).succeeded(t)
-	assert.Equal(t, []string{"rank 0: 42, 3\n", "rank 1: 42, 3\n", "rank 2: 42, 3\n"}, inOrder(got.stdout))
+// Ranks meet in the same operation by whichever path they reach it.
+func TestCollectivesByAllPaths(t *testing.T) {
+	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "paths", "-lmpichfort"), filepath.Join(t.TempDir(), "file")).succeeded(t)
+	assert.Equal(t, []string{"rank 0: 42, 3, 51, 3\n", "rank 1: 42, 3, 51, 3\n", "rank 2: 42, 3, 51, 3\n"}, inOrder(got.stdout))
 }
 
 // Members of a team that run in any order tell each other what they were to tell. The sanitizer finds what they read while it is written.

@@ -47,6 +47,12 @@ func TestForeignPMIxOfSlurm(t *testing.T) {
 	job = srun("--mpi=pmix -n 2 -N 1", shared(t, "-rpp 2", flat(t, "../../examples/hello.c"))...)
 	assert.Equal(t, 255, job.code)
 	assert.Regexp(t, `(?m)^0: tpsl run: rank 0: cannot run \S+ on \S+: its MPI library \(\S+\) speaks PMI, and the launcher PMIx; start with srun --mpi=pmi2 or tpsl's mpiexec$`, job.stderr)
+	for _, argv := range [][]string{shared(t, "-rpp 2", example(t, "hello")), {example(t, "hello")}} {
+		job = srun("--mpi=pmix -n 2 -N 1", argv...)
+		assert.NotZero(t, job.code)
+		assert.Regexp(t, `(?m)^\d: tpsl: \S+ speaks PMI, and the launcher serves PMIx to its ranks: each would be a job of one; start with srun --mpi=pmi2 or tpsl's mpiexec$`, job.stderr)
+	}
+	greetings(t, srun("--mpi=pmix -n 1 -N 1", example(t, "hello")), 1)
 	job = srun("--mpi=pmi2 -n 2 -N 1", shared(t, "-rpp 2", hello)...)
 	assert.Equal(t, 255, job.code)
 	assert.Regexp(t, `(?m)^0: tpsl run: rank 0: cannot run \S+ on \S+: it is linked with Open MPI \(libmpi.so.40\), which needs PMIx, and the launcher offers PMI; start with srun --mpi=pmix or tpsl's mpiexec$`, job.stderr)

@@ -57,7 +57,7 @@ func isAlone(host plan.Host) bool {
 func (e *Executable) servePMIx(host plan.Host) error {
 	why := needsPMIx(host, e.Library)
 	if host.PMI.Launcher != "" {
-		return e.takeLauncher(host, why)
+		return e.checkLauncher(host, why)
 	}
 	if why == "" {
 		return nil
@@ -70,13 +70,13 @@ func (e *Executable) servePMIx(host plan.Host) error {
 	return err
 }
 
-// takeLauncher decides the same where another launcher has a server already. why says why the ranks need PMIx.
-func (e *Executable) takeLauncher(host plan.Host, why string) error {
+// checkLauncher checks that the ranks speak what another launcher serves. why says why they need PMIx; "" if they do not.
+func (e *Executable) checkLauncher(host plan.Host, why string) error {
 	e.PMIx = host.PMI.Launcher == "PMIx"
 	switch {
 	case !e.PMIx && why != "" && !isAlone(host):
 		return fmt.Errorf("%s, and the launcher offers PMI; start with srun --mpi=pmix or tpsl's mpiexec", why)
-	case e.PMIx && why == "" && e.Library.SpeaksPMI:
+	case e.PMIx && why == "" && e.Library.SpeaksPMI && e.Library.protocol != mpilib.PMIx:
 		return fmt.Errorf("its MPI library (%s) speaks PMI, and the launcher PMIx; start with srun --mpi=pmi2 or tpsl's mpiexec",
 			cmp.Or(e.Library.Path, e.Library.Name))
 	}
@@ -86,12 +86,13 @@ func (e *Executable) takeLauncher(host plan.Host, why string) error {
 // refuseThreads returns an error if thread ranks would have to be clients of PMIx, unless the library that
 // libtpsl loads speaks it. Thread ranks cannot use Open MPI's own ABI.
 func (e *Executable) refuseThreads(host plan.Host, program plan.Program) error {
-	if why := needsPMIx(host, e.Library); why == "" || !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.protocol == mpilib.PMIx {
+	why := needsPMIx(host, e.Library)
+	if why == "" || !e.PMIx || e.IsPrivate() || program.PerProcess == 1 && program.Mode != plan.ModeShared || e.Library.protocol == mpilib.PMIx {
 		return nil
 	}
 	if isAlone(host) {
 		e.PMIx = false
 		return nil
 	}
-	return fmt.Errorf("%s, and thread ranks of this MPI library cannot use that; leave -tpsl shared out, or use -rpp 1", needsPMIx(host, e.Library))
+	return fmt.Errorf("%s, and thread ranks of this MPI library cannot use that; leave -tpsl shared out, or use -rpp 1", why)
 }

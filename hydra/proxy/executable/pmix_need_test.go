@@ -57,7 +57,7 @@ func TestRefuseThreads(t *testing.T) {
 }
 
 // What another launcher serves is what the ranks' MPI library has to speak.
-func TestTakeLauncher(t *testing.T) {
+func TestCheckLauncher(t *testing.T) {
 	openMPI, mpich, none := Library{Name: "libmpi.so.40"}, Library{Name: "libmpich.so.12", SpeaksPMI: true}, Library{}
 	for _, c := range []struct {
 		launcher string

@@ -198,9 +198,9 @@ static void be_rank(int *argc, char ***argv)
 
     for (long i = strtol((*argv)[2], NULL, 10); i > 0; i--) {
         one(&r);
-        if (i % 500 == 0) { /* communicators that come and go */
+        if (i % 50 == 0) { /* communicators that come and go */
             MPI_Comm_free(&r.comms[4]);
-            MPI_Comm_dup(r.comms[i % 1000 ? 2 : 1], &r.comms[4]);
+            MPI_Comm_dup(r.comms[i % 100 ? 2 : 1], &r.comms[4]);
         }
     }
     MPI_Comm_free(&r.comms[1]);

@@ -22,6 +22,12 @@ static _Atomic int next_rank;
 
 static void rest(void *state) { sched_yield(); }
 
+static void differs(struct tpsl_seat *s, int member, uint64_t call)
+{
+    printf("members %d and %d differ in operation %llu\n", s->rank, member, (unsigned long long)s->operation);
+    exit(1);
+}
+
 static void sum_posts(struct tpsl_seat *s, void *to, const void *data)
 {
     long sum = 0;
@@ -82,7 +88,7 @@ static void *member(void *data)
     unsigned int own, common = 1;
     int kind = 0, root = 0;
 
-    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .progress = rest};
+    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .progress = rest, .differs = differs};
     own = (unsigned int)s->rank;
     for (long i = 1; i <= operations; i++) {
         if (rand_r(&common) % 16 == 0) { /* until then one root may run far ahead */
@@ -91,7 +97,7 @@ static void *member(void *data)
         }
         if (rand_r(&own) % 16 == 0)
             sched_yield();
-        tpsl_team_begin(s);
+        tpsl_team_begin(s, (uint64_t)kind);
         if (kind == 0)
             copy(s, root, i, mine);
         else if (kind < 4)
