@@ -50,7 +50,7 @@ func TestForeignPMIxOfSlurm(t *testing.T) {
 	for _, argv := range [][]string{shared(t, "-rpp 2", example(t, "hello")), {example(t, "hello")}} {
 		job = srun("--mpi=pmix -n 2 -N 1", argv...)
 		assert.NotZero(t, job.code)
-		assert.Regexp(t, `(?m)^\d: tpsl: \S+ speaks PMI, and the launcher serves PMIx to its ranks: each would be a job of one; start with srun --mpi=pmi2 or tpsl's mpiexec$`, job.stderr)
+		assert.Regexp(t, `(?m)^\d: tpsl: rank \d: \S+ speaks PMI, and the launcher serves PMIx to its ranks: each would be a job of one; start with srun --mpi=pmi2 or tpsl's mpiexec$`, job.stderr)
 	}
 	greetings(t, srun("--mpi=pmix -n 1 -N 1", example(t, "hello")), 1)
 	job = srun("--mpi=pmi2 -n 2 -N 1", shared(t, "-rpp 2", hello)...)
