@@ -97,7 +97,7 @@ func configure(folder string) error {
 		return err
 	}
 	config.Policy, config.Unified = policies.Opened, names.Data
-	config.Wrappers = loader.Wrappers{Libraries: slices.Concat(openMPIInside, soname.MPI), Functions: map[string]unsafe.Pointer{
+	config.Wrappers = loader.Wrappers{Libraries: openMPIInside, Functions: map[string]unsafe.Pointer{
 		"opal_shmem_segment_create": C.tpsl_opal_segment_create,
 		"opal_shmem_segment_attach": C.tpsl_opal_segment_attach,
 	}}
@@ -106,6 +106,7 @@ func configure(folder string) error {
 	case "memory":
 		if len(state.set.Ranks) > 1 {
 			state.job.libraries.collectives = true
+			config.Wrappers.Libraries = slices.Concat(openMPIInside, soname.MPI)
 			for name, function := range collectives {
 				config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
 			}
