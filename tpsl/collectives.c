@@ -73,7 +73,7 @@ struct tpsl_collectives {
     int end_key;    /* of the attribute of MPI_COMM_SELF by which MPI_Finalize ends this */
     pthread_mutex_t converting;
     handle self;    /* a communicator of the rank alone, for messages that no receive of the program takes */
-    handle pending; /* a request that nothing completes: a test of it lets the library work */
+    handle pending; /* a request that nothing completes: a look at it lets the library work */
 };
 
 /* The function behind a wrapper, found by its name. */
