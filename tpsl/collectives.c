@@ -196,7 +196,7 @@ static struct tpsl_seat *take_seat(struct tpsl_collectives *c, handle comm)
             team = must_have(tpsl_team_make(size));
         must_succeed(c->Bcast(&team, sizeof team, TYPE_BYTE, 0, comm));
         seat = must_have(calloc(1, sizeof *seat));
-        *seat = (struct tpsl_seat){.team = team, .rank = rank, .progress = progress, .library = c, .differs = differs};
+        *seat = (struct tpsl_seat){.team = team, .rank = rank, .crowded = tpsl_self->job->libraries->yields, .progress = progress, .library = c, .differs = differs};
     }
     must_succeed(c->Comm_set_attr(comm, c->key, seat));
     return seat;

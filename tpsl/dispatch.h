@@ -22,6 +22,7 @@ struct tpsl_libraries {
     const char *mpi; /* file of the MPI library; NULL before the first claim */
     bool standard;   /* whether the program was built for the standard ABI, and not for MPICH's */
     bool collectives; /* TPSL_COLLECTIVES=memory */
+    bool yields;      /* the instances have libtpslyield */
     /* Functions of the MPI library that the list has no names for. */
     const char *const *unlisted;
     int nunlisted;

@@ -6,11 +6,13 @@
  */
 #include "team.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SPINS = 64,      /* looks before a member that waits lets its MPI library work; then a quarter of them between two times */
+    SPINS = 64,      /* looks before a member that waits lets its MPI library work */
+    YIELDS = 32,     /* the same for a member that yields between them, but for a first time at once */
     ALL_READ = 4,    /* up to so many members each reads all posts; beyond, the first one reads them and answers */
     PART = 32 << 10, /* bytes of a copy that one member takes at a time */
 };
@@ -37,12 +39,16 @@ void tpsl_seat_leave(struct tpsl_seat *s)
 /* Passes the time between two looks for what another member does. */
 static void pass_time(struct tpsl_seat *s, int *looks)
 {
-    if (++*looks < SPINS) {
+    int look = (*looks)++;
+    if (s->crowded && look > 0 && look < YIELDS)
+        sched_yield();
+    else if (!s->crowded && look < SPINS)
         __builtin_ia32_pause();
-        return;
+    else {
+        s->progress(s->library);
+        if (look >= SPINS)
+            *looks = SPINS / 4 * 3; /* the next time comes earlier */
     }
-    s->progress(s->library);
-    *looks -= SPINS / 4;
 }
 
 /* Waits until a number is there that another member writes. */

@@ -88,7 +88,7 @@ static void *member(void *data)
     unsigned int own, common = 1;
     int kind = 0, root = 0;
 
-    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .progress = rest, .differs = differs};
+    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .crowded = next_rank % 2, .progress = rest, .differs = differs};
     own = (unsigned int)s->rank;
     for (long i = 1; i <= operations; i++) {
         if (rand_r(&common) % 16 == 0) { /* until then one root may run far ahead */
