@@ -9,12 +9,15 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
-    SPINS = 64,      /* looks before a member that waits lets its MPI library work */
-    YIELDS = 32,     /* the same for a member that yields between them, but for a first time at once */
-    ALL_READ = 4,    /* up to so many members each reads all posts; beyond, the first one reads them and answers */
-    PART = 32 << 10, /* bytes of a copy that one member takes at a time */
+    SPINS = 64,          /* looks before a member that waits lets its MPI library work */
+    YIELDS = 16,         /* the same for a member that yields between two of them */
+    LONG_NS = 400000,    /* wait, after which such a member sleeps; these two are as in yield/yield.c */
+    LONGEST_NS = 200000, /* sleep */
+    ALL_READ = 4,        /* up to so many members each reads all posts; beyond, the first one reads them and answers */
+    PART = 32 << 10,     /* bytes of a copy that one member takes at a time */
 };
 
 struct tpsl_team *tpsl_team_make(int size)
@@ -36,26 +39,53 @@ void tpsl_seat_leave(struct tpsl_seat *s)
     free(s);
 }
 
-/* Passes the time between two looks for what another member does. */
-static void pass_time(struct tpsl_seat *s, int *looks)
+/* A member's wait for another one. */
+struct wait {
+    unsigned int looks; /* wraps around */
+    long began; /* nanoseconds; 0: not known yet */
+};
+
+static long now(void)
 {
-    int look = (*looks)++;
-    if (s->crowded && look > 0 && look < YIELDS)
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+/* Leaves the CPU to others, which may be those that the member waits for. The MPI library works too seldom to give way by itself:
+ * it could not tell one long wait from many short ones. */
+static void give_way(struct tpsl_seat *s, struct wait *w)
+{
+    if (w->looks++ % YIELDS) {
         sched_yield();
-    else if (!s->crowded && look < SPINS)
+        return;
+    }
+    s->progress(s->library);
+    long time = now();
+    w->began = w->began ? w->began : time;
+    long waited = time - w->began;
+    if (waited > LONG_NS)
+        nanosleep(&(struct timespec){.tv_nsec = waited / 8 < LONGEST_NS ? waited / 8 : LONGEST_NS}, NULL);
+}
+
+/* Passes the time between two looks for what another member does. */
+static void pass_time(struct tpsl_seat *s, struct wait *w)
+{
+    if (s->crowded)
+        give_way(s, w);
+    else if (w->looks++ < SPINS)
         __builtin_ia32_pause();
     else {
         s->progress(s->library);
-        if (look >= SPINS)
-            *looks = SPINS / 4 * 3; /* the next time comes earlier */
+        w->looks = SPINS / 4 * 3; /* the next time comes earlier */
     }
 }
 
 /* Waits until a number is there that another member writes. */
 static void await(struct tpsl_seat *s, _Atomic uint64_t *number, uint64_t wanted)
 {
-    for (int looks = 0; atomic_load_explicit(number, memory_order_acquire) < wanted;)
-        pass_time(s, &looks);
+    for (struct wait w = {0}; atomic_load_explicit(number, memory_order_acquire) < wanted;)
+        pass_time(s, &w);
 }
 
 static struct tpsl_post *post_of(struct tpsl_seat *s, int member)
@@ -161,6 +191,6 @@ void tpsl_team_copy(struct tpsl_seat *s, int member, void *to, const void *from,
         memcpy((char *)to + at, (const char *)from + at, rest < PART ? rest : PART);
         atomic_fetch_add(&p->finished, 1);
     }
-    for (int looks = 0; member == s->rank && atomic_load(&p->finished) < parts;)
-        pass_time(s, &looks); /* another member is inside a part */
+    for (struct wait w = {0}; member == s->rank && atomic_load(&p->finished) < parts;)
+        pass_time(s, &w); /* another member is inside a part */
 }

@@ -50,7 +50,7 @@ struct tpsl_seat {
     uint64_t operation; /* the latest */
     uint64_t call;      /* what it is: all members have to mean the same */
     uint64_t known;     /* all members have done this operation */
-    bool crowded;       /* members are more than the CPUs, so one that waits yields; progress gives way, too, when it is called often */
+    bool crowded;       /* members are more than the CPUs, so one that waits leaves its CPU to others */
     void (*progress)(void *); /* lets the MPI library work, while the member waits */
     void *library;            /* its argument */
     void (*differs)(struct tpsl_seat *, int member, uint64_t call); /* another member means another call; does not return */
