@@ -71,16 +71,16 @@ func TestFindErrors(t *testing.T) {
 	world := []string{"PMI_RANK=1", "PMI_SIZE=2"}
 	for want, env := range map[string][]string{
 		"rank 1: the launcher does not say which ranks are on this host: none of MPI_LOCALNRANKS, OMPI_COMM_WORLD_LOCAL_SIZE and SLURM_GTIDS is set; use -rpp 1": world,
-		"rank 1: the launcher does not say which ranks are on this host: place 2 of 2; use -rpp 1":                                                            {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=2"},
-		`rank 1: the launcher does not say which ranks are on this host: strconv.Atoi: parsing "": invalid syntax; use -rpp 1`:                                {"MPI_LOCALNRANKS=2"},
+		"rank 1: the launcher does not say which ranks are on this host: place 2 of 2; use -rpp 1":                                                               {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=2"},
+		`rank 1: the launcher does not say which ranks are on this host: strconv.Atoi: parsing "": invalid syntax; use -rpp 1`:                                   {"MPI_LOCALNRANKS=2"},
 	} {
 		_, err := Find(environment(append(append([]string{session(t)}, world...), env...)...))
 		assert.EqualError(t, err, want)
 	}
 	for want, env := range map[string][]string{
-		"PMIX_RANK=0,1 is a rank set already; leave tpsl run or the launcher's -rpp out":                                                                       {"PMIX_RANK=0,1"},
-		"this is a part of a heterogeneous step, of which PMIx does not tell which ranks are on this host; use -rpp 1": {"PMIX_RANK=0", "SLURM_HET_SIZE=2", "SLURM_STEP_NUM_TASKS=1"},
-		`PMIX_RANK="": want a number from 0, as launchers set it`:                                                                                              nil,
+		"PMIX_RANK=0,1 is a rank set already; leave tpsl run or the launcher's -rpp out":                                                                          {"PMIX_RANK=0,1"},
+		"this is a part of a heterogeneous step, of which PMIx does not tell which ranks are on this host; use -rpp 1":                                            {"PMIX_RANK=0", "SLURM_HET_SIZE=2", "SLURM_STEP_NUM_TASKS=1"},
+		`PMIX_RANK="": want a number from 0, as launchers set it`:                                                                                                 nil,
 		"rank 1: the launcher speaks PMIx, but does not say how many ranks the job has: neither SLURM_STEP_NUM_TASKS nor OMPI_COMM_WORLD_SIZE is set; use -rpp 1": {"PMIX_RANK=1"},
 	} {
 		_, err := Find(environment(append(env, "PMIX_NAMESPACE=job")...))
