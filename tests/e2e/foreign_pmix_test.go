@@ -76,8 +76,9 @@ func TestForeignPMIxEnds(t *testing.T) {
 				sets := run(t, nil, slices.Concat(launcher, shared(t, "-rpp 2", program, c.how))...)
 				assert.Equal(t, processes.code, sets.code, sets.stderr)
 				assert.Equal(t, inOrder(processes.stdout), inOrder(sets.stdout))
-				const abort = "MPI_ABORT was invoked on rank 1 "
-				assert.Equal(t, strings.Contains(processes.stderr, abort), strings.Contains(sets.stderr, abort), sets.stderr)
+				if name == "srun" { // mpirun shows the ranks' messages itself, and loses this one now and then, also of flat ranks
+					assert.Equal(t, c.how == "abort", strings.Contains(sets.stderr, "MPI_ABORT was invoked on rank 1 "), sets.stderr)
+				}
 			})
 		}
 	}
