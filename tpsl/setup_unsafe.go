@@ -106,7 +106,7 @@ func configure(folder string) error {
 	case "memory":
 		if len(state.set.Ranks) > 1 {
 			state.job.libraries.collectives = true
-			state.job.libraries.yields = len(config.Preload) > 0
+			state.job.libraries.yields = len(config.Preload) > 0 // libtpslyield is all that comes first
 			config.Wrappers.Libraries = slices.Concat(openMPIInside, soname.MPI)
 			for name, function := range collectives {
 				config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
