@@ -100,7 +100,7 @@ lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -fexceptions -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
 
 # What stands in front of UCX where ranks are more than CPUs: each rank has a copy, so its data are on one page.
-lib/tpsl/libtpslyield.so: tpsl/yield/yield.c
+lib/tpsl/libtpslyield.so: tpsl/yield/yield.c tpsl/long_wait.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code,-z,norelro $< -o $@
 

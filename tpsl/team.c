@@ -5,19 +5,17 @@
  * one member writes and the others read.
  */
 #include "team.h"
+#include "long_wait.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    SPINS = 64,          /* looks before a member that waits lets its MPI library work */
-    YIELDS = 16,         /* the same for a member that yields between two of them */
-    LONG_NS = 400000,    /* wait, after which such a member sleeps; these two are as in yield/yield.c */
-    LONGEST_NS = 200000, /* sleep */
-    ALL_READ = 4,        /* up to so many members each reads all posts; beyond, the first one reads them and answers */
-    PART = 32 << 10,     /* bytes of a copy that one member takes at a time */
+    SPINS = 64,      /* looks before a member that waits lets its MPI library work */
+    YIELDS = 16,     /* the same for a member that yields between two of them */
+    ALL_READ = 4,    /* up to so many members each reads all posts; beyond, the first one reads them and answers */
+    PART = 32 << 10, /* bytes of a copy that one member takes at a time */
 };
 
 struct tpsl_team *tpsl_team_make(int size)
@@ -45,13 +43,6 @@ struct wait {
     long began; /* nanoseconds; 0: not known yet */
 };
 
-static long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-
 /* Leaves the CPU to others, which may be those that the member waits for. The MPI library works too seldom to give way by itself:
  * it could not tell one long wait from many short ones. */
 static void give_way(struct tpsl_seat *s, struct wait *w)
@@ -61,11 +52,10 @@ static void give_way(struct tpsl_seat *s, struct wait *w)
         return;
     }
     s->progress(s->library);
-    long time = now();
+    long time = nanoseconds_now();
     w->began = w->began ? w->began : time;
-    long waited = time - w->began;
-    if (waited > LONG_NS)
-        nanosleep(&(struct timespec){.tv_nsec = waited / 8 < LONGEST_NS ? waited / 8 : LONGEST_NS}, NULL);
+    if (time - w->began > LONG_NS)
+        sleep_part(time - w->began);
 }
 
 /* Passes the time between two looks for what another member does. */

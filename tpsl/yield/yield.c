@@ -5,23 +5,21 @@
  *
  * An MPI library that polls keeps its CPU for a whole tick of the scheduler while the
  * rank that it waits for has none. This stands in front of UCX in each instance, so its
- * variables are a rank's own. After some rounds that found nothing the rank yields; a long
- * wait is slept through by eighths of what it has lasted, so that many ranks that wait leave
- * the CPUs to the few that work, and none oversleeps by much.
+ * variables are a rank's own. After some rounds that found nothing the rank yields, and
+ * sleeps in a long wait (long_wait.h).
  */
+#include "../long_wait.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
 /* By measurement: docs/performance.md. */
 enum {
-    ROUNDS = 8,          /* that find nothing before the first yield */
-    LONG_NS = 400000,    /* wait, before the first sleep: a sleep takes 50 us longer than it is told to */
-    LONGEST_NS = 200000, /* sleep; a tick is 1 to 10 ms */
-    APART_NS = 2000,     /* rounds so far apart are no wait: the program computes between them, if only little */
+    ROUNDS = 8,      /* that find nothing before the first yield */
+    APART_NS = 2000, /* rounds so far apart are no wait: the program computes between them, if only little */
 };
 
 static struct {
@@ -31,22 +29,9 @@ static struct {
     bool threads;     /* several threads call MPI: one that sleeps here may hold the others' lock */
 } idle;
 
-static long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-
-static void sleep_part(long waited)
-{
-    long ns = waited / 8 < LONGEST_NS ? waited / 8 : LONGEST_NS;
-    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-}
-
 static void give_way(void)
 {
-    long time = now();
+    long time = nanoseconds_now();
     if (idle.rounds == 0 || time - idle.last > APART_NS) {
         idle.rounds = 0;
         idle.began = time;
@@ -59,7 +44,7 @@ static void give_way(void)
         sleep_part(time - idle.began);
     else if (idle.rounds > ROUNDS)
         sched_yield();
-    idle.last = idle.rounds > ROUNDS ? now() : time;
+    idle.last = idle.rounds > ROUNDS ? nanoseconds_now() : time;
 }
 
 unsigned ucp_worker_progress(void *worker)

@@ -1,0 +1,31 @@
+/* SPDX-FileCopyrightText: The tpsl authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * How a rank that waits leaves its CPU to others, where ranks are more than the CPUs. It yields at first. A long wait is slept
+ * through by eighths of what it has lasted, so that many ranks that wait leave the CPUs to the few that work, and none
+ * oversleeps by much. The figures are by measurement: docs/performance.md.
+ */
+#ifndef TPSL_LONG_WAIT_H
+#define TPSL_LONG_WAIT_H
+
+#include <time.h>
+
+enum {
+    LONG_NS = 400000,    /* wait, before the first sleep: a sleep takes 50 us longer than it is told to */
+    LONGEST_NS = 200000, /* sleep; a tick of the scheduler is 1 to 10 ms */
+};
+
+static inline long nanoseconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static inline void sleep_part(long waited)
+{
+    long ns = waited / 8 < LONGEST_NS ? waited / 8 : LONGEST_NS;
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+#endif
