@@ -4,12 +4,14 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -34,18 +36,34 @@ func TestCollectivesErrors(t *testing.T) {
 	want := hydra(t, oneThread, "-n 3", flat(t, "testdata/wrongcollectives.c")).succeeded(t)
 	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives")).succeeded(t)
 	assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout))
-	differ := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives"), "differ")
-	assert.NotZero(t, differ.code)
-	assert.Regexp(t, `(?m)^tpsl: ranks \d and \d of one communicator.* call different collective operations: .*MPI_Barrier`, differ.stderr)
-	assert.Contains(t, differ.stderr, "MPI_Allreduce of 4 elements of 8 bytes")
+	for which, names := range [][]string{{"MPI_Barrier", "MPI_Allreduce of 4 elements of 8 bytes"}, {"MPI_Bcast with root 2", "MPI_Reduce of 4 elements of 8 bytes"}} {
+		differ := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives"), strconv.Itoa(which+1))
+		assert.NotZero(t, differ.code)
+		assert.Regexp(t, `(?m)^tpsl: ranks \d and \d of one communicator.* call different collective operations: `, differ.stderr)
+		for _, name := range names {
+			assert.Contains(t, differ.stderr, name)
+		}
+	}
 	assert.Equal(t, "tpsl: TPSL_COLLECTIVES=fast: want library or memory\n",
 		strings.Split(mpiexec(t, []string{"TPSL_COLLECTIVES=fast"}, "-n 1", example(t, "hello")).stderr, "mpiexec")[0])
 }
 
-// Ranks meet in the same operation by whichever path they reach it.
+// Ranks meet in the same operation by whichever path they reach it, and sums are those of the ranks in their order. A tool sees as many
+// calls as without.
 func TestCollectivesByAllPaths(t *testing.T) {
-	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "paths", "-lmpichfort"), filepath.Join(t.TempDir(), "file")).succeeded(t)
-	assert.Equal(t, []string{"rank 0: 42, 3, 51, 3\n", "rank 1: 42, 3, 51, 3\n", "rank 2: 42, 3, 51, 3\n"}, inOrder(got.stdout))
+	program := fixture(t, "paths", "-lmpichfort")
+	tool := testsupport.CC(t, "mpicc.mpich", "testdata/allreduces.c", "-shared", "-fPIC")
+	for ranks, want := range map[int]string{3: "42, 3, 51, 3, 0", 6: "42, 15, 102, 6, 0"} {
+		options := fmt.Sprintf("-n %d -rpp %d -genv LD_PRELOAD %s", ranks, ranks, tool)
+		got := inOrder(mpiexec(t, byMemory, options, program, filepath.Join(t.TempDir(), "file")).succeeded(t).stdout)
+		for rank := range ranks {
+			assert.Equal(t, fmt.Sprintf("rank %d: %s\n", rank, want), got[rank])
+		}
+		require.Len(t, got, ranks+1)
+		other := inOrder(mpiexec(t, nil, options, program, filepath.Join(t.TempDir(), "file")).succeeded(t).stdout)
+		assert.Regexp(t, `^tool: [1-9]\d* allreduces\n$`, got[ranks])
+		assert.Equal(t, other[ranks], got[ranks])
+	}
 }
 
 // Members of a team that run in any order tell each other what they were to tell. The sanitizer finds what they read while it is written.

@@ -9,6 +9,8 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "each_rank.h"
+
 void mpi_barrier_(MPI_Fint *comm, MPI_Fint *error);
 void mpi_bcast_(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *error);
 void mpi_allreduce_(void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *error);
@@ -67,6 +69,30 @@ static long file(const char *name, int rank)
     return size;
 }
 
+/* Returns how many sums of fractions are not those of ranks 0, 1, 2 and so on in this order, to the last bit. */
+static int out_of_order(int rank)
+{
+    enum { MOST = 1000 };
+    static const int lengths[] = {1, 6, 7, MOST};
+    double in[MOST], out[MOST], at_root[MOST];
+    int wrong = 0, size;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < MOST; i++)
+        in[i] = 1.0 / (3 + 7 * rank + i);
+    for (int l = 0; l < 4; l++) {
+        MPI_Allreduce(in, out, lengths[l], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Reduce(in, at_root, lengths[l], MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+        for (int i = 0; i < lengths[l]; i++) {
+            double sum = 1.0 / (3 + i);
+            for (int r = 1; r < size; r++)
+                sum += 1.0 / (3 + 7 * r + i);
+            wrong += out[i] != sum || (rank == 1 && at_root[i] != sum);
+        }
+    }
+    return wrong;
+}
+
 static int meet_again(MPI_Comm self, int key, void *value, void *extra)
 {
     int one = 1, sum = 0, size;
@@ -87,18 +113,7 @@ static void be_rank(int *argc, char ***argv)
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Comm_free_keyval(&key);
     languages(rank, &told, &sum);
-    printf("rank %d: %d, %d, %d, %ld\n", rank, told, sum, large(rank), file((*argv)[1], rank));
+    printf("rank %d: %d, %d, %d, %ld, %d\n", rank, told, sum, large(rank), file((*argv)[1], rank), out_of_order(rank));
     fflush(stdout);
     MPI_Finalize();
-}
-
-int main(int argc, char **argv)
-{
-#pragma omp parallel
-    {
-        int n = argc;
-        char **v = argv;
-        be_rank(&n, &v);
-    }
-    return 0;
 }

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "each_rank.h"
+
 enum { MOST = 40000, LARGE = 1 << 18, COMMS = 5 };
 
 struct rank {
@@ -208,15 +210,4 @@ static void be_rank(int *argc, char ***argv)
     MPI_Finalize();
     printf("rank %d: %016llx\n", r.rank, (unsigned long long)r.sum);
     fflush(stdout);
-}
-
-int main(int argc, char **argv)
-{
-#pragma omp parallel
-    {
-        int n = argc;
-        char **v = argv;
-        be_rank(&n, &v);
-    }
-    return 0;
 }

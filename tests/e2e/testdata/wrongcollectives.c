@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * Collective operations with wrong arguments, at all ranks the same: prints the classes of their errors. With the argument "differ"
- * ranks call different operations.
+ * Collective operations with wrong arguments, at all ranks the same: prints the classes of their errors. With an argument
+ * rank 1 calls another operation than the others: 1, a barrier while they sum up; 2, a broadcast while they sum up at a root.
  */
 #include <mpi.h>
 #include <stdio.h>
+
+#include "each_rank.h"
 
 static void say(const char *what, int code)
 {
@@ -29,10 +31,14 @@ static void be_rank(int *argc, char ***argv)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* those of the world end the job */
     MPI_Comm_size(comm, &size);
     MPI_Comm_rank(comm, &rank);
-    if (*argc > 1 && rank == 1)
+    if (*argc > 1 && (*argv)[1][0] == '1' && rank == 1)
         MPI_Barrier(comm);
-    else if (*argc > 1)
+    else if (*argc > 1 && (*argv)[1][0] == '1')
         MPI_Allreduce(in, out, 4, MPI_DOUBLE, MPI_SUM, comm);
+    else if (*argc > 1 && rank == 1)
+        MPI_Bcast(in, 4, MPI_DOUBLE, 2, comm);
+    else if (*argc > 1)
+        MPI_Reduce(in, out, 4, MPI_DOUBLE, MPI_SUM, 0, comm);
     say("root", MPI_Bcast(in, 1, MPI_DOUBLE, size, comm));
     say("negative root", MPI_Reduce(in, out, 1, MPI_DOUBLE, MPI_SUM, -1, comm));
     say("count", MPI_Bcast(in, -1, MPI_DOUBLE, 0, comm));
@@ -51,15 +57,4 @@ static void be_rank(int *argc, char ***argv)
     say("communicator", MPI_Barrier(MPI_COMM_NULL));
     MPI_Comm_free(&comm);
     MPI_Finalize();
-}
-
-int main(int argc, char **argv)
-{
-#pragma omp parallel
-    {
-        int n = argc;
-        char **v = argv;
-        be_rank(&n, &v);
-    }
-    return 0;
 }
