@@ -28,6 +28,7 @@ enum tpsl_state {
 };
 
 struct tpsl_job;
+struct tpsl_progress;
 
 /* How far MPI is on an endpoint: moves forward only. */
 enum tpsl_phase { TPSL_NEW, TPSL_INITIALIZED, TPSL_FINALIZED };
@@ -42,6 +43,7 @@ struct tpsl_endpoint {
     void *instance;
     void *copies; /* of the program's private libraries; NULL: there are none */
     void **table; /* address of every MPI function in the instance, by stub index */
+    struct tpsl_progress *progress; /* of tpsl/progress.c; NULL: neighbours do not help */
     void *collectives; /* of tpsl/collectives.c; NULL: the MPI library serves all */
 } __attribute__((aligned(64)));
 

@@ -76,5 +76,5 @@ int TPSL_Adopt(int slot)
 
 void *TPSL_Symbol(int slot, const char *name)
 {
-    return tpsl_instance_symbol(live("TPSL_Symbol", slot)->instance, name, NULL);
+    return tpsl_instance_reference(live("TPSL_Symbol", slot)->instance, name);
 }

@@ -25,7 +25,7 @@ static __thread struct tpsl_call *innermost __attribute__((tls_model("initial-ex
 
 /* These calls are thread-safe at every level (MPI 4.0, 11.4.1 and table 11.1, 11.6.2, 15.3; MPI 5.0, 20.4). MPI_Abort
  * ends the job and is not checked. */
-static bool for_any_thread(const char *name)
+bool tpsl_for_any_thread(const char *name)
 {
     static const char *const prefixes[] = {
         "MPI_Abi_", "MPI_Abort", "MPI_Errhandler_free", "MPI_Error_", "MPI_Finalized", "MPI_Get_version",
@@ -41,7 +41,7 @@ static bool for_any_thread(const char *name)
 bool tpsl_check_start(void)
 {
     for (int i = 0; i < TPSL_NNAMES; i++)
-        any_thread[tpsl_names[i].stub] |= for_any_thread(tpsl_names[i].name);
+        any_thread[tpsl_names[i].stub] |= tpsl_for_any_thread(tpsl_names[i].name);
     ranks = calloc((size_t)tpsl_endpoints_count(), sizeof *ranks);
     tpsl_checking = ranks;
     return ranks;

@@ -115,6 +115,7 @@ static void bring_up(struct tpsl_endpoint *ep)
     if (error)
         tpsl_die(1, "rank %d: load a private library of the program: %s", ep->rank, error);
     ep->instance = in;
+    tpsl_progress_prepare(ep);
     if (!tpsl_make_table(ep))
         tpsl_die(1, "rank %d: no memory for its table of functions", ep->rank);
 }

@@ -23,6 +23,8 @@ struct tpsl_libraries {
     bool standard;   /* whether the program was built for the standard ABI, and not for MPICH's */
     bool collectives; /* TPSL_COLLECTIVES=memory */
     bool yields;      /* the instances have libtpslyield */
+    bool progress;    /* TPSL_PROGRESS=neighbours */
+    void *fronts[TPSL_NSTUBS]; /* with it, by stub: functions of ours that come before the library's; NULL: there is none */
     /* Functions of the MPI library that the list has no names for. */
     const char *const *unlisted;
     int nunlisted;
@@ -55,6 +57,8 @@ extern __thread void *const *tpsl_table __attribute__((tls_model("initial-exec")
 extern void *const tpsl_unbound_table[TPSL_NSTUBS + TPSL_NPRIVATE] __attribute__((visibility("hidden")));
 /* Entries of every rank's table under TPSL_CHECK=1. */
 extern void *const tpsl_checked_table[TPSL_NSTUBS] __attribute__((visibility("hidden")));
+/* What stands in front of the MPI library under TPSL_PROGRESS=neighbours. */
+extern void *const tpsl_entered_table[TPSL_NSTUBS] __attribute__((visibility("hidden")));
 
 /* ---- table.c ---- */
 extern bool tpsl_checking; /* tables lead calls through check.c; check.c sets it before the first table is made */
@@ -112,6 +116,30 @@ int tpsl_MPI_Reduce_c(const void *from, void *to, int64_t count, int type, int o
 /* After a rank's MPI_Init; until then the library serves it. */
 void tpsl_collectives_start(struct tpsl_endpoint *);
 
+/* ---- progress.c: TPSL_PROGRESS=neighbours; the functions do nothing without ---- */
+/* Whether the thread of a rank is inside its MPI library, and who may be in its place. tpsl_enter knows the first three. */
+struct tpsl_presence {
+    void *const *functions; /* by stub: what an entry goes on to */
+    _Atomic uint32_t inside; /* calls, of which one may be in a callback of the other; only threads of the rank write it */
+    _Atomic int helper;      /* 1 + slot of the rank whose thread lets this library work, or is about to; 0: nobody */
+    unsigned (*worker_progress)(void *); /* UCX's */
+    unsigned found; /* what rounds of progress have found, all together */
+    int idle;       /* rounds since one has found something */
+    bool stands_in; /* this is no rank, but a helper in the place of one */
+    int waits;       /* for a helper */
+    long longest_ns; /* of them */
+} __attribute__((aligned(64)));
+/* Of the rank that the calling thread acts for; NULL: calls are not marked. */
+extern __thread struct tpsl_presence *tpsl_present __attribute__((tls_model("initial-exec")));
+/* The entry that stands in front of a function, by its index in tpsl_names; NULL: none does. */
+void *tpsl_progress_entry(int name);
+unsigned tpsl_ucp_worker_progress(void *worker); /* in front of UCX's */
+/* For a rank's new instance. Preconditions: the calling thread acts for the instance. */
+void tpsl_progress_prepare(struct tpsl_endpoint *);
+/* From now on neighbours may help the rank: after its MPI_Init. Until then, and after functions of the program have been given to
+ * the MPI library, nobody does. */
+void tpsl_progress_open(struct tpsl_endpoint *);
+
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
  * "": unknown. */
@@ -154,7 +182,7 @@ int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);
 int tpsl_unbound_Register_tool_name(const char *tool, void (*begin)(int tool_id));
 
-/* ---- check.c: TPSL_CHECK=1; the functions do nothing without ---- */
+/* ---- check.c: TPSL_CHECK=1; the functions do nothing without, but for the first ---- */
 /* A call that the calling thread is inside of. It lies on the thread's stack. */
 struct tpsl_call {
     const struct tpsl_endpoint *ep;
@@ -165,6 +193,8 @@ struct tpsl_call {
 bool tpsl_check_start(void); /* once there are endpoints; false: no memory */
 /* MPI_Init of the rank has succeeded: its thread level is known. */
 void tpsl_check_initialized(const struct tpsl_endpoint *);
+/* Whether any thread may make a call at any time, whatever the rank's thread level. The name is without a P in front. */
+bool tpsl_for_any_thread(const char *name);
 /* Around a call. `alone`: no other thread may be inside a call of the rank, unless that
  * rank has MPI_THREAD_MULTIPLE. */
 void tpsl_check_enter(struct tpsl_call *, const struct tpsl_endpoint *, int stub, bool alone);

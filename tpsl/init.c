@@ -53,6 +53,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
         tpsl_prepare_private(ep->copies);
         verify(ep);
         initialized(ep);
+        tpsl_progress_open(ep);
     }
     return rc;
 }

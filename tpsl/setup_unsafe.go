@@ -115,6 +115,15 @@ func configure(folder string) error {
 	default:
 		return fmt.Errorf("TPSL_COLLECTIVES=%s: want library or memory", word)
 	}
+	switch word := getenv("TPSL_PROGRESS"); word {
+	case "", "own":
+	case "neighbours":
+		if len(state.set.Ranks) > 1 {
+			enter(&config.Wrappers)
+		}
+	default:
+		return fmt.Errorf("TPSL_PROGRESS=%s: want own or neighbours", word)
+	}
 	unlisted := setUnlisted(state.job.libraries)
 	if len(state.set.Ranks) > 1 {
 		stubs := unsafe.Slice((*uintptr)(unsafe.Pointer(&C.tpsl_private_stubs[0])), names.Private)
@@ -129,6 +138,21 @@ func configure(folder string) error {
 	}
 	loader.Configure(config)
 	return nil
+}
+
+// enter puts entries in front of the MPI library's functions, and of what already stands there.
+func enter(w *loader.Wrappers) {
+	l := state.job.libraries
+	l.progress = true
+	w.Libraries = slices.Concat(openMPIInside, soname.MPI, []string{"libucp.so.0"})
+	for i := range C.TPSL_NNAMES {
+		name := C.GoString(C.tpsl_names[i].name)
+		if entry := C.tpsl_progress_entry(C.int(i)); entry != nil {
+			l.fronts[C.tpsl_names[i].stub] = w.Functions[name]
+			w.Functions[name] = entry
+		}
+	}
+	w.Functions["ucp_worker_progress"] = C.tpsl_ucp_worker_progress
 }
 
 // setUnlisted tells the C side which functions of the MPI library the stand-ins have stubs for, and returns their names.

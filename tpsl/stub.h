@@ -8,9 +8,10 @@
  * variadic functions (MPI_Pcontrol). The unwinder needs no frame: a tail jump has
  * none.
  *
- * Two tables are the same for all ranks. Each entry is a few bytes that name the stub and
+ * Three tables are the same for all ranks. Each entry is a few bytes that name the stub and
  * go on: for a thread without a rank to tpsl_unbound_call (unbound_linux_amd64.S), under
- * TPSL_CHECK=1 to tpsl_check_stub (check_linux_amd64.S).
+ * TPSL_CHECK=1 to tpsl_check_stub (check_linux_amd64.S), under TPSL_PROGRESS=neighbours to
+ * tpsl_enter (enter_linux_amd64.S).
  */
 .macro TABLE name
     .section .data.rel.ro.\name, "aw", @progbits
@@ -41,6 +42,7 @@
 .macro STUBS
     TABLE tpsl_unbound_table
     TABLE tpsl_checked_table
+    TABLE tpsl_entered_table
     TABLE tpsl_private_stubs
 .endm
 
@@ -61,6 +63,7 @@
 .macro MPI_STUB index
     STUB \index
     ENTRY tpsl_checked_table, \index, tpsl_check_stub
+    ENTRY tpsl_entered_table, \index, tpsl_enter
 .endm
 
 .macro NAME name, index
@@ -90,6 +93,7 @@
 .macro STUBS_END
     TABLE_END tpsl_unbound_table
     TABLE_END tpsl_checked_table
+    TABLE_END tpsl_entered_table
     TABLE_END tpsl_private_stubs
     .section .note.GNU-stack, "", @progbits
 .endm

@@ -13,6 +13,7 @@ void tpsl_act_for(struct tpsl_endpoint *ep)
     tpsl_endpoint_switch(ep);
     tpsl_become(ep ? ep->instance : NULL);
     tpsl_table = ep ? ep->table : tpsl_unbound_table;
+    tpsl_present = ep && ep->progress ? (struct tpsl_presence *)ep->progress : NULL;
     if (ep)
         tpsl_give_signal_stack();
 }
