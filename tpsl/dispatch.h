@@ -126,8 +126,6 @@ struct tpsl_presence {
     unsigned found; /* what rounds of progress have found, all together */
     int idle;       /* rounds since one has found something */
     bool stands_in; /* this is no rank, but a helper in the place of one */
-    int waits;       /* for a helper */
-    long longest_ns; /* of them */
 } __attribute__((aligned(64)));
 /* Of the rank that the calling thread acts for; NULL: calls are not marked. */
 extern __thread struct tpsl_presence *tpsl_present __attribute__((tls_model("initial-exec")));
@@ -139,6 +137,7 @@ void tpsl_progress_prepare(struct tpsl_endpoint *);
 /* From now on neighbours may help the rank: after its MPI_Init. Until then, and after functions of the program have been given to
  * the MPI library, nobody does. */
 void tpsl_progress_open(struct tpsl_endpoint *);
+void tpsl_progress_report(void); /* writes what was done, if TPSL_PROGRESS_REPORT=1 */
 
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.

@@ -153,6 +153,7 @@ __attribute__((destructor)) static void finish(void)
             tpsl_instance_finish(ep->instance);
     }
     tpsl_finish_dlopened();
+    tpsl_progress_report();
 }
 
 /* QMPI's tools register in constructors, where there is no rank whose MPI library could keep

@@ -22,6 +22,7 @@
 
 #include <linux/membarrier.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -50,6 +51,9 @@ struct tpsl_progress {
     struct tpsl_presence presence;
     atomic_bool open; /* neighbours may help */
     iprobe *probe;
+    /* What was done, for the report. */
+    _Atomic uint64_t gave, got, useful; /* calls for others; calls by others, and how many of them found something to do */
+    uint64_t waits, longest_ns;         /* for a helper to be done */
     void *functions[TPSL_NSTUBS];
 };
 
@@ -74,9 +78,10 @@ __attribute__((used)) void tpsl_await_helper(struct tpsl_presence *p)
             __builtin_ia32_pause();
         else
             sched_yield();
-    long waited = nanoseconds_now() - began;
-    p->longest_ns = waited > p->longest_ns ? waited : p->longest_ns;
-    p->waits++;
+    struct tpsl_progress *rank = (struct tpsl_progress *)p;
+    uint64_t waited = (uint64_t)(nanoseconds_now() - began);
+    rank->longest_ns = waited > rank->longest_ns ? waited : rank->longest_ns;
+    rank->waits++;
 }
 
 /* Called by tpsl_enter for a thread that acts for no rank: where the call goes on. */
@@ -106,6 +111,9 @@ static bool help(struct tpsl_endpoint *ep)
     if (ep->progress->probe(ANY_SOURCE, TAG, COMM_WORLD, &flag, status) != SUCCESS)
         atomic_store(&ep->progress->open, false); /* it finds the error again in a call of its own */
     tpsl_act_for(self);
+    self->progress->gave++;
+    ep->progress->got++;
+    ep->progress->useful += stand_in.found > 0;
     return stand_in.found > 0;
 }
 
@@ -255,4 +263,16 @@ void tpsl_progress_open(struct tpsl_endpoint *ep)
     int (*query)(int *) = tpsl_real(ep, TPSL_STUB_MPI_Query_thread);
     if (ep->progress && query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job))
         atomic_store(&ep->progress->open, true);
+}
+
+void tpsl_progress_report(void)
+{
+    const char *wanted = getenv("TPSL_PROGRESS_REPORT");
+    for (int i = 0; wanted && strcmp(wanted, "1") == 0 && i < tpsl_endpoints_count(); i++) {
+        const struct tpsl_endpoint *ep = tpsl_endpoint_at(i);
+        struct tpsl_progress *p = ep->progress;
+        if (p)
+            fprintf(stderr, "tpsl: rank %d: helped %lu times, was helped %lu times, %lu of them with something to do; waited %lu times for a helper, at most %.3f ms\n",
+                    ep->rank, p->gave, p->got, p->useful, p->waits, (double)p->longest_ns / 1e6);
+    }
 }
