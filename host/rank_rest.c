@@ -26,7 +26,7 @@
 
 enum {
     REST = 33,              /* SIGSETXID of nptl */
-    PATIENCE_MS = 1000,     /* a thread that stays inside is then left behind */
+    PATIENCE_MS = 5000,     /* a thread that stays inside is then left behind, and the set ends; forks wait as long */
     ARENA = 64 << 20,       /* malloc's arenas but the first start at multiples of it */
     ARENA_HEADER = 4096,    /* their locks are in here */
     OBJECTS = 64,
@@ -212,19 +212,22 @@ static int call_others(int tasks, pid_t pid, pid_t me)
     return others;
 }
 
-static void bring_to_rest(struct tpsl_rank_process *r, pid_t me)
+/* False: a thread was not seen outside of libc. */
+static bool bring_to_rest(struct tpsl_rank_process *r, pid_t me)
 {
     const struct timespec tick = {0, 200000};
+    bool rested = false;
     int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks < 0)
-        return;
-    for (long end = tpsl_milliseconds() + PATIENCE_MS; tpsl_milliseconds() < end;) {
+        return true; /* hardly anybody has threads and no descriptor left */
+    for (long end = tpsl_milliseconds() + PATIENCE_MS; !rested && tpsl_milliseconds() < end;) {
         int resting = atomic_load(&r->resting);
-        if (call_others(tasks, *r->pid, me) <= resting)
-            break;
-        wait_on(&r->resting, resting, &tick);
+        rested = call_others(tasks, *r->pid, me) <= resting;
+        if (!rested)
+            wait_on(&r->resting, resting, &tick);
     }
     close(tasks);
+    return rested;
 }
 
 void tpsl_rank_rest(void)
@@ -244,7 +247,7 @@ void tpsl_rank_rest(void)
     }
     r->unclean |= unclean;
     handle_rest();
-    bring_to_rest(r, me);
+    r->unclean |= !bring_to_rest(r, me);
     tpsl_gate_open(); /* which a thread that is left behind may have closed */
 }
 
