@@ -30,6 +30,10 @@ func segmentOptions() []option {
 				"later: no RPATH behind these two may lead to another MPI library;\n" +
 				"private makes a copy of the program for each rank.",
 			set: setMode},
+		{names: []string{"progress"}, args: "own|neighbours", short: "which rank lets a computing rank's MPI work",
+			long: "neighbours: a rank that waits lets the MPI libraries of the other ranks of its process work while they compute.\n" +
+				"For a program whose threads are ranks. The environment variable TPSL_PROGRESS does the same.",
+			set: setProgress},
 		{names: []string{"wdir"}, args: "DIR", short: "working directory of the ranks",
 			set: toText(func(p *parser) *string { return &p.segment.Wdir })},
 		{names: []string{"path"}, args: "DIRS", short: "where the program is looked for, before PATH",
@@ -62,6 +66,15 @@ func setRanks(p *parser, v string) error {
 		return fmt.Errorf("%q is not a number of ranks from 1 to %d", v, plan.MaxRanks)
 	}
 	p.segment.Ranks = n
+	return nil
+}
+
+func setProgress(p *parser, v string) error {
+	word := strings.ToLower(v)
+	if word != "own" && word != "neighbours" {
+		return fmt.Errorf("%q is not own or neighbours", v)
+	}
+	p.segment.Env = append(p.segment.Env, "TPSL_PROGRESS="+word)
 	return nil
 }
 

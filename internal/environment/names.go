@@ -14,7 +14,7 @@ const Prefix = "TPSL_"
 // Names are the variables that a user sets, and those that a launcher sets for the processes of a job.
 var Names = []string{
 	"TPSL_BANNER", "TPSL_CC", "TPSL_CHECK", "TPSL_COLLECTIVES", "TPSL_CONTROL_FD", "TPSL_CPUS", "TPSL_CXX", "TPSL_ENV", "TPSL_FC", "TPSL_INIT_TIMEOUT",
-	"TPSL_MPI_INCLUDE", "TPSL_MPI_LIBRARY", "TPSL_POLICY", "TPSL_PRIVATE", "TPSL_SILENCE", "TPSL_STDIO", "TPSL_TEXT",
+	"TPSL_MPI_INCLUDE", "TPSL_MPI_LIBRARY", "TPSL_POLICY", "TPSL_PRIVATE", "TPSL_PROGRESS", "TPSL_PROGRESS_REPORT", "TPSL_SILENCE", "TPSL_STDIO", "TPSL_TEXT",
 	"TPSL_TOOLS", "TPSL_VERIFY", "TPSL_YIELD",
 }
 
