@@ -11,7 +11,13 @@ import (
 	"github.com/tpsl/tpsl/tests/bench/results"
 )
 
-const measuredCopies, measuredOpenMPI, measuredMany, measuredCollectives = "copies", "openmpi", "many", "collectives"
+const (
+	measuredCopies      = "copies"
+	measuredOpenMPI     = "openmpi"
+	measuredMany        = "many"
+	measuredCollectives = "collectives"
+	measuredProgress    = "progress"
+)
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
 func goalsOf(found *results.Set) []report.Goal {
@@ -23,6 +29,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, many(false).goals)
 	case measuredCollectives:
 		return report.Due(found, collectives(plan{cores: make([]int, cores)}).goals)
+	case measuredProgress:
+		return report.Due(found, progress(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

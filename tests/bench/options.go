@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, build bool
+	copies, openMPI, many, collectives, progress, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -34,6 +34,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.openMPI, "openmpi", false, "measure private ranks of Open MPI's programs instead of MPICH's")
 	set.BoolVar(&o.many, "many", false, "measure the start-up of up to 256 ranks in one process")
 	set.BoolVar(&o.collectives, "collectives", false, "measure collective operations of the ranks of one process by load and store")
+	set.BoolVar(&o.progress, "progress", false, "measure what ranks do with a rank that computes")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -49,6 +50,8 @@ func (o *options) suite() suite {
 		return many(o.Quick)
 	case o.collectives:
 		return collectives(mpiPlan(o.Quick))
+	case o.progress:
+		return progress(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -65,6 +68,8 @@ func (o *options) measured() string {
 		what = measuredMany
 	case o.collectives:
 		what = measuredCollectives
+	case o.progress:
+		what = measuredProgress
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

@@ -24,6 +24,8 @@ var (
 	tpslThreads      = way{mode: "tpsl", between: "threads"}
 	tpslProcesses    = way{mode: "tpsl", between: "processes"}
 	memoryThreads    = way{mode: "memory", between: "threads"}
+	neighbourThreads = way{mode: "neighbours", between: "threads"}
+	asynchronous     = way{mode: "async", between: "processes"}
 	privateThreads   = way{mode: "private", between: "threads"}
 	privateProcesses = way{mode: "private", between: "processes"}
 	tags             = way{mode: "tags", between: "processes"}
@@ -54,7 +56,7 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 	bind := "user:" + join(cpus, ",")
 	var places []string
 	switch w.mode {
-	case "tpsl", "memory":
+	case "tpsl", "memory", "neighbours":
 		threads, compiler = w.together(pairs), "tpslcc"
 		perProcess = threads
 	case "private":
@@ -66,8 +68,8 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 	}
 	s := turns.Side{Hangs: places != nil}
 	s.Env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
-	if w.mode == "memory" {
-		s.Env = append(s.Env, byMemory)
+	if setting := map[string]string{"memory": byMemory, "neighbours": byNeighbours, "async": byThread}[w.mode]; setting != "" {
+		s.Env = append(s.Env, setting)
 	}
 	s.Argv = []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess)}
 	if w.between == "hosts" {

@@ -90,7 +90,7 @@ func Detach(at uint64) { status("shmdt", C.tpsl_detach(C.uint64_t(at))) }
 // Alloc is malloc.
 func Alloc(n int) uint64 { return uint64(C.tpsl_alloc(C.size_t(n))) }
 
-// Renew is free, then malloc of n bytes, with nothing in between that could take their place.
+// Renew is free, then malloc of n bytes, which mostly returns the same address. The calling thread makes no other mapping in between.
 func Renew(at uint64, n int) uint64 { return uint64(C.tpsl_renew(C.uint64_t(at), C.size_t(n))) }
 
 // Fill is memset.

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/tpsl/tpsl/tests/bench/report"
+	"github.com/tpsl/tpsl/tests/bench/turns"
+)
+
+// byNeighbours has ranks that wait let the libraries of computing ranks work.
+const byNeighbours = "TPSL_PROGRESS=neighbours"
+
+// byThread has MPICH make a thread for each rank that lets the library work.
+const byThread = "MPIR_CVAR_ASYNC_PROGRESS=1"
+
+// progress measures what a rank does with one that computes: processes, processes with a thread for progress, thread ranks, and
+// thread ranks that help.
+func progress(p plan) suite {
+	s := suite{suffix: "-" + measuredProgress}
+	ends := filepath.Join(turns.Sources, "ends.c")
+	for _, compiler := range []string{"mpicc.mpich", "bin/tpslcc"} {
+		for _, program := range []string{"busy", "latency"} {
+			s.commands = append(s.commands, append(turns.CC(compiler, program), ends))
+		}
+	}
+	sizes := []int{medium, 1 << 20, 4 << 20}
+	s.contests = append(s.contests,
+		p.compare("busy", 1, sizes, flat, asynchronous, tpslThreads, neighbourThreads),
+		p.compare("latency", 1, []int{small}, flat, tpslThreads, neighbourThreads))
+	for _, c := range []struct {
+		op   string
+		size int
+	}{{"send", medium}, {"send", 1 << 20}, {"send", 4 << 20}, {"put", small}, {"fetch", small}, {"sum", medium}, {"sum", 1 << 20}, {"sum", 4 << 20}} {
+		for _, mode := range []string{"neighbours", "tpsl", "async"} {
+			g := report.Goal{What: fmt.Sprintf("%s of %d B, %s/flat", c.op, c.size, mode), Name: busy(mode, c.op, c.size), Base: busy("flat", c.op, c.size)}
+			if mode == "neighbours" && c.op != "sum" {
+				g.AtMost = 0.1 // 2 ms of 20
+			}
+			s.goals = append(s.goals, g)
+		}
+	}
+	for _, mode := range []string{"tpsl", "async"} {
+		s.goals = append(s.goals, report.Goal{What: "computing, neighbours/" + mode, Name: busy("neighbours", "compute", 0), Base: busy(mode, "compute", 0), AtMost: 1.02})
+	}
+	s.goals = append(s.goals, report.Goal{What: "call, neighbours/tpsl", Name: busy("neighbours", "call", 0), Base: busy("tpsl", "call", 0)})
+	for _, mode := range []string{"neighbours", "tpsl"} {
+		s.goals = append(s.goals, report.Goal{What: fmt.Sprintf("latency of 8 B, %s/flat", mode), Name: latencyOf(mode), Base: latencyOf("flat"), NotWorse: mode == "neighbours"})
+	}
+	return s
+}
+
+func latencyOf(mode string) string {
+	return fmt.Sprintf("Latency/mode=%s/between=%s/pairs=1/size=%d", mode, map[bool]string{true: "processes", false: "threads"}[mode == "flat"], small)
+}
+
+func busy(mode, op string, size int) string {
+	return fmt.Sprintf("Busy/mode=%s/op=%s/size=%d", mode, op, size)
+}
