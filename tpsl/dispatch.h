@@ -137,6 +137,8 @@ void tpsl_progress_prepare(struct tpsl_endpoint *);
 /* From now on neighbours may help the rank: after its MPI_Init. Until then, and after functions of the program have been given to
  * the MPI library, nobody does. */
 void tpsl_progress_open(struct tpsl_endpoint *);
+/* From now on nobody does; a helper has left. */
+void tpsl_progress_close(struct tpsl_endpoint *);
 void tpsl_progress_report(void); /* writes what was done, if TPSL_PROGRESS_REPORT=1 */
 
 /* ---- preload.c ---- */

@@ -82,6 +82,7 @@ int tpsl_MPI_Session_init(uintptr_t info, uintptr_t errhandler, void *session)
 {
     struct tpsl_endpoint *ep = tpsl_self;
     int (*real)(uintptr_t, uintptr_t, void *) = tpsl_real(ep, TPSL_STUB_MPI_Session_init);
+    tpsl_progress_close(ep); /* any thread may call this at any time, so it does not mark the rank as inside */
     int rc = real(info, errhandler, session);
     if (rc == SUCCESS) {
         tpsl_prepare_private(ep->copies);

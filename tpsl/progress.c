@@ -67,17 +67,20 @@ static void barrier(int command)
 
 /* ---- the rank that is helped ---- */
 
-/* Called by tpsl_enter. */
-__attribute__((used)) void tpsl_await_helper(struct tpsl_presence *p)
+static void await_helper(struct tpsl_presence *p)
 {
-    if (p->stands_in)
-        return; /* the helper itself, in a call that the library makes */
-    long began = nanoseconds_now();
     for (int looks = 0; atomic_load_explicit(&p->helper, memory_order_acquire) != 0; looks++)
         if (looks < SPINS)
             __builtin_ia32_pause();
         else
             sched_yield();
+}
+
+/* Called by tpsl_enter. */
+__attribute__((used)) void tpsl_await_helper(struct tpsl_presence *p)
+{
+    long began = nanoseconds_now();
+    await_helper(p);
     struct tpsl_progress *rank = (struct tpsl_progress *)p;
     uint64_t waited = (uint64_t)(nanoseconds_now() - began);
     rank->longest_ns = waited > rank->longest_ns ? waited : rank->longest_ns;
@@ -127,29 +130,37 @@ static bool is_inside(struct tpsl_endpoint *ep)
     return atomic_load_explicit(&ep->progress->presence.inside, memory_order_acquire) > 0;
 }
 
+static bool is_open(struct tpsl_endpoint *ep)
+{
+    return atomic_load(&ep->progress->open);
+}
+
 /* Announces the calling thread as the rank's helper. */
 static bool announce(struct tpsl_endpoint *ep)
 {
     int none = 0;
-    return ep != tpsl_self && ep->progress && atomic_load(&ep->progress->open) && !is_inside(ep) &&
+    return ep != tpsl_self && ep->progress && is_open(ep) && !is_inside(ep) &&
            atomic_compare_exchange_strong(&ep->progress->presence.helper, &none, tpsl_self->slot + 1);
 }
 
+/* Helps some, and others the next time. */
 static bool help_neighbours(void)
 {
+    static _Atomic unsigned int next;
     struct tpsl_endpoint *neighbours[AT_ONCE];
-    int n = 0, ranks = tpsl_endpoints_count();
+    int n = 0, ranks = tpsl_endpoints_count(), first = (int)(atomic_load(&next) % (unsigned int)ranks), k = 0;
     bool found = false;
 
-    for (int k = 1; k < ranks && n < AT_ONCE; k++) {
-        struct tpsl_endpoint *ep = tpsl_endpoint_at((tpsl_self->slot + k) % ranks);
+    for (; k < ranks && n < AT_ONCE; k++) {
+        struct tpsl_endpoint *ep = tpsl_endpoint_at((first + k) % ranks);
         if (announce(ep))
             neighbours[n++] = ep;
     }
+    atomic_store(&next, (unsigned int)(first + k));
     if (n > 0)
         barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     for (int i = 0; i < n; i++) {
-        if (!is_inside(neighbours[i]))
+        if (is_open(neighbours[i]) && !is_inside(neighbours[i]))
             found |= help(neighbours[i]);
         release(neighbours[i]);
     }
@@ -183,10 +194,12 @@ unsigned tpsl_ucp_worker_progress(void *worker)
 
 /* ---- functions behind the entries that are ours ---- */
 
-static void close_rank(void)
+void tpsl_progress_close(struct tpsl_endpoint *ep)
 {
-    if (tpsl_self && tpsl_self->progress)
-        atomic_store(&tpsl_self->progress->open, false);
+    if (!ep || !ep->progress)
+        return;
+    atomic_store(&ep->progress->open, false);
+    await_helper(&ep->progress->presence);
 }
 
 /* What the library may call while it works has to run on the rank's own thread. So a rank that gives the library functions of the
@@ -202,7 +215,7 @@ static void close_rank(void)
 #define FUNCTION(name)                                                                   \
     static int before_##name(WORDS)                                                      \
     {                                                                                    \
-        close_rank();                                                                    \
+        tpsl_progress_close(tpsl_self);                                                  \
         int (*function)(WORDS) = tpsl_wrapped(#name); /* it was there for the entry */   \
         return function(a, b, c, d, e, f);                                               \
     }
@@ -261,7 +274,8 @@ void tpsl_progress_open(struct tpsl_endpoint *ep)
 {
     int level = 0;
     int (*query)(int *) = tpsl_real(ep, TPSL_STUB_MPI_Query_thread);
-    if (ep->progress && query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job))
+    bool all_marked = ep->job->libraries->nunlisted == 0; /* there are no entries for functions that libtpsl does not know */
+    if (ep->progress && all_marked && query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job))
         atomic_store(&ep->progress->open, true);
 }
 

@@ -79,7 +79,7 @@ func TestProgressOfRandomCalls(t *testing.T) {
 	testsupport.NothingLeft(t)
 	processes, threads := flat(t, "testdata/randomcalls.c"), fixture(t, "randomcalls")
 	useful := 0
-	for seed, c := range []struct{ ranks, calls string }{{"2", "40000"}, {"3", "20000"}, {"4", "20000"}} {
+	for seed, c := range []struct{ ranks, calls string }{{"2", "20000"}, {"3", "8000"}, {"4", "8000"}} {
 		n, _ := strconv.Atoi(c.ranks)
 		want := hydra(t, oneThread, "-n "+c.ranks+" -genv LD_PRELOAD "+built(t, "lib/tpsl/libtpslyield.so"), processes, strconv.Itoa(seed), c.calls).succeeded(t)
 		got := mpiexec(t, byNeighbours, "-n "+c.ranks+" -rpp "+c.ranks, threads, strconv.Itoa(seed), c.calls)
