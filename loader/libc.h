@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,6 +75,11 @@ ssize_t tpsl_process_vm_readv(pid_t, const struct iovec *, unsigned long, const 
 ssize_t tpsl_process_vm_writev(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 /* Says that copies may also go to another process, so that a kernel that refuses process_vm_* must be seen to refuse. */
 void tpsl_set_process_peers(bool others);
+/* Where a bad address in a copy of the calling thread leads; NULL: it copies nothing. */
+extern __thread sigjmp_buf *volatile tpsl_copy_recovery __attribute__((tls_model("initial-exec")));
+
+/* ---- copy_together.c: copies that several threads make ---- */
+void tpsl_copy_bytes(char *to, const char *from, size_t); /* as memcpy, and maybe with other threads (tpsl_copies_share) */
 
 /* ---- libc_fcntl.c, libc_umask.c, libc_memset.c ---- */
 int tpsl_fcntl(int, int, ...);

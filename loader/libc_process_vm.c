@@ -38,15 +38,15 @@ void tpsl_set_process_peers(bool others)
     atomic_store(&peers, others);
 }
 
-static __thread sigjmp_buf *volatile recovery __attribute__((tls_model("initial-exec")));
+__thread sigjmp_buf *volatile tpsl_copy_recovery __attribute__((tls_model("initial-exec")));
 
 /* The mask comes from the handler's context, because to save it at each copy would be a system call. */
 void tpsl_copy_fault(const void *context)
 {
-    if (!recovery)
+    if (!tpsl_copy_recovery)
         return;
     pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
-    siglongjmp(*recovery, 1);
+    siglongjmp(*tpsl_copy_recovery, 1);
 }
 
 void tpsl_set_siblings(int *volatile const *ids, size_t n)
@@ -94,7 +94,7 @@ static __attribute__((noinline)) bool copy_pairs(const struct iovec *to, unsigne
         size_t n = left_to < left_from ? left_to : left_from;
         if (n && (is_null(to) || is_null(from)))
             return false;
-        memcpy((char *)to->iov_base + at_to, (const char *)from->iov_base + at_from, n);
+        tpsl_copy_bytes((char *)to->iov_base + at_to, (const char *)from->iov_base + at_from, n);
         *done += n;
         at_to += n;
         at_from += n;
@@ -112,13 +112,13 @@ static ssize_t copy(const struct iovec *to, unsigned long nto, const struct iove
     volatile size_t done = 0;
     sigjmp_buf back;
     if (sigsetjmp(back, 0) == 0) {
-        recovery = &back;
+        tpsl_copy_recovery = &back;
         bool whole = copy_pairs(to, nto, from, nfrom, &done);
-        recovery = NULL;
+        tpsl_copy_recovery = NULL;
         if (whole)
             return (ssize_t)done;
     }
-    recovery = NULL;
+    tpsl_copy_recovery = NULL;
     errno = EFAULT;
     return done ? (ssize_t)done : -1;
 }

@@ -11,6 +11,7 @@
 #define TPSL_LOADER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -181,5 +182,12 @@ void tpsl_set_siblings(int *volatile const *ids, size_t n);
 /* For the handler of SIGSEGV and SIGBUS, which passes its third argument: does not return if the fault is in a copy that
  * stands for process_vm_readv or process_vm_writev, which then gives EFAULT. */
 void tpsl_copy_fault(const void *context);
+
+/* ---- copy_together.c ---- */
+/* From now on large copies that stand for process_vm_readv and process_vm_writev are offered to threads that call
+ * tpsl_copies_help: they take parts of them. */
+void tpsl_copies_share(void);
+extern _Atomic uint32_t tpsl_copies_offered; /* 0: there is none to help with */
+void tpsl_copies_help(void);
 
 #endif

@@ -183,6 +183,8 @@ unsigned tpsl_ucp_worker_progress(void *worker)
         return ((worker_progress *)tpsl_wrapped("ucp_worker_progress"))(worker);
     unsigned found = p->worker_progress(worker);
     p->found += found;
+    if (!found && atomic_load_explicit(&tpsl_copies_offered, memory_order_relaxed))
+        tpsl_copies_help();
     if (found || p->stands_in)
         p->idle = 0;
     else if (++p->idle >= PATIENCE) {
@@ -267,6 +269,7 @@ void tpsl_progress_prepare(struct tpsl_endpoint *ep)
     if (!p->presence.worker_progress || !p->probe)
         tpsl_die(1, "TPSL_PROGRESS=neighbours: the MPI library %s does not use UCX; unset it", tpsl_instance_file(ep->instance));
     barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    tpsl_copies_share();
     ep->progress = p;
 }
 

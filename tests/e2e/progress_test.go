@@ -90,3 +90,12 @@ func TestProgressOfRandomCalls(t *testing.T) {
 	}
 	assert.NotZero(t, useful)
 }
+
+// Copies that several threads make are whole, or meet the bad address that they have to meet. The sanitizer finds parts that two threads copy.
+func TestCopiesTogether(t *testing.T) {
+	build := func(flags ...string) string {
+		return testsupport.CC(t, "cc", "testdata/together.c", append(flags, "-D_GNU_SOURCE", "-pthread", "-I../../loader", "../../loader/copy_together.c")...)
+	}
+	assert.Equal(t, "0 wrong, some met a bad address\nthe helpers copied something\n", run(t, nil, build("-O2", "-DCOUNTS", "-fno-builtin"), "120", "faults").succeeded(t).stdout)
+	assert.Equal(t, "0 wrong, none met a bad address\n", run(t, nil, build("-O1", "-fsanitize=thread"), "60").succeeded(t).stdout)
+}
