@@ -38,7 +38,7 @@ func usefulHelp(t *testing.T, stderr string, ranks int) (useful int) {
 func TestProgress(t *testing.T) {
 	testsupport.NothingLeft(t)
 	program := fixture(t, "helped")
-	r := mpiexec(t, byNeighbours, "-n 2 -rpp 2", program)
+	r := mpiexec(t, []string{"TPSL_PROGRESS_REPORT=1"}, "-n 2 -rpp 2 -progress neighbours", program)
 	require.Zero(t, r.code, r.stderr)
 	assert.Equal(t, `send of 4 MiB: while the other computes, 1010101
 synchronous send: while the other computes, 2020202

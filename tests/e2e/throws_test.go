@@ -34,6 +34,7 @@ func TestExceptionsThroughMPI(t *testing.T) {
 		{"flat", "1", "-n 2", plain, ""},
 		{"thread ranks", "2", "-n 2 -rpp 2", threadsCC(t, "throws"), ""},
 		{"thread ranks, checked", "2", "-n 2 -rpp 2", threadsCC(t, "throws"), "1"},
+		{"thread ranks, helped", "2", "-n 2 -rpp 2 -progress neighbours", threadsCC(t, "throws"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testsupport.NothingLeft(t)
