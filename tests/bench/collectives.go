@@ -32,17 +32,29 @@ func collectives(p plan) suite {
 		s.goals = append(s.goals, goalsOfCollectives(2*pairs)...)
 	}
 	for ranks := 2 * len(p.cores); ranks <= 8*len(p.cores); ranks *= 2 {
-		n := fmt.Sprint(ranks)
-		argv := []string{"bin/mpiexec", "-n", n, "-rpp", n, turns.Program("crowded", "tpslcc")}
-		s.contests = append(s.contests, turns.Contest{Limit: 30 * time.Second, Sides: []turns.Side{
-			{Argv: slices.Concat(argv, []string{"tpsl", "1000"})},
-			{Env: []string{byMemory}, Argv: slices.Concat(argv, []string{"memory", "1000"})},
-		}})
-		for _, call := range []string{"Barrier", "Sum"} {
-			s.goals = append(s.goals, report.Goal{What: fmt.Sprintf("%s of %d ranks on %d cores, memory/tpsl", call, ranks, len(p.cores)),
-				Name: fmt.Sprintf("Crowded%s/mode=memory/ranks=%d", call, ranks), Base: fmt.Sprintf("Crowded%s/mode=tpsl/ranks=%d", call, ranks), NotWorse: true})
-		}
+		s = s.add(crowdedOf(p, ranks, byMemory, "memory"))
 	}
+	return s
+}
+
+// crowdedOf compares ranks that share CPUs with and without a setting.
+func crowdedOf(p plan, ranks int, setting, mode string) (s suite) {
+	n := fmt.Sprint(ranks)
+	argv := []string{"bin/mpiexec", "-n", n, "-rpp", n, turns.Program("crowded", "tpslcc")}
+	s.contests = []turns.Contest{{Limit: 30 * time.Second, Sides: []turns.Side{
+		{Argv: slices.Concat(argv, []string{"tpsl", "1000"})},
+		{Env: []string{setting}, Argv: slices.Concat(argv, []string{mode, "1000"})},
+	}}}
+	for _, call := range []string{"Barrier", "Sum"} {
+		s.goals = append(s.goals, report.Goal{What: fmt.Sprintf("%s of %d ranks on %d cores, %s/tpsl", call, ranks, len(p.cores), mode),
+			Name: fmt.Sprintf("Crowded%s/mode=%s/ranks=%d", call, mode, ranks), Base: fmt.Sprintf("Crowded%s/mode=tpsl/ranks=%d", call, ranks), NotWorse: true})
+	}
+	return s
+}
+
+// add returns both suites as one.
+func (s suite) add(other suite) suite {
+	s.contests, s.goals = append(s.contests, other.contests...), append(s.goals, other.goals...)
 	return s
 }
 

@@ -26,6 +26,7 @@ func progress(p plan) suite {
 		for _, program := range []string{"busy", "latency"} {
 			s.commands = append(s.commands, append(turns.CC(compiler, program), ends))
 		}
+		s.commands = append(s.commands, turns.CC(compiler, "crowded"))
 	}
 	sizes := []int{medium, 1 << 20, 4 << 20}
 	s.contests = append(s.contests,
@@ -55,7 +56,7 @@ func progress(p plan) suite {
 		}
 		s.goals = append(s.goals, g, report.Goal{What: fmt.Sprintf("a message of %d B while both wait, neighbours/flat", size), Name: latencyOf("neighbours", size), Base: latencyOf("flat", size)})
 	}
-	return s
+	return s.add(crowdedOf(p, 2*len(p.cores), byNeighbours, "neighbours"))
 }
 
 func latencyOf(mode string, size int) string {
