@@ -18,7 +18,7 @@
 
 enum { LARGE = 1 << 22, WORDS = LARGE / sizeof(int) };
 
-static atomic_int ended; /* how many things rank 0 has done */
+static atomic_int begun, ended; /* for how many things rank 1 has left MPI, and how many rank 0 has done */
 static int *buffers[2];
 
 static double now(void)
@@ -105,9 +105,12 @@ static void run(int rank, int thing, MPI_Win win, double seconds)
         MPI_Irecv(buffers[1], WORDS, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
+        while (atomic_load(&begun) <= thing)
+            ;
         do_with(thing, win, &request);
         atomic_store(&ended, thing + 1);
     } else {
+        atomic_store(&begun, thing + 1);
         bool in_time = compute_until(thing + 1, seconds);
         int own = buffers[1][thing == 0 ? WORDS - 1 : 0];
         MPI_Wait(&request, MPI_STATUS_IGNORE);
