@@ -106,13 +106,12 @@ int tpsl_opal_segment_create(struct opal_segment *, const char *file, size_t siz
 void *tpsl_opal_segment_attach(struct opal_segment *);
 
 /* ---- collectives.c: in front of functions of the MPI library (loader.Config) ---- */
-int tpsl_MPI_Barrier(int comm);
-int tpsl_MPI_Bcast(void *buffer, int count, int type, int root, int comm);
-int tpsl_MPI_Allreduce(const void *from, void *to, int count, int type, int op, int comm);
-int tpsl_MPI_Reduce(const void *from, void *to, int count, int type, int op, int root, int comm);
-int tpsl_MPI_Bcast_c(void *buffer, int64_t count, int type, int root, int comm);
-int tpsl_MPI_Allreduce_c(const void *from, void *to, int64_t count, int type, int op, int comm);
-int tpsl_MPI_Reduce_c(const void *from, void *to, int64_t count, int type, int op, int root, int comm);
+/* By the names that programs use. */
+struct tpsl_collective {
+    const char *name;
+    void *function;
+};
+extern const struct tpsl_collective tpsl_movements[21], tpsl_reductions[12];
 /* After a rank's MPI_Init; until then the library serves it. */
 void tpsl_collectives_start(struct tpsl_endpoint *);
 

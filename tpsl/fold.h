@@ -11,7 +11,8 @@
 /* to[i] = a[i] op b[i] for n elements. `to` may be a or b. */
 typedef void tpsl_fold(void *to, const void *a, const void *b, size_t n);
 
-/* The function of a predefined operation on a predefined type. NULL: the MPI library does it, or says that it cannot be done. */
-tpsl_fold *tpsl_fold_of(int op, int type);
+/* The function of a predefined operation on a predefined type, whose elements have *width bytes. NULL: the MPI library does it, or
+ * says that it cannot be done. */
+tpsl_fold *tpsl_fold_of(int op, int type, size_t *width);
 
 #endif

@@ -37,15 +37,13 @@ import (
 // openMPIInside are the names of Open MPI's portability layer in versions that have a library with the standard ABI.
 var openMPIInside = []string{"libopen-pal.so.40", "libopen-pal.so.80"}
 
-// collectives are the functions that stand in front of the MPI library's, by the names that programs use.
-var collectives = map[string]unsafe.Pointer{
-	"MPI_Allreduce":   C.tpsl_MPI_Allreduce,
-	"MPI_Allreduce_c": C.tpsl_MPI_Allreduce_c,
-	"MPI_Barrier":     C.tpsl_MPI_Barrier,
-	"MPI_Bcast":       C.tpsl_MPI_Bcast,
-	"MPI_Bcast_c":     C.tpsl_MPI_Bcast_c,
-	"MPI_Reduce":      C.tpsl_MPI_Reduce,
-	"MPI_Reduce_c":    C.tpsl_MPI_Reduce_c,
+// collectives returns the functions that stand in front of the MPI library's, by the names that programs use.
+func collectives() map[string]unsafe.Pointer {
+	functions := map[string]unsafe.Pointer{}
+	for _, c := range slices.Concat(C.tpsl_movements[:], C.tpsl_reductions[:]) {
+		functions[C.GoString(c.name)] = c.function
+	}
+	return functions
 }
 
 // state is the process's, made by the first MPI call.
@@ -108,7 +106,7 @@ func configure(folder string) error {
 			state.job.libraries.collectives = true
 			state.job.libraries.yields = len(config.Preload) > 0 // libtpslyield is all that comes first
 			config.Wrappers.Libraries = slices.Concat(openMPIInside, soname.MPI)
-			for name, function := range collectives {
+			for name, function := range collectives() {
 				config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
 			}
 		}

@@ -110,20 +110,38 @@ void *tpsl_team_post(struct tpsl_seat *s)
     return post_of(s, s->rank)->data;
 }
 
+static void publish(struct tpsl_seat *s, struct tpsl_post *p, uint64_t call)
+{
+    p->call = call;
+    atomic_store_explicit(&p->operation, s->operation, memory_order_release);
+}
+
 void tpsl_team_publish(struct tpsl_seat *s)
 {
-    struct tpsl_post *p = post_of(s, s->rank);
-    p->call = s->call;
-    atomic_store_explicit(&p->operation, s->operation, memory_order_release);
+    publish(s, post_of(s, s->rank), s->call);
+}
+
+void tpsl_team_abstain(struct tpsl_seat *s)
+{
+    publish(s, post_of(s, s->rank), s->call | TPSL_ABSTAINS);
 }
 
 const void *tpsl_team_read(struct tpsl_seat *s, int member)
 {
     struct tpsl_post *p = post_of(s, member);
     await(s, &p->operation, s->operation);
-    if (p->call != s->call)
+    bool abstains = p->call & TPSL_ABSTAINS;
+    if ((p->call ^ s->call) & (abstains ? TPSL_CALL_KIND : UINT64_MAX))
         s->differs(s, member, p->call);
-    return p->data;
+    return abstains ? NULL : p->data;
+}
+
+bool tpsl_team_all_take_part(struct tpsl_seat *s)
+{
+    bool all = true;
+    for (int i = 0; i < s->team->size; i++)
+        all &= tpsl_team_read(s, i) != NULL;
+    return all;
 }
 
 void tpsl_team_await(struct tpsl_seat *s, int member)
@@ -131,25 +149,34 @@ void tpsl_team_await(struct tpsl_seat *s, int member)
     await(s, &s->team->members[member].done, s->operation);
 }
 
-void tpsl_team_meet(struct tpsl_seat *s, tpsl_answer *answer, const void *data, void *to, size_t bytes)
+void tpsl_team_await_all(struct tpsl_seat *s)
+{
+    for (int i = 0; i < s->team->size; i++)
+        tpsl_team_await(s, i);
+}
+
+bool tpsl_team_meet(struct tpsl_seat *s, tpsl_answer *answer, const void *data, void *to, size_t bytes)
 {
     struct tpsl_post *common = &s->team->members[0].answer;
-    bool everybody = s->team->size <= ALL_READ;
+    bool everybody = s->team->size <= ALL_READ, all = true;
 
     if (everybody || s->rank == 0) {
-        for (int i = 0; i < s->team->size; i++)
-            (void)tpsl_team_read(s, i);
-        answer(s, to, data);
+        all = tpsl_team_all_take_part(s);
+        if (all)
+            answer(s, to, data);
     }
     if (everybody)
-        return;
+        return all;
     if (s->rank == 0) {
         memcpy(common->data, to, bytes);
-        atomic_store_explicit(&common->operation, s->operation, memory_order_release);
+        publish(s, common, all ? s->call : s->call | TPSL_ABSTAINS);
     } else {
         await(s, &common->operation, s->operation);
-        memcpy(to, common->data, bytes);
+        all = !(common->call & TPSL_ABSTAINS);
+        if (all)
+            memcpy(to, common->data, bytes);
     }
+    return all;
 }
 
 /* Takes the number of a part; false: there are no more, or the member has gone on. */

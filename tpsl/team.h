@@ -16,6 +16,8 @@ enum {
     TPSL_POST_BYTES = TPSL_CACHE_LINE - 2 * sizeof(uint64_t), /* what fits into a post */
     TPSL_POSTS = 8, /* that a member can have before the others have read the first of them */
 };
+#define TPSL_CALL_KIND 0xffull    /* these bits of a call are the same in all members, even if some abstain */
+#define TPSL_ABSTAINS (1ull << 63) /* this bit of a call is the team's own */
 
 /* What one member tells the others in one operation. It has one writer and lies in one cache line. */
 struct tpsl_post {
@@ -48,7 +50,7 @@ struct tpsl_seat {
     struct tpsl_team *team;
     int rank;           /* in the team, and in the communicator */
     uint64_t operation; /* the latest */
-    uint64_t call;      /* what it is: all members have to mean the same */
+    uint64_t call;      /* what it is: all members that take part have to mean the same */
     uint64_t known;     /* all members have done this operation */
     bool crowded;       /* members are more than the CPUs, so one that waits leaves its CPU to others */
     void (*progress)(void *); /* lets the MPI library work, while the member waits */
@@ -61,23 +63,28 @@ struct tpsl_team *tpsl_team_make(int size); /* NULL: no memory */
 void tpsl_seat_leave(struct tpsl_seat *);
 
 /* Begins the member's next operation, and waits until its post can be written. All members make the same calls in the same
- * order. */
+ * order. A call leaves the bit TPSL_ABSTAINS clear. */
 void tpsl_team_begin(struct tpsl_seat *, uint64_t call);
 /* Ends it: the member has read what it wants of the others' posts. */
 void tpsl_team_end(struct tpsl_seat *);
 
-/* The place for the member's post; tpsl_team_publish makes it visible. */
+/* The place for the member's post. Either tpsl_team_publish makes it visible, or the member abstains: it takes no part in the operation. */
 void *tpsl_team_post(struct tpsl_seat *);
 void tpsl_team_publish(struct tpsl_seat *);
-/* Waits for the post of another member, or of the member itself. */
+void tpsl_team_abstain(struct tpsl_seat *);
+/* Waits for the post of another member, or of the member itself. NULL: that member abstains. */
 const void *tpsl_team_read(struct tpsl_seat *, int member);
+/* Waits for the posts of all members. False: one of them abstains. */
+bool tpsl_team_all_take_part(struct tpsl_seat *);
 /* Waits until the member has ended the operation. */
 void tpsl_team_await(struct tpsl_seat *, int member);
+/* The same for all members. This one has ended it. */
+void tpsl_team_await_all(struct tpsl_seat *);
 
-/* Waits until all members have published their posts. Then answer(seat, to, data) is called, either in each member or in the
- * first one, whose answer the others get; `to` has `bytes` bytes, at most TPSL_POST_BYTES. */
+/* Waits for the posts of all members. Then answer(seat, to, data) is called, either in each member or in the first one, whose answer
+ * the others get; `to` has `bytes` bytes, at most TPSL_POST_BYTES. False: a member abstains, and there is no answer. */
 typedef void tpsl_answer(struct tpsl_seat *, void *to, const void *data);
-void tpsl_team_meet(struct tpsl_seat *, tpsl_answer *, const void *data, void *to, size_t bytes);
+bool tpsl_team_meet(struct tpsl_seat *, tpsl_answer *, const void *data, void *to, size_t bytes);
 
 /* Copies `bytes` bytes, less than 2^47, to a member by parts. That member calls it, and any other that has seen its post may call
  * it as well. It returns when there is no part to take; the member waits until all parts are there. Before its post, the member
