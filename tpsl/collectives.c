@@ -91,7 +91,7 @@ static const char *describe(char *text, size_t size, uint64_t word)
     };
     union what w = {.word = word};
     int n = snprintf(text, size, "MPI_%s", w.call < CALLS ? names[w.call] : "?");
-    if (w.width)
+    if (w.width && !w.abstains)
         n += snprintf(text + n, size - (size_t)n, " of %u elements of %u bytes by operation %u", w.elements, w.width, w.operation);
     if (w.abstains)
         snprintf(text + n, size - (size_t)n, " with arguments that the MPI library has to judge");

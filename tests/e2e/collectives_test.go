@@ -24,7 +24,7 @@ var byMemory = []string{"TPSL_COLLECTIVES=memory"}
 func TestCollectives(t *testing.T) {
 	testsupport.NothingLeft(t)
 	processes, threads := flat(t, "testdata/randomcollectives.c"), fixture(t, "randomcollectives")
-	for seed, c := range []struct{ ranks, sets, operations string }{{"2", "2", "1000"}, {"3", "3", "1000"}, {"4", "2", "300"}, {"6", "6", "100"}} {
+	for seed, c := range []struct{ ranks, sets, operations string }{{"2", "2", "1000"}, {"3", "3", "500"}, {"4", "2", "200"}, {"6", "6", "100"}} {
 		want := hydra(t, oneThread, "-n "+c.ranks, processes, strconv.Itoa(seed), c.operations).succeeded(t)
 		got := mpiexec(t, byMemory, "-n "+c.ranks+" -rpp "+c.sets, threads, strconv.Itoa(seed), c.operations).succeeded(t)
 		assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout), "%v, seed %d", c, seed)
@@ -33,10 +33,14 @@ func TestCollectives(t *testing.T) {
 
 // Wrong arguments have the error classes of flat MPI.
 func TestCollectivesErrors(t *testing.T) {
-	want := hydra(t, oneThread, "-n 3", flat(t, "testdata/wrongcollectives.c")).succeeded(t)
+	quiet := append([]string{"UCX_LOG_LEVEL=error"}, oneThread...) // UCX warns of messages that a rank has not asked for after its error
+	want := hydra(t, quiet, "-n 3", flat(t, "testdata/wrongcollectives.c")).succeeded(t)
 	got := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives")).succeeded(t)
 	assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout))
-	for which, names := range [][]string{{"MPI_Barrier", "MPI_Allreduce of 4 elements of 8 bytes"}, {"MPI_Bcast with root 2", "MPI_Reduce of 4 elements of 8 bytes"}} {
+	for which, names := range [][]string{
+		{"MPI_Barrier", "MPI_Allreduce of 4 elements of 8 bytes"}, {"MPI_Bcast with root 2", "MPI_Reduce of 4 elements of 8 bytes"},
+		{"MPI_Alltoall", "MPI_Scan of 4 elements of 8 bytes"}, {"MPI_Gather with root 0", "MPI_Allreduce with arguments that the MPI library has to judge"},
+	} {
 		differ := mpiexec(t, byMemory, "-n 3 -rpp 3", fixture(t, "wrongcollectives"), strconv.Itoa(which+1))
 		assert.NotZero(t, differ.code)
 		assert.Regexp(t, `(?m)^tpsl: ranks \d and \d of one communicator.* call different collective operations: `, differ.stderr)
@@ -53,7 +57,7 @@ func TestCollectivesErrors(t *testing.T) {
 func TestCollectivesByAllPaths(t *testing.T) {
 	program := fixture(t, "paths", "-lmpichfort")
 	tool := testsupport.CC(t, "mpicc.mpich", "testdata/allreduces.c", "-shared", "-fPIC")
-	for ranks, want := range map[int]string{3: "42, 3, 51, 3, 0", 6: "42, 15, 102, 6, 0"} {
+	for ranks, want := range map[int]string{3: "42, 3, 51, 3, 0, 0", 6: "42, 15, 102, 6, 0, 0"} {
 		options := fmt.Sprintf("-n %d -rpp %d -genv LD_PRELOAD %s", ranks, ranks, tool)
 		got := inOrder(mpiexec(t, byMemory, options, program, filepath.Join(t.TempDir(), "file")).succeeded(t).stdout)
 		for rank := range ranks {

@@ -53,6 +53,41 @@ static int large(int rank)
     return sum;
 }
 
+/* Returns how many blocks are wrong that ranks give to each other, by counts of both widths. Rank i gives i + 1 elements to each. */
+static int wrong_blocks(int rank)
+{
+    enum { MOST = 16 };
+    int size, mine[MOST], all[MOST * MOST], sent[MOST], sent_at[MOST], got[MOST], at[MOST], wrong = 0, next = 0;
+    MPI_Count large_sent[MOST], large_got[MOST];
+    MPI_Aint large_sent_at[MOST], large_at[MOST];
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < size; i++) {
+        mine[i] = 100 * rank;
+        large_sent[i] = sent[i] = rank + 1;
+        large_sent_at[i] = sent_at[i] = 0;
+        large_got[i] = got[i] = i + 1;
+        large_at[i] = at[i] = next;
+        next += i + 1;
+    }
+    for (int call = 0; call < 2; call++) {
+        for (int i = 0; i < next; i++)
+            all[i] = -1;
+        if (call == 0 && rank % 2)
+            MPI_Allgatherv_c(mine, rank + 1, MPI_INT, all, large_got, large_at, MPI_INT, MPI_COMM_WORLD);
+        else if (call == 0)
+            MPI_Allgatherv(mine, rank + 1, MPI_INT, all, got, at, MPI_INT, MPI_COMM_WORLD);
+        else if (rank % 2)
+            MPI_Alltoallv_c(mine, large_sent, large_sent_at, MPI_INT, all, large_got, large_at, MPI_INT, MPI_COMM_WORLD);
+        else
+            MPI_Alltoallv(mine, sent, sent_at, MPI_INT, all, got, at, MPI_INT, MPI_COMM_WORLD);
+        for (int i = 0; i < size; i++)
+            for (int j = 0; j <= i; j++)
+                wrong += all[at[i] + j] != 100 * i;
+    }
+    return wrong;
+}
+
 /* Returns how many bytes are in a file to which each rank has written one. */
 static long file(const char *name, int rank)
 {
@@ -74,7 +109,7 @@ static int out_of_order(int rank)
 {
     enum { MOST = 1000 };
     static const int lengths[] = {1, 6, 7, MOST};
-    double in[MOST], out[MOST], at_root[MOST];
+    double in[MOST], out[MOST], at_root[MOST], up_to[MOST], before[MOST], part[MOST];
     int wrong = 0, size;
 
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -83,11 +118,18 @@ static int out_of_order(int rank)
     for (int l = 0; l < 4; l++) {
         MPI_Allreduce(in, out, lengths[l], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         MPI_Reduce(in, at_root, lengths[l], MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+        MPI_Scan(in, up_to, lengths[l], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Exscan(in, before, lengths[l], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        int block = lengths[l] / size;
+        MPI_Reduce_scatter_block(in, part, block, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         for (int i = 0; i < lengths[l]; i++) {
-            double sum = 1.0 / (3 + i);
-            for (int r = 1; r < size; r++)
-                sum += 1.0 / (3 + 7 * r + i);
-            wrong += out[i] != sum || (rank == 1 && at_root[i] != sum);
+            double sum = 0;
+            for (int r = 0; r < size; r++) {
+                wrong += r > 0 && r == rank && before[i] != sum;
+                sum = r == 0 ? 1.0 / (3 + i) : sum + 1.0 / (3 + 7 * r + i);
+                wrong += r == rank && up_to[i] != sum;
+            }
+            wrong += out[i] != sum || (rank == 1 && at_root[i] != sum) || (block && i / block == rank && part[i % block] != sum);
         }
     }
     return wrong;
@@ -113,7 +155,10 @@ static void be_rank(int *argc, char ***argv)
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Comm_free_keyval(&key);
     languages(rank, &told, &sum);
-    printf("rank %d: %d, %d, %d, %ld, %d\n", rank, told, sum, large(rank), file((*argv)[1], rank), out_of_order(rank));
+    int total = large(rank);
+    long bytes = file((*argv)[1], rank);
+    int disorder = out_of_order(rank), blocks = wrong_blocks(rank);
+    printf("rank %d: %d, %d, %d, %ld, %d, %d\n", rank, told, sum, total, bytes, disorder, blocks);
     fflush(stdout);
     MPI_Finalize();
 }

@@ -36,6 +36,27 @@ static void sum_posts(struct tpsl_seat *s, void *to, const void *data)
     *(long *)to = sum;
 }
 
+/* All post, and none reads before it knows that all take part. One member may abstain. */
+static void take_part(struct tpsl_seat *s, int who, bool abstains, long operation)
+{
+    *(long *)tpsl_team_post(s) = operation;
+    if (abstains && s->rank == who)
+        tpsl_team_abstain(s);
+    else
+        tpsl_team_publish(s);
+    if (operation % 2) {
+        long sum = -1;
+        wrong += tpsl_team_meet(s, sum_posts, NULL, &sum, sizeof sum) == abstains;
+        wrong += sum != (abstains ? -1 : operation * s->team->size);
+        return;
+    }
+    wrong += tpsl_team_all_take_part(s) == abstains;
+    for (int i = 0; i < s->team->size; i++) {
+        const long *post = tpsl_team_read(s, i);
+        wrong += abstains && i == who ? post != NULL : *post != operation;
+    }
+}
+
 /* Each member's number, added up. */
 static void meet(struct tpsl_seat *s, long operation)
 {
@@ -92,7 +113,7 @@ static void *member(void *data)
     own = (unsigned int)s->rank;
     for (long i = 1; i <= operations; i++) {
         if (rand_r(&common) % 16 == 0) { /* until then one root may run far ahead */
-            kind = rand_r(&common) % 8;
+            kind = rand_r(&common) % 10;
             root = rand_r(&common) % s->team->size;
         }
         if (rand_r(&own) % 16 == 0)
@@ -102,9 +123,13 @@ static void *member(void *data)
             copy(s, root, i, mine);
         else if (kind < 4)
             meet(s, i);
-        else
+        else if (kind < 8)
             tell(s, root, i);
+        else
+            take_part(s, root, kind == 9, i);
         tpsl_team_end(s);
+        if (kind == 8)
+            tpsl_team_await_all(s);
     }
     free(mine);
     tpsl_seat_leave(s);
