@@ -27,9 +27,7 @@ void *tpsl_behind(const char *name)
 
 static void progress(void *state)
 {
-    struct tpsl_collectives *c = state;
-    int done;
-    c->Request_get_status(c->pending, &done, STATUS_IGNORE); /* several threads of a rank may ask at once */
+    tpsl_pending_look(&((struct tpsl_collectives *)state)->pending);
 }
 
 /* ---- seats ---- */
@@ -164,9 +162,6 @@ static bool knows_accelerators(const struct tpsl_endpoint *ep)
     return known;
 }
 
-static int ignore_query(void *extra, void *status) { return SUCCESS; }
-static int ignore_free(void *extra) { return SUCCESS; }
-static int ignore_cancel(void *extra, int complete) { return SUCCESS; }
 static int copy_no_seat(handle comm, int key, void *extra, void *seat, void *to, int *flag)
 {
     *flag = 0;
@@ -182,8 +177,7 @@ static int end(handle self, int key, void *endpoint, void *extra)
 
     ep->collectives = NULL;
     c->Comm_free_keyval(&c->key);
-    c->Grequest_complete(c->pending);
-    c->Wait(&c->pending, STATUS_IGNORE);
+    tpsl_pending_end(&c->pending);
     c->Comm_free(&c->self);
     free(c);
     return SUCCESS;
@@ -213,7 +207,7 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
         return;
     }
     must_succeed(c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL));
-    must_succeed(c->Grequest_start(ignore_query, ignore_free, ignore_cancel, NULL, &c->pending));
+    must_succeed(tpsl_pending_start(&c->pending, ep) ? SUCCESS : ERR_OTHER);
     must_succeed(c->Comm_create_keyval(copy_no_seat, end, &c->end_key, NULL));
     ep->collectives = c;
     must_succeed(c->Comm_set_attr(COMM_SELF, c->end_key, ep));

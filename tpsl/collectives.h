@@ -7,6 +7,7 @@
 #define TPSL_COLLECTIVES_H
 
 #include "dispatch.h"
+#include "pending.h"
 #include "team.h"
 
 #include <pthread.h>
@@ -17,6 +18,7 @@ enum {
     SUCCESS = 0,
     ERR_TYPE = 3,
     ERR_TRUNCATE = 14,
+    ERR_OTHER = 15,
     COMM_WORLD = 0x44000000,
     COMM_SELF = 0x44000001,
     COMM_NULL = 0x04000000,
@@ -66,15 +68,11 @@ enum {
     FUNCTION(Comm_rank, (handle, int *))                                                                     \
     FUNCTION(Comm_size, (handle, int *))                                                                     \
     FUNCTION(Comm_test_inter, (handle, int *))                                                               \
-    FUNCTION(Grequest_complete, (handle))                                                                    \
-    FUNCTION(Grequest_start, (void *, void *, void *, void *, handle *))                                     \
     FUNCTION(Group_free, (handle *))                                                                         \
     FUNCTION(Group_translate_ranks, (handle, int, const int[], handle, int[]))                               \
-    FUNCTION(Request_get_status, (handle, int *, void *))                                                    \
     FUNCTION(Sendrecv, (const void *, int, handle, int, int, void *, int, handle, int, int, handle, void *)) \
     FUNCTION(Type_get_extent, (handle, intptr_t *, intptr_t *))                                              \
     FUNCTION(Type_size_x, (handle, int64_t *))                                                               \
-    FUNCTION(Wait, (handle *, void *))
 
 /* The same of MPI 4, which the library may lack. */
 #define LARGE_FUNCTIONS(FUNCTION)                \
@@ -91,7 +89,7 @@ struct tpsl_collectives {
     int end_key;    /* of the attribute of MPI_COMM_SELF by which MPI_Finalize ends this */
     pthread_mutex_t converting;
     handle self;    /* a communicator of the rank alone, for messages that no receive of the program takes */
-    handle pending; /* a request that nothing completes: a look at it lets the library work */
+    struct tpsl_pending pending;
 };
 
 /* The state of the rank for which the calling thread acts; NULL: the library serves it. */

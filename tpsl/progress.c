@@ -19,6 +19,7 @@
  */
 #include "dispatch.h"
 #include "long_wait.h"
+#include "pending.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -37,9 +38,7 @@ enum {
     AFTER_NOTHING_NS = 100000,
 };
 
-/* Of MPICH's mpi.h, and any tag that hardly a program uses. */
-enum { SUCCESS = 0, COMM_WORLD = 0x44000000, ANY_SOURCE = -2, TAG = 32741 };
-typedef int iprobe(int source, int tag, int comm, int *flag, void *status);
+enum { SUCCESS = 0 };
 typedef unsigned worker_progress(void *worker);
 
 __thread struct tpsl_presence *tpsl_present __attribute__((tls_model("initial-exec")));
@@ -50,7 +49,8 @@ _Static_assert(offsetof(struct tpsl_presence, functions) == 0 && offsetof(struct
 struct tpsl_progress {
     struct tpsl_presence presence;
     atomic_bool open; /* neighbours may help */
-    iprobe *probe;
+    struct tpsl_pending pending; /* by which helpers let the library work */
+    bool has_pending;
     /* What was done, for the report. */
     _Atomic uint64_t gave, got, useful; /* calls for others; calls by others, and how many of them found something to do */
     uint64_t waits, longest_ns;         /* for a helper to be done */
@@ -106,12 +106,10 @@ static bool help(struct tpsl_endpoint *ep)
 {
     struct tpsl_endpoint *self = tpsl_self;
     struct tpsl_presence stand_in = {.functions = ep->progress->presence.functions, .worker_progress = ep->progress->presence.worker_progress, .stands_in = true};
-    unsigned char status[64];
-    int flag;
 
     tpsl_act_for(ep);
     tpsl_present = &stand_in;
-    if (ep->progress->probe(ANY_SOURCE, TAG, COMM_WORLD, &flag, status) != SUCCESS)
+    if (!tpsl_pending_look(&ep->progress->pending))
         atomic_store(&ep->progress->open, false); /* it finds the error again in a call of its own */
     tpsl_act_for(self);
     self->progress->gave++;
@@ -213,7 +211,7 @@ void tpsl_progress_close(struct tpsl_endpoint *ep)
     CALLBACK(MPI_Register_datarep) CALLBACK(MPI_Register_datarep_c) CALLBACK(MPI_Session_create_errhandler) CALLBACK(MPI_Type_create_keyval) \
     CALLBACK(MPI_Win_create_errhandler) CALLBACK(MPI_Win_create_keyval) CALLBACK(MPIX_Comm_create_errhandler_x)                            \
     CALLBACK(MPIX_Grequest_class_allocate) CALLBACK(MPIX_Grequest_class_create) CALLBACK(MPIX_Grequest_start)                              \
-    CALLBACK(MPIX_Op_create_x) CALLBACK(MPIX_Async_start) CALLBACK(MPI_Finalize)
+    CALLBACK(MPIX_Op_create_x) CALLBACK(MPIX_Async_start)
 #define FUNCTION(name)                                                                   \
     static int before_##name(WORDS)                                                      \
     {                                                                                    \
@@ -224,12 +222,22 @@ void tpsl_progress_close(struct tpsl_endpoint *ep)
 CALLBACKS(FUNCTION)
 #undef FUNCTION
 
+static int before_MPI_Finalize(void)
+{
+    struct tpsl_progress *p = tpsl_self ? tpsl_self->progress : NULL;
+    int (*function)(void) = tpsl_wrapped("MPI_Finalize");
+    tpsl_progress_close(tpsl_self);
+    if (p && p->has_pending)
+        tpsl_pending_end(&p->pending);
+    return function();
+}
+
 static const struct {
     const char *name;
     void *function;
 } closing[] = {
 #define ENTRY(name) {#name, before_##name},
-    CALLBACKS(ENTRY)
+    CALLBACKS(ENTRY) ENTRY(MPI_Finalize)
 #undef ENTRY
 };
 
@@ -265,9 +273,8 @@ void tpsl_progress_prepare(struct tpsl_endpoint *ep)
             p->functions[tpsl_names[i].stub] = behind_entry(ep, &tpsl_names[i]);
     p->presence.functions = p->functions;
     p->presence.worker_progress = tpsl_wrapped("ucp_worker_progress");
-    p->probe = (iprobe *)tpsl_wrapped("PMPI_Iprobe");
-    if (!p->presence.worker_progress || !p->probe)
-        tpsl_die(1, "TPSL_PROGRESS=neighbours: the MPI library %s does not use UCX; unset it", tpsl_instance_file(ep->instance));
+    if (!p->presence.worker_progress || ep->job->libraries->standard)
+        tpsl_die(1, "TPSL_PROGRESS=neighbours: the MPI library %s has not MPICH's ABI or does not use UCX; unset it", tpsl_instance_file(ep->instance));
     barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     tpsl_copies_share();
     ep->progress = p;
@@ -275,11 +282,14 @@ void tpsl_progress_prepare(struct tpsl_endpoint *ep)
 
 void tpsl_progress_open(struct tpsl_endpoint *ep)
 {
+    struct tpsl_progress *p = ep->progress;
     int level = 0;
     int (*query)(int *) = tpsl_real(ep, TPSL_STUB_MPI_Query_thread);
-    bool all_marked = ep->job->libraries->nunlisted == 0; /* there are no entries for functions that libtpsl does not know */
-    if (ep->progress && all_marked && query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job))
-        atomic_store(&ep->progress->open, true);
+    if (!p || ep->job->libraries->nunlisted > 0) /* there are no entries for functions that libtpsl does not know */
+        return;
+    if (query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job) && tpsl_pending_start(&p->pending, ep))
+        p->has_pending = true;
+    atomic_store(&p->open, p->has_pending);
 }
 
 void tpsl_progress_report(void)
