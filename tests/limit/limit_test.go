@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -48,9 +49,9 @@ func goTest(t *testing.T, limit time.Duration, folder string, options ...string)
 // Whatever hangs, the package's other tests run, and the log has what it takes to find the cause.
 func TestHangs(t *testing.T) {
 	testsupport.NothingLeft(t)
-	r := goTest(t, 3*time.Second, "hangs")
+	r := goTest(t, 3*time.Second, "hangs", "-skip=TestParallel|TestQueue")
 	assert.Equal(t, map[string]string{
-		"TestBefore": "pass", "TestGo": "fail", "TestGo/quick": "pass", "TestGo/waits": "fail", "TestProgram": "fail",
+		"TestTurn": "pass", "TestTurn/part": "pass", "TestBefore": "pass", "TestGo": "fail", "TestGo/quick": "pass", "TestGo/waits": "fail", "TestProgram": "fail",
 		"TestLong": "pass", "TestLong/part": "pass", "TestFails": "fail", "TestAfter": "pass", "": "fail",
 	}, r.ends)
 	assert.Contains(t, r.output["TestGo/waits"], "TestGo/waits hangs: no progress for 3s; its processes:\n")
@@ -76,6 +77,28 @@ func TestHangsOfChosen(t *testing.T) {
 	}, r.ends)
 }
 
+// Of tests that ran beside each other each may be what hangs. What has ended, or has not had its turn, is not.
+func TestHangsInParallel(t *testing.T) {
+	r := goTest(t, 3*time.Second, "hangs", "-parallel=3", "-run=Turn|Parallel|Queue|After")
+	assert.Equal(t, map[string]string{
+		"TestTurn": "pass", "TestTurn/part": "pass", "TestAfter": "pass", "": "fail",
+		"TestParallel": "fail", "TestParallel/ends": "pass", "TestParallel/waits": "fail", "TestParallel/works": "fail",
+		"TestQueue": "fail", "TestQueue/1": "fail", "TestQueue/2": "fail", "TestQueue/3": "fail", "TestQueue/4": "fail",
+	}, r.ends)
+	hang := regexp.MustCompile(`(TestParallel/w\w+) or (TestParallel/w\w+) hangs: no progress for 3s; (?s:the log of (\S+) has|its processes:\n.*hangs\.waitForever\()`)
+	for _, name := range []string{"waits", "works"} {
+		assert.Regexp(t, hang, r.output["TestParallel/"+name])
+	}
+	var waited []string
+	for _, name := range []string{"1", "2", "3", "4"} {
+		if strings.Contains(r.output["TestQueue/"+name], "it waited for its turn: ") {
+			waited = append(waited, name)
+		}
+	}
+	require.Len(t, waited, 1)
+	assert.NotContains(t, r.output["TestQueue/"+waited[0]], "no progress")
+}
+
 // What hangs before the first test fails the package.
 func TestHangsOutside(t *testing.T) {
 	r := goTest(t, 2*time.Second, "outside")
@@ -92,9 +115,9 @@ func TestWithout(t *testing.T) {
 }
 
 // A binary that does not say which test runs is refused.
-func TestNotVerbose(t *testing.T) {
-	_, err := run(&bytes.Buffer{}, time.Minute, []string{"/bin/true"})
-	assert.ErrorContains(t, err, "say go test -v or -json")
+func TestNotJSON(t *testing.T) {
+	_, err := run(&bytes.Buffer{}, time.Minute, []string{"/bin/true", "-test.v=true"})
+	assert.ErrorContains(t, err, "say go test -json")
 }
 
 // The output is passed on as it comes; what tests do is read in it, however it comes.
@@ -110,11 +133,37 @@ func TestProgress(t *testing.T) {
 	assert.Equal(t, []string{"TestA"}, p.begun)
 	assert.Len(t, p.running, 3)
 	assert.Equal(t, 5*time.Minute, p.allowed())
-	_, _ = p.Write([]byte("\x16    --- PASS: TestA/x (0.00s)\nhalf"))
+	_, _ = p.Write([]byte("half a line\x16    --- PASS: TestA/x (0.00s)\nhalf"))
 	assert.Equal(t, time.Minute, p.allowed())
 	out.Reset()
 	p.hangs("stacks\n")
 	p.fail()
 	assert.Regexp(t, `^\n\x16=== NAME  TestA/y\nTestA/y hangs: no progress for 1m0s; its processes:\nstacks\n`+
 		`\x16--- FAIL: TestA/y \(0\.00s\)\n\x16--- FAIL: TestA \(0\.00s\)\n$`, out.String())
+}
+
+// A test that waits for its turn neither hangs nor allows the others time. One that has begun only to wait is to run again.
+func TestProgressOfParallel(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, time.Minute)
+	for _, line := range []string{
+		"=== RUN   TestA", "=== ATTR  TestA limit 9m0s", "=== PAUSE TestA", "=== RUN   TestAB", "=== RUN   TestAB/x", "=== PAUSE TestAB/x",
+	} {
+		_, _ = p.Write([]byte(marker + line + "\n"))
+	}
+	assert.Equal(t, []string{"TestAB"}, p.active(), "its subtest waits")
+	assert.Equal(t, time.Minute, p.allowed())
+	for _, line := range []string{"=== CONT  TestAB/x", "=== RUN   TestAB/y", "=== PAUSE TestAB/y", "=== RUN   TestAB/z"} {
+		_, _ = p.Write([]byte(marker + line + "\n"))
+	}
+	assert.Equal(t, []string{"TestAB/x", "TestAB/z"}, p.active())
+	p.hangs("stacks\n")
+	p.fail()
+	assert.Equal(t, []string{"TestAB"}, p.begun)
+	const say = "TestAB/x or TestAB/z hangs: no progress for 1m0s; "
+	assert.Equal(t, "\x16=== NAME  TestAB/x\n"+say+"the log of TestAB/z has the processes\n"+
+		"\x16=== NAME  TestAB/z\n"+say+"its processes:\nstacks\n"+
+		"\x16--- FAIL: TestAB/z (0.00s)\n\x16=== NAME  TestAB/y\nit waited for its turn: TestAB/x or TestAB/z hangs\n\x16--- FAIL: TestAB/y (0.00s)\n"+
+		"\x16--- FAIL: TestAB/x (0.00s)\n\x16--- FAIL: TestAB (0.00s)\n",
+		out.String()[strings.Index(out.String(), "\x16=== NAME"):])
 }

@@ -5,9 +5,11 @@
 //
 //	go test -json -exec "build/limit -limit 2m" ./...
 //
-// A test hangs when for the limit neither a test or subtest of the binary began nor one ended. Then limit prints what all
+// A test hangs when for the limit neither a test or subtest of the binary began or went on nor one ended. Then limit prints what all
 // processes of the test are doing, goroutines of the binary among it, kills them, reports the test as failed, and runs the
-// binary again for the tests that have not begun. Some tests take longer: testsupport.Limit says so.
+// binary again for the tests that have not begun, or that have waited for their turn ever since (T.Parallel). Where several
+// tests ran at that moment, all are reported as failed, and the log of each names all of them. Some tests take longer:
+// testsupport.Limit says so.
 package main
 
 import (
@@ -43,8 +45,8 @@ func main() {
 
 // run returns the exit code of a test binary's tests, all of them.
 func run(out io.Writer, limit time.Duration, argv []string) (code int, err error) {
-	if !slices.ContainsFunc(argv, func(arg string) bool { return strings.HasPrefix(arg, "-test.v") }) {
-		return 0, errors.New("cannot see which test runs: say go test -v or -json")
+	if !slices.Contains(argv, "-test.v=test2json") {
+		return 0, errors.New("cannot see which test runs: say go test -json")
 	}
 	hung := false
 	var begun []string

@@ -14,29 +14,36 @@ import (
 	"time"
 )
 
-// What a test binary says of its tests: see testing's -v, and T.Attr. -test.v=test2json has it mark these lines.
+// marker begins what -test.v=test2json has a test binary say of its tests, wherever on a line that is. With it the end of a
+// subtest is told at once; without, only when the whole test has ended.
+const marker = "\x16"
+
+// See testing's -v, and T.Attr.
 var (
-	beginning = regexp.MustCompile(`^(\x16?)=== (RUN|NAME|PAUSE|CONT|ATTR) +(\S+)(?: limit (\S+))?`)
-	ending    = regexp.MustCompile(`^\x16? *--- (?:PASS|FAIL|SKIP): (\S+) \(`)
+	beginning = regexp.MustCompile(`^=== (RUN|NAME|PAUSE|CONT|ATTR) +(\S+)(?: limit (\S+))?`)
+	ending    = regexp.MustCompile(`^ *--- (?:PASS|FAIL|SKIP): (\S+) \(`)
 )
 
 // A progress passes the output of a test binary on, and reads in it what the tests do.
 type progress struct {
 	mu      sync.Mutex
 	out     io.Writer
-	marker  string
 	line    []byte        // the last one, as far as it has come
 	limit   time.Duration // without progress
 	last    time.Time     // when there was progress
-	running []*test       // in the order of their beginning
+	running []*test       // those that have not ended, in the order of their beginning
 	begun   []string      // all that are no subtests
 }
 
 type test struct {
-	name  string
-	began time.Time
-	limit time.Duration
+	name   string
+	began  time.Time
+	limit  time.Duration
+	paused bool // by T.Parallel
 }
+
+// within tells whether t is a test, or a subtest of it.
+func (t *test) within(name string) bool { return t.name == name || strings.HasPrefix(t.name, name+"/") }
 
 func newProgress(out io.Writer, limit time.Duration) *progress {
 	return &progress{out: out, limit: limit, last: time.Now()}
@@ -59,32 +66,50 @@ func (p *progress) Write(b []byte) (int, error) {
 }
 
 func (p *progress) read(line string) {
+	_, line, marked := cutLast(line, marker)
+	if !marked {
+		return
+	}
 	if m := beginning.FindStringSubmatch(line); m != nil {
-		p.marker = m[1]
-		switch name := m[3]; m[2] {
-		case "RUN":
-			p.last = time.Now()
-			p.running = append(p.running, &test{name: name, began: p.last})
-			if !strings.Contains(name, "/") {
-				p.begun = append(p.begun, name)
-			}
-		case "ATTR":
-			if limit, err := time.ParseDuration(m[4]); err == nil {
-				p.allow(name, limit)
-			}
-		case "CONT":
-			p.last = time.Now()
-		}
+		p.happened(m[1], m[2], m[3])
 	} else if m := ending.FindStringSubmatch(line); m != nil {
 		p.last = time.Now()
 		p.running = slices.DeleteFunc(p.running, func(t *test) bool { return t.name == m[1] })
 	}
 }
 
-func (p *progress) allow(name string, limit time.Duration) {
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// happened notes what a test does that has not ended. Its limit is what it asks for, if it does.
+func (p *progress) happened(what, name, limit string) {
+	switch what {
+	case "RUN":
+		p.last = time.Now()
+		p.running = append(p.running, &test{name: name, began: p.last})
+		if !strings.Contains(name, "/") {
+			p.begun = append(p.begun, name)
+		}
+	case "ATTR":
+		if limit, err := time.ParseDuration(limit); err == nil {
+			p.change(name, func(t *test) { t.limit = limit })
+		}
+	case "PAUSE":
+		p.change(name, func(t *test) { t.paused = true })
+	case "CONT":
+		p.last = time.Now()
+		p.change(name, func(t *test) { t.paused = false })
+	}
+}
+
+func (p *progress) change(name string, how func(*test)) {
 	for _, t := range p.running {
 		if t.name == name {
-			t.limit = limit
+			how(t)
 		}
 	}
 }
@@ -99,7 +124,9 @@ func (p *progress) deadline() time.Time {
 func (p *progress) allowed() time.Duration {
 	limit := p.limit
 	for _, t := range p.running {
-		limit = max(limit, t.limit)
+		if !t.paused {
+			limit = max(limit, t.limit)
+		}
 	}
 	return limit
 }
@@ -108,7 +135,7 @@ func (p *progress) allowed() time.Duration {
 func (p *progress) say(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.write(p.marker + line)
+	p.write(marker + line)
 }
 
 func (p *progress) write(text string) {
@@ -119,23 +146,61 @@ func (p *progress) write(text string) {
 	_, _ = io.WriteString(p.out, text)
 }
 
-// hangs says in the log of the test that began last which one hangs, and what its processes are doing.
+// active lists the tests of which each may be what hangs: those that neither wait for their turn nor for a subtest that is active.
+func (p *progress) active() (names []string) {
+	for _, t := range slices.Backward(p.running) {
+		if !t.paused && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, t.name+"/") }) {
+			names = append(names, t.name)
+		}
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// hangs says in the logs of the tests that are active which one hangs, or that it is one of them, and in the last one's what
+// their processes are doing.
 func (p *progress) hangs(stacks string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	name := "the test binary, outside of its tests,"
-	if n := len(p.running); n > 0 {
-		name = p.running[n-1].name
-		p.write(fmt.Sprintf("%s=== NAME  %s\n", p.marker, name))
+	names := p.active()
+	who := strings.Join(names, " or ")
+	if len(names) == 0 {
+		who = "the test binary, outside of its tests,"
 	}
-	p.write(fmt.Sprintf("%s hangs: no progress for %v; its processes:\n%s", name, p.allowed(), stacks))
+	said := fmt.Sprintf("%s hangs: no progress for %v", who, p.allowed())
+	for i, name := range names {
+		p.log(name)
+		if last := names[len(names)-1]; i < len(names)-1 {
+			p.write(fmt.Sprintf("%s; the log of %s has the processes\n", said, last))
+		}
+	}
+	p.write(said + "; its processes:\n" + stacks)
 }
 
-// fail ends the tests that are running, subtests first.
+// log makes what follows a part of a test's log.
+func (p *progress) log(name string) { p.write(fmt.Sprintf("%s=== NAME  %s\n", marker, name)) }
+
+// fail ends the tests that have not ended, subtests first, and forgets tests that have only begun to wait for their turn: they
+// are to run again.
 func (p *progress) fail() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, t := range slices.Backward(p.running) {
-		p.write(fmt.Sprintf("%s--- FAIL: %s (%.2fs)\n", p.marker, t.name, time.Since(t.began).Seconds()))
+	for _, t := range p.running {
+		if t.paused && !strings.Contains(t.name, "/") {
+			p.forget(t.name)
+		}
 	}
+	who := strings.Join(p.active(), " or ")
+	for _, t := range slices.Backward(p.running) {
+		if t.paused {
+			p.log(t.name)
+			p.write(fmt.Sprintf("it waited for its turn: %s hangs\n", who))
+		}
+		p.write(fmt.Sprintf("%s--- FAIL: %s (%.2fs)\n", marker, t.name, time.Since(t.began).Seconds()))
+	}
+}
+
+func (p *progress) forget(name string) {
+	p.begun = slices.DeleteFunc(p.begun, func(other string) bool { return other == name })
+	p.running = slices.DeleteFunc(slices.Clone(p.running), func(t *test) bool { return t.within(name) })
 }

@@ -13,6 +13,13 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
+// It waits for its turn while others hang, and for so long as it says.
+func TestTurn(t *testing.T) {
+	testsupport.Limit(t, time.Hour)
+	t.Parallel()
+	t.Run("part", func(*testing.T) {})
+}
+
 func TestBefore(*testing.T) {}
 
 // In Go alone.
@@ -35,6 +42,27 @@ func TestProgram(t *testing.T) {
 func TestLong(t *testing.T) {
 	testsupport.Limit(t, time.Hour)
 	t.Run("part", func(*testing.T) { time.Sleep(4 * time.Second) })
+}
+
+// Beside others: one that ends, and one that has not ended either.
+func TestParallel(t *testing.T) {
+	t.Run("ends", func(t *testing.T) { t.Parallel() })
+	for _, name := range []string{"waits", "works"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waitForever()
+		})
+	}
+}
+
+// With go test -parallel 3 one of these gets no turn.
+func TestQueue(t *testing.T) {
+	for _, name := range []string{"1", "2", "3", "4"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waitForever()
+		})
+	}
 }
 
 func TestFails(t *testing.T) { t.Error("by itself") }
