@@ -31,6 +31,7 @@ type background struct {
 	mark  string
 	stdin io.Closer // its end ends a program that reads it
 	out   *bufio.Reader
+	said  string // the file of its stderr
 }
 
 // start starts a job that says "ready" on a line of its own, and waits for that.
@@ -48,14 +49,14 @@ func start(t *testing.T, env []string, argv ...string) *background {
 	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	require.NoError(t, err)
 	defer said.Close()
-	b.Stderr = said
+	b.Stderr, b.said = said, said.Name()
 	require.NoError(t, b.Start())
 	timer := time.AfterFunc(limit, b.killAll)
 	t.Cleanup(func() {
 		timer.Stop()
 		b.killAll()
 		_ = b.Wait() // a second time where the test has waited
-		if text, err := os.ReadFile(said.Name()); t.Failed() {
+		if text, err := os.ReadFile(b.said); t.Failed() {
 			t.Log(string(text), err)
 		}
 	})

@@ -147,7 +147,7 @@ func TestPrivateOpenMPIKilled(t *testing.T) {
 			testsupport.NothingLeft(t)
 			folder := t.TempDir()
 			job := start(t, []string{"TMPDIR=" + folder}, built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", program, "stay")
-			ranks := ranksOf(t, job)
+			ranks := ranksOf(job)
 			require.Len(t, ranks, 4)
 			require.NoError(t, unix.Kill(ranks[victim], unix.SIGKILL))
 			require.Eventually(t, func() bool { return len(job.processes()) == 0 }, soon, 5*time.Millisecond, "processes of the job are left")
