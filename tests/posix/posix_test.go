@@ -61,7 +61,7 @@ func run(t *testing.T, options []string, program, name string) outcome {
 		require.NoError(t, os.Mkdir(filepath.Join(folder, fmt.Sprint(rank)), 0o777))
 	}
 	mpiexec := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
-	argv := append([]string{mpiexec, "-l", "-n", fmt.Sprint(ranks)}, options...)
+	argv := append([]string{mpiexec, "-l", "-n", fmt.Sprint(ranks), "-genv", "OMP_STACKSIZE", "64K"}, options...)
 	stdout, stderr, code := testsupport.Run(t, limit, nil, append(argv, program, name, folder)...)
 	stdout = strings.ReplaceAll(stdout, folder, "FOLDER")
 	stderr = number.ReplaceAllString(report.ReplaceAllString(strings.ReplaceAll(stderr, folder, "FOLDER"), ""), "PID N")
@@ -91,6 +91,8 @@ func compile(t *testing.T, source string) string {
 		return testsupport.CC(t, "g++", source, flags...)
 	case filepath.Base(source) == "mpi.c":
 		return testsupport.CC(t, "mpicc.mpich", source, flags...)
+	case filepath.Base(source) == "openmp.c":
+		flags = append(flags, "-fopenmp")
 	}
 	return testsupport.CC(t, "gcc", source, append(flags, "-rdynamic", "-lm")...)
 }
