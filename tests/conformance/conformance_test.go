@@ -280,7 +280,7 @@ func TestRelevant(t *testing.T) {
 	assert.Equal(t, []string{mpich.leftOut["ft"], "why"}, []string{left[0].left, left[1].left})
 }
 
-// TestReport: a difference without an explanation is an error, and a test that a ledger lacks.
+// TestReport: a difference from flat, or between flat runs, without an explanation is an error, and a test that a ledger lacks.
 func TestReport(t *testing.T) {
 	folder := t.TempDir()
 	document := filepath.Join(folder, "document")
@@ -305,20 +305,21 @@ func TestReport(t *testing.T) {
 	add(first, third)
 	third.flat, third.ours, third.note = hang, hang, "late"
 	add(second, third)
-	assert.ErrorContains(t, writeReport(document, folder), "1 differences")
+	assert.ErrorContains(t, writeReport(document, folder), "2 differences")
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "| d | 4 | 0 | 4 | 4 | 0 | 0 | 2 | 1 | 0 |")
+	assert.Contains(t, string(text), "| d | 4 | 0 | 4 | 4 | 0 | 0 | 3 | 2 | 1 | 0 |")
 	assert.Contains(t, string(text), "| MPICH 4.0.2 | MPICH 4.0.2 | [shared](results/conformance-mpich-4.0.2-shared.tsv) | 4 | 0 | 3 | 2 | 1 | 0 |")
 	assert.Contains(t, string(text), "| shared | `d/q 2` | pass, 0.0 s | fail, 0.0 s | NOT EXPLAINED: odd |")
 	assert.Contains(t, string(text), "| `d/r 2` | shared | no end | late |")
+	assert.Contains(t, string(text), "| `d/r 2` | private: pass, 0.0 s | shared: no end, 0.0 s | NOT EXPLAINED |")
 
 	// Another version of a library, and another library, have what they have by themselves.
 	first.version = "5.0.2"
 	add(first, good)
 	first.library, first.version = openMPI, "4.1.4"
 	add(first, result{test: good.test, flat: notBuilt, ours: notBuilt, note: "why"})
-	assert.ErrorContains(t, writeReport(document, folder), "1 differences")
+	assert.ErrorContains(t, writeReport(document, folder), "2 differences")
 	text, err = os.ReadFile(document)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"MPICH 4.0.2", "MPICH 5.0.2", "Open MPI 4.1.4"}, sections(string(text)))
