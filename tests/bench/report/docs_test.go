@@ -5,10 +5,12 @@ package report
 
 import (
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +25,7 @@ var (
 	maker  = regexp.MustCompile("(?m)^Made of `raw.txt` by `scripts/(.*) -plot raw.txt`")
 	bound  = regexp.MustCompile(`^(not worse|at (least|most) [0-9.]+)(, .*)?$`)
 	ratio  = regexp.MustCompile(`\b[0-9.]+ \([0-9.]+-[0-9.]+\)`)
+	parts  = regexp.MustCompile(`\b([0-9.]+)(?: \S+)?\s+(?:\(|\| )([0-9.]+)-([0-9.]+)(?:\)| \|)`) // of a ratio, in a sentence or a row
 	makers = map[string]string{"bench": "./tests/bench", "bench-engine": "./tests/bench/engine", "bench-rdma": "./tests/bench/rdma"}
 )
 
@@ -61,7 +64,7 @@ func checkLeadPicture(t *testing.T, work string) {
 }
 
 // Every figure with a goal in a document's table is one of docs/results, with its interval and verdict, and so is every
-// ratio with its interval; and every goal of docs/results that was not reached stands in a document.
+// ratio with its interval, which sentences may round; and every goal of docs/results that was not reached stands in a document.
 func TestDocumentsSayTheVerdicts(t *testing.T) {
 	t.Chdir(testsupport.Root(t))
 	measured := map[string]string{} // what, by median, interval, goal and verdict
@@ -73,6 +76,7 @@ func TestDocumentsSayTheVerdicts(t *testing.T) {
 			measured[strings.Join(slices.Delete(slices.Clone(row[1:]), 2, 3), " | ")] = summary + ": " + row[0] // without the runs
 		}
 	}
+	results := parts.FindAllStringSubmatch(summaries.String(), -1)
 	told := map[string]bool{}
 	for _, document := range slices.Concat([]string{"README.md"}, glob(t, "docs/*.md"), glob(t, "docs/endpoints/*.md")) {
 		text := read(t, document)
@@ -81,7 +85,12 @@ func TestDocumentsSayTheVerdicts(t *testing.T) {
 			assert.Contains(t, measured, figures, "%s: %s is not in docs/results", document, row[0])
 			told[figures] = true
 		}
-		for _, figures := range ratio.FindAllString(rowsOf(text), -1) {
+		rows, prose := apart(text)
+		for _, figures := range parts.FindAllStringSubmatch(prose, -1) {
+			isRounded := func(result []string) bool { return rounds(result[1:], figures[1:]) }
+			assert.True(t, slices.ContainsFunc(results, isRounded), "%s: %s rounds no result of docs/results", document, figures[0])
+		}
+		for _, figures := range ratio.FindAllString(rows, -1) {
 			if !strings.Contains(summaries.String(), " "+figures+" ") {
 				assert.Fail(t, "figures without a result", "%s: %s is not in docs/results", document, figures)
 			}
@@ -134,15 +143,40 @@ func strayGoals(text string) (rows []string) {
 	return rows
 }
 
-// rowsOf returns the lines of all tables.
-func rowsOf(text string) string {
-	var rows strings.Builder
+// apart returns the lines of all tables, and all other lines.
+func apart(text string) (rows, prose string) {
+	var in, out strings.Builder
 	for line := range strings.Lines(text) {
 		if cells(line) != nil {
-			rows.WriteString(line)
+			in.WriteString(line)
+		} else {
+			out.WriteString(line)
 		}
 	}
-	return rows.String()
+	return in.String(), out.String()
+}
+
+// rounds tells whether each figure is a number, rounded to the figure's decimals. What ends with 5 may be rounded either way.
+func rounds(numbers, figures []string) bool {
+	for i, figure := range figures {
+		_, decimals, _ := strings.Cut(figure, ".")
+		number, err := strconv.ParseFloat(numbers[i], 64)
+		said, errSaid := strconv.ParseFloat(figure, 64)
+		if half := 0.5 / math.Pow10(len(decimals)); err != nil || errSaid != nil || math.Abs(number-said) > half+1e-9 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestRounds(t *testing.T) {
+	result := []string{"0.8449", "0.8", "1.155"}
+	for _, figures := range [][]string{{"0.8449", "0.8", "1.155"}, {"0.84", "0.80", "1.16"}, {"0.845", "1", "1.15"}} {
+		assert.True(t, rounds(result, figures), figures)
+	}
+	for _, figures := range [][]string{{"0.85", "0.8", "1.155"}, {"0.84", "0.81", "1.16"}, {"0.84", "0.8", "1.14"}} {
+		assert.False(t, rounds(result, figures), figures)
+	}
 }
 
 // cells takes a row of a table apart; nil: it is none.
