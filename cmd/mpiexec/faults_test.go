@@ -149,10 +149,7 @@ func TestKillMpiexec(t *testing.T) {
 // soon and leaves nothing. TPSL_TEST_LARGE=1 asks for 200 times.
 func TestKillAtRandom(t *testing.T) {
 	testsupport.NothingLeft(t)
-	times := 20
-	if os.Getenv("TPSL_TEST_LARGE") == "1" {
-		times = 200
-	}
+	times := testsupport.Times(20, 200)
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	places := [][]string{nil, {"-launcher", "fork", "-hosts", "a,b"}, {"-launcher", "fork", "-hosts", "a,b,c", "-fanout", "1"}}

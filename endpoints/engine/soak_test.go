@@ -6,13 +6,14 @@ package engine
 import (
 	"encoding/binary"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // No operation allocates, in any model and however a message travels; of copies by both sides TestSoakOfBothHalves says it.
@@ -46,10 +47,7 @@ func TestNoAllocations(t *testing.T) {
 // received in another order. None is lost, doubled, changed or overtaken, and none costs
 // an allocation. TPSL_TEST_LARGE=1 makes them 10^8.
 func TestSoak(t *testing.T) {
-	messages := 40_000
-	if os.Getenv("TPSL_TEST_LARGE") == "1" {
-		messages = 100_000_000
-	}
+	messages := testsupport.Times(40_000, 100_000_000)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, part := range []struct{ ring, messages int }{{32, messages / 20}, {256, messages - messages/20}} {

@@ -108,6 +108,33 @@ func TestCheckedNamesWhatIsThere(t *testing.T) {
 	}
 }
 
+var (
+	asksForSize = regexp.MustCompile(`testsupport\.(Large|Times)\(`)
+	readsSize   = regexp.MustCompile(`Getenv\("TPSL_TEST_LARGE`)
+)
+
+// docs/checked.md lists the tests that TPSL_TEST_LARGE=1 makes longer, and no others.
+func TestLongRunsAreListed(t *testing.T) {
+	text := files(t, checked)[checked]
+	_, section, found := strings.Cut(text, "\n## Long runs\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	listed, long := map[string]bool{}, map[string]bool{}
+	for _, row := range claims(section) {
+		listed[strings.Trim(row[1], "`")] = true
+	}
+	for name, text := range files(t, "*_test.go") {
+		assert.NotRegexp(t, readsSize, text, "%s: use testsupport.Large or Times", name)
+		for function := range strings.SplitSeq(text, "\nfunc ") {
+			if asksForSize.MatchString(function) {
+				name, _, _ := strings.Cut(function, "(")
+				long[name] = true
+			}
+		}
+	}
+	assert.Equal(t, long, listed)
+}
+
 func TestReadme(t *testing.T) {
 	assert.Empty(t, checkReadme(files(t, "README.md")["README.md"]))
 }

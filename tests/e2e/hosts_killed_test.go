@@ -6,7 +6,6 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,10 +27,7 @@ func TestKillOnHosts(t *testing.T) {
 	testsupport.NothingLeft(t)
 	t.Setenv("UCX_NET_DEVICES", "eth0")
 	hosts := testsupport.Hosts(t, "a", "b", "c")
-	times := 8
-	if os.Getenv("TPSL_TEST_LARGE") == "1" {
-		times = 200
-	}
+	times := testsupport.Times(8, 200)
 	program := testsupport.CC(t, "mpicc.mpich", "testdata/far.c")
 	places := []string{"-hosts a,b,c", "-hosts b,c", "-hosts b,c -fanout 1"}
 	seed := uint64(time.Now().UnixNano())

@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,10 +15,7 @@ import (
 // makes 2,000 of them.
 func TestJobAfterJob(t *testing.T) {
 	testsupport.NothingLeft(t)
-	jobs := 20
-	if os.Getenv("TPSL_TEST_LARGE") == "1" {
-		jobs = 2000
-	}
+	jobs := testsupport.Times(20, 2000)
 	program := example(t, "ring")
 	want := mpiexec(t, nil, "-n 2 -rpp 2", program).succeeded(t).stdout
 	for i := range jobs {

@@ -22,14 +22,6 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// repeated returns how often a test does something whose failure is rare: TPSL_TEST_LARGE=1 asks for many times.
-func repeated(few, many int) int {
-	if os.Getenv("TPSL_TEST_LARGE") == "1" {
-		return many
-	}
-	return few
-}
-
 // posix compiles a program without MPI.
 func posix(t *testing.T, name string, flags ...string) string {
 	t.Helper()
@@ -38,7 +30,7 @@ func posix(t *testing.T, name string, flags ...string) string {
 
 // The child that a rank forks may use all of libc, whatever the other ranks were inside of at that moment.
 func TestPrivateForks(t *testing.T) {
-	forks := repeated(200, 10000)
+	forks := testsupport.Times(200, 10000)
 	program := posix(t, "forks")
 	for _, where := range [][]string{nil, {"in-handler"}} {
 		t.Run(strings.Join(where, " "), func(t *testing.T) {
@@ -88,7 +80,7 @@ func TestPrivateRanksLeave(t *testing.T) {
 	for _, how := range []string{"return", "exit", "_exit", "exec"} {
 		t.Run(how, func(t *testing.T) {
 			testsupport.NothingLeft(t)
-			for range repeated(15, 500) {
+			for range testsupport.Times(15, 500) {
 				job := mpiexec(t, nil, "-n 4 -rpp 4 -tpsl private", program, how).succeeded(t)
 				want := "ready\n"
 				if how == "exec" {
@@ -113,7 +105,7 @@ func TestPrivateKilledSet(t *testing.T) {
 			for how, left := range map[string]int{"stay": 4, "one": 3} {
 				t.Run(name+option+" "+how, func(t *testing.T) {
 					testsupport.NothingLeft(t)
-					for range repeated(5, 65) {
+					for range testsupport.Times(5, 65) {
 						job := start(t, nil, built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private", option, program, how, t.TempDir())
 						victim := killAny(t, job, left)
 						killed := time.Now()

@@ -5,7 +5,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,7 +130,7 @@ func TestRanks64(t *testing.T) {
 var crowded = []string{"MPIR_CVAR_NOLOCAL=1"}
 
 func TestRanks256(t *testing.T) {
-	if os.Getenv("TPSL_TEST_LARGE") != "1" {
+	if !testsupport.Large() {
 		t.Skip("takes minutes on few CPUs: TPSL_TEST_LARGE=1 asks for it")
 	}
 	testsupport.NothingLeft(t)

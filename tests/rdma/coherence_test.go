@@ -54,7 +54,7 @@ func coherence(t *testing.T, within time.Duration, env []string, options string,
 // ranks have a registration cache: without, there is no way to register. TPSL_TEST_LARGE=1 asks for 10^5 messages.
 func TestCoherence(t *testing.T) {
 	messages, within := 20_000, coherenceLimit
-	if os.Getenv("TPSL_TEST_LARGE") == "1" {
+	if testsupport.Large() {
 		messages, within = 100_000, 25*time.Minute
 	}
 	const ranks = 2
