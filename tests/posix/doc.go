@@ -8,7 +8,7 @@
 // A source of testdata holds the programs of one area: threads.c, keys.c, signals.c and so on. "threads" lists
 // their names, and "threads NAME FOLDER" runs one of them, which may write files
 // into the folder. What a program prints must not depend on time, process ids or
-// addresses. Most programs call no MPI, as `-tpsl private` takes any program; those of mpi.c do.
+// addresses. Most programs call no MPI, as `-tpsl private` takes any program; those of mpi.c do, and one of openmp.c.
 //
 // Programs of testdata/limits show limits of private ranks, and how they differ.
 //

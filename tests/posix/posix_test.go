@@ -92,7 +92,7 @@ func compile(t *testing.T, source string) string {
 	case filepath.Base(source) == "mpi.c":
 		return testsupport.CC(t, "mpicc.mpich", source, flags...)
 	case filepath.Base(source) == "openmp.c":
-		flags = append(flags, "-fopenmp")
+		return testsupport.CC(t, "mpicc.mpich", source, append(flags, "-fopenmp")...)
 	}
 	return testsupport.CC(t, "gcc", source, append(flags, "-rdynamic", "-lm")...)
 }

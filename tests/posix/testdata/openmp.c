@@ -4,6 +4,7 @@
 /* OpenMP with the small stacks that OMP_STACKSIZE asks for. */
 #include "posix.h"
 
+#include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
 
@@ -74,4 +75,15 @@ static void tasks(void)
         SAY("%d", results[i]);
 }
 
-const struct program programs[] = {PROGRAM(team), PROGRAM(nested), PROGRAM(tasks), {NULL, NULL}};
+static void reduced(void)
+{
+    int level, sum = 0, all;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+#pragma omp parallel num_threads(THREADS) reduction(+ : sum)
+    sum += use_stack(rank + omp_get_thread_num());
+    MPI_Allreduce(&sum, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    SAY("%d %d", sum, all);
+    MPI_Finalize();
+}
+
+const struct program programs[] = {PROGRAM(team), PROGRAM(nested), PROGRAM(tasks), PROGRAM(reduced), {NULL, NULL}};
