@@ -131,22 +131,44 @@ int tpsl_copy_block(struct tpsl_collectives *c, struct tpsl_block from, struct t
         return unpack(c, (struct tpsl_span){from.address, from.bytes}, to);
     if (tpsl_is_row(to.type) && from.bytes <= to.bytes)
         return pack(c, from, to.address) ? SUCCESS : ERR_TYPE;
-    void *row = tpsl_must_have(malloc(from.bytes + 1));
+    void *row = must_have(malloc(from.bytes + 1));
     int rc = pack(c, from, row) ? unpack(c, (struct tpsl_span){row, from.bytes}, to) : ERR_TYPE;
     free(row);
     return rc;
 }
 
-/* Blocks of different lengths, or apart from each other. */
+/* Blocks that fit into a post with their marks. */
+static bool offer_by_marks(struct tpsl_collectives *c, struct tpsl_offer *o, const struct tpsl_blocks *b, int n)
+{
+    size_t at = (size_t)n + 1;
+    bool packed = true;
+
+    o->place = IN_POST_BY_MARKS;
+    o->data[0] = (unsigned char)at;
+    for (int i = 0; packed && i < n; i++) {
+        struct tpsl_block block = tpsl_block_at(c, b, i);
+        packed = pack(c, block, &o->data[at]);
+        at += block.bytes;
+        o->data[i + 1] = (unsigned char)at;
+    }
+    return packed;
+}
+
+/* Other blocks of different lengths, or apart from each other. */
 static bool offer_spans(struct tpsl_collectives *c, struct tpsl_offer *o, const struct tpsl_blocks *b, int n, bool copy, void **memory)
 {
-    size_t packed = 0;
+    size_t packed = 0, all = 0;
     for (int i = 0; i < n; i++) {
         struct tpsl_block block = tpsl_block_at(c, b, i);
+        all += block.bytes;
         packed += copy || !tpsl_is_row(block.type) ? block.bytes : 0;
     }
-    struct tpsl_span *spans = *memory = tpsl_must_have(malloc((size_t)n * sizeof *spans + packed));
+    if (all + (size_t)n < sizeof o->data)
+        return offer_by_marks(c, o, b, n);
+    struct tpsl_span *spans = *memory = must_have(malloc((unsigned int)n * sizeof *spans + packed));
     char *row = (char *)&spans[n];
+    o->place = IN_SPANS;
+    o->spans = spans;
     for (int i = 0; i < n; i++) {
         struct tpsl_block block = tpsl_block_at(c, b, i);
         spans[i] = (struct tpsl_span){block.address, block.bytes};
@@ -157,8 +179,6 @@ static bool offer_spans(struct tpsl_collectives *c, struct tpsl_offer *o, const 
         spans[i].address = row;
         row += block.bytes;
     }
-    o->place = IN_SPANS;
-    o->spans = spans;
     return true;
 }
 
@@ -177,7 +197,7 @@ bool tpsl_offer(struct tpsl_collectives *c, struct tpsl_offer *o, const struct t
     o->address = all.address;
     if (!copy && tpsl_is_row(all.type))
         return true;
-    o->address = *memory = tpsl_must_have(malloc(all.bytes));
+    o->address = *memory = must_have(malloc(all.bytes));
     return pack(c, all, *memory);
 }
 
@@ -185,6 +205,8 @@ int tpsl_take(struct tpsl_collectives *c, const struct tpsl_offer *o, int i, str
 {
     if (o->place == IN_SPANS)
         return unpack(c, o->spans[i], to);
+    if (o->place == IN_POST_BY_MARKS)
+        return unpack(c, (struct tpsl_span){(const char *)&o->data[o->data[i]], (size_t)(o->data[i + 1] - o->data[i])}, to);
     const void *first = o->place == IN_POST ? (const void *)o->data : o->address;
     return unpack(c, (struct tpsl_span){(const char *)first + (size_t)i * o->bytes, o->bytes}, to);
 }

@@ -43,12 +43,13 @@ struct tpsl_span {
     const char *address;
     size_t bytes;
 };
-enum { IN_POST, IN_ROW, IN_SPANS };
+enum { IN_POST, IN_POST_BY_MARKS, IN_ROW, IN_SPANS };
 struct tpsl_offer {
-    uint64_t bytes : 56; /* of each block, but for IN_SPANS */
+    uint64_t bytes : 56; /* of each block, for IN_POST and IN_ROW */
     uint64_t place : 8;
     union {
-        unsigned char data[TPSL_POST_BYTES - sizeof(uint64_t)]; /* the blocks themselves */
+        /* The blocks themselves. With marks, block i lies from data[data[i]] on and before data[data[i + 1]]. */
+        unsigned char data[TPSL_POST_BYTES - sizeof(uint64_t)];
         const char *address;           /* of the first block */
         const struct tpsl_span *spans; /* where each block is */
     };
@@ -57,6 +58,11 @@ struct tpsl_offer {
 /* Makes an offer of the first n blocks, or of a copy of them. *memory becomes what the caller frees when nobody reads the offer any more.
  * False: there is none, as something is wrong with the blocks. */
 bool tpsl_offer(struct tpsl_collectives *, struct tpsl_offer *, const struct tpsl_blocks *, int n, bool copy, void **memory);
+/* Whether who takes it reads memory beside the post. */
+static inline bool tpsl_lies_elsewhere(const struct tpsl_offer *o)
+{
+    return o->place >= IN_ROW;
+}
 /* Takes block i of an offer. Returns an error class. */
 int tpsl_take(struct tpsl_collectives *, const struct tpsl_offer *, int i, struct tpsl_block to);
 

@@ -39,13 +39,6 @@ static int leave_seat(handle comm, int key, void *seat, void *extra)
     return SUCCESS;
 }
 
-void *tpsl_must_have(void *memory)
-{
-    if (!memory)
-        tpsl_die(1, "no memory for collective operations; TPSL_COLLECTIVES=library takes none");
-    return memory;
-}
-
 /* For functions that fail only if something is wrong with the library or with us. */
 static void must_succeed(int rc)
 {
@@ -65,7 +58,7 @@ static bool in_this_process(int world_rank)
 static bool all_are_here(struct tpsl_collectives *c, handle comm, int size)
 {
     handle group, world;
-    int *ranks = tpsl_must_have(calloc(2 * (size_t)size, sizeof *ranks)), *in_world = ranks + size;
+    int *ranks = must_have(calloc(2 * (size_t)size, sizeof *ranks)), *in_world = ranks + size;
     bool here = true;
 
     for (int i = 0; i < size; i++)
@@ -117,9 +110,9 @@ static struct tpsl_seat *take_seat(struct tpsl_collectives *c, handle comm)
     if (!inter && size > 1 && all_are_here(c, comm, size)) {
         must_succeed(c->Comm_rank(comm, &rank));
         if (rank == 0)
-            team = tpsl_must_have(tpsl_team_make(size));
+            team = must_have(tpsl_team_make(size));
         must_succeed(c->Bcast(&team, sizeof team, TYPE_BYTE, 0, comm));
-        seat = tpsl_must_have(calloc(1, sizeof *seat));
+        seat = must_have(calloc(1, sizeof *seat));
         *seat = (struct tpsl_seat){.team = team, .rank = rank, .crowded = tpsl_self->job->libraries->yields, .progress = progress, .library = c, .differs = differs};
     }
     must_succeed(c->Comm_set_attr(comm, c->key, seat));
@@ -188,7 +181,7 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
     const struct tpsl_libraries *l = ep->job->libraries;
     if (!l->collectives || l->standard || knows_accelerators(ep))
         return;
-    struct tpsl_collectives *c = tpsl_must_have(calloc(1, sizeof *c));
+    struct tpsl_collectives *c = must_have(calloc(1, sizeof *c));
     pthread_mutex_init(&c->converting, NULL);
 #define FIND(name, parameters)                                               \
     c->name = tpsl_instance_symbol(ep->instance, "PMPI_" #name, NULL); \

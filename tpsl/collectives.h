@@ -125,7 +125,12 @@ enum { NOT_SERVED = -1 };
 /* Spends an operation of the team, of which the library serves the member. Returns NOT_SERVED. */
 int tpsl_abstain(struct tpsl_seat *, union what);
 
-void *tpsl_must_have(void *memory); /* ends the job if it is NULL */
+static inline void *must_have(void *memory)
+{
+    if (!memory)
+        tpsl_die(1, "no memory for collective operations; TPSL_COLLECTIVES=library takes none");
+    return memory;
+}
 
 /* ---- movement.c ---- */
 void tpsl_barrier(struct tpsl_seat *);

@@ -37,12 +37,6 @@ static bool post_offer(struct tpsl_collectives *c, struct tpsl_seat *s, const st
     return offers;
 }
 
-/* Whether others read memory of the member beside its post. */
-static bool lies_elsewhere(struct tpsl_seat *s)
-{
-    return ((struct tpsl_offer *)tpsl_team_post(s))->place != IN_POST;
-}
-
 /* ---- broadcasts ---- */
 
 /* The root copies parts to members that it has nothing to wait for, and they copy the other parts themselves. */
@@ -50,7 +44,7 @@ static int bcast_from(struct tpsl_collectives *c, struct tpsl_seat *s, const str
 {
     const struct tpsl_offer *from = tpsl_team_post(s);
     void *memory;
-    bool offers = post_offer(c, s, b, 1, false, &memory), waits = offers && lies_elsewhere(s);
+    bool offers = post_offer(c, s, b, 1, false, &memory), waits = offers && tpsl_lies_elsewhere(tpsl_team_post(s));
 
     for (int i = 0; waits && i < s->team->size; i++) {
         const struct tpsl_offer *to = i == s->rank ? NULL : tpsl_team_read(s, i);
@@ -141,7 +135,7 @@ static int exchange(struct tpsl_collectives *c, struct tpsl_seat *s, enum call c
     bool offers = post_offer(c, s, &gives, n, in_place && !same, &memory); /* a copy, as its blocks are overwritten */
     rc = offers && tpsl_team_all_take_part(s) ? take_all(c, s, to, same, !in_place) : NOT_SERVED;
     tpsl_team_end(s);
-    if (offers && lies_elsewhere(s))
+    if (offers && tpsl_lies_elsewhere(tpsl_team_post(s)))
         tpsl_team_await_all(s);
     free(memory);
     return rc;
@@ -178,7 +172,7 @@ static int gather(struct tpsl_collectives *c, struct tpsl_seat *s, enum call cal
     tpsl_team_begin(s, what.word);
     bool offers = post_offer(c, s, from, 1, false, &memory);
     tpsl_team_end(s);
-    if (offers && lies_elsewhere(s))
+    if (offers && tpsl_lies_elsewhere(tpsl_team_post(s)))
         tpsl_team_await(s, root);
     free(memory);
     return offers ? SUCCESS : NOT_SERVED;
@@ -197,7 +191,7 @@ static int scatter_from(struct tpsl_collectives *c, struct tpsl_seat *s, union w
     if (offers)
         rc = in_place ? SUCCESS : tpsl_take(c, tpsl_team_post(s), s->rank, tpsl_block_at(c, to, 0));
     tpsl_team_end(s);
-    if (offers && lies_elsewhere(s))
+    if (offers && tpsl_lies_elsewhere(tpsl_team_post(s)))
         tpsl_team_await_all(s);
     free(memory);
     return rc;

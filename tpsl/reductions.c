@@ -158,7 +158,7 @@ static int reduce(struct tpsl_seat *s, const struct reduction *r, int root)
 static int reduce_scatter(struct tpsl_seat *s, const struct reduction *r, size_t first, size_t mine)
 {
     bool in_place = r->in == r->out && !fits(r); /* others read the memory that the result is for */
-    char *result = in_place ? tpsl_must_have(malloc(mine * r->width + 1)) : r->out;
+    char *result = in_place ? must_have(malloc(mine * r->width + 1)) : r->out;
 
     tpsl_team_begin(s, r->what.word);
     post(s, r);
