@@ -62,6 +62,20 @@ int tpsl_dladdr(const void *address, Dl_info *info)
     return 1;
 }
 
+/* The symbol table's entry (RTLD_DL_SYMENT) is known for ld.so's objects only. */
+int tpsl_dladdr1(const void *address, Dl_info *info, void **more, int flags)
+{
+    TPSL_INSIDE;
+    struct tpsl_object *o = tpsl_object_at(address);
+    if (!o)
+        return dladdr1(address, info, more, flags);
+    if (flags == RTLD_DL_SYMENT || !tpsl_dladdr(address, info))
+        return 0;
+    if (flags == RTLD_DL_LINKMAP)
+        *more = &o->map;
+    return 1;
+}
+
 int tpsl_dlinfo(void *handle, int request, void *out)
 {
     TPSL_INSIDE;

@@ -57,5 +57,8 @@ char *tpsl_dlerror_own(void)
 char *tpsl_dlerror(void)
 {
     char *own = tpsl_dlerror_own();
-    return own ? own : dlerror();
+    if (own)
+        return own;
+    TPSL_INSIDE; /* libc looks for a translation */
+    return dlerror();
 }

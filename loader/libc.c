@@ -51,6 +51,7 @@ const struct tpsl_rebinding tpsl_rebindings[] = {
     {"dlvsym", tpsl_dlvsym, ALL},
     {"dlerror", tpsl_dlerror, ALL},
     {"dladdr", tpsl_dladdr, ALL},
+    {"dladdr1", tpsl_dladdr1, ALL},
     {"dlinfo", tpsl_dlinfo, ALL},
     {"_dl_find_object", _dl_find_object, ALL},
     {"dl_iterate_phdr", tpsl_ldso_iterate_phdr, ALL},

@@ -42,6 +42,7 @@ int tpsl_dlclose(void *);
 void *tpsl_dlsym(void *, const char *);
 void *tpsl_dlvsym(void *, const char *, const char *);
 int tpsl_dladdr(const void *, Dl_info *);
+int tpsl_dladdr1(const void *, Dl_info *, void **, int);
 int tpsl_dlinfo(void *, int, void *);
 int tpsl_cxa_atexit(void (*)(void *), void *, void *);
 void tpsl_cxa_finalize(void *);

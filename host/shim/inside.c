@@ -5,43 +5,24 @@
  * handle. A child of fork would find such a lock held for ever if another rank was inside the function
  * (gate.c of the loader). The functions here call those of libc, and count the thread as inside.
  * docs/private-mode.md lists libc's locks, and which functions are elsewhere in the shim. */
-#include <grp.h>
+#include <execinfo.h>
+#include <fmtmsg.h>
 #include <iconv.h>
 #include <libintl.h>
 #include <locale.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <printf.h>
-#include <pwd.h>
+#include <pthread.h>
+#include <regex.h>
 #include <semaphore.h>
 #include <shadow.h>
+#include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
-#include <utmpx.h>
-#include <wchar.h>
-#include <fmtmsg.h>
-#include <netinet/ether.h>
-#include <arpa/inet.h>
-#include <resolv.h>
-#include <rpc/netdb.h>
 
-#include "shim.h"
-
-#define AS_LIBC(type, name, parameters, ...)                              \
-    type(name) parameters                                                 \
-    {                                                                     \
-        TPSL_INSIDE;                                                      \
-        return BEHIND(name)(__VA_ARGS__);                                 \
-    }
-#define AS_LIBC_DOES(name, parameters, ...)                               \
-    void(name) parameters                                                 \
-    {                                                                     \
-        TPSL_INSIDE;                                                      \
-        BEHIND(name)(__VA_ARGS__);                                        \
-    }
+#include "inside.h"
 
 /* ---- time: functions that do not use the rank's own zone; the others are in time.c ---- */
 AS_LIBC(struct tm *, gmtime_r, (const time_t *restrict t, struct tm *restrict tm), t, tm)
@@ -65,6 +46,12 @@ AS_LIBC(char *, strerror_l, (int error, locale_t l), error, l)
 AS_LIBC(char *, strerror_r, (int error, char *buffer, size_t size), error, buffer, size)
 AS_LIBC(char *, strsignal, (int number), number)
 AS_LIBC_DOES(perror, (const char *text), text)
+AS_LIBC(const char *, gai_strerror, (int error), error)
+AS_LIBC(const char *, hstrerror, (int error), error)
+AS_LIBC_DOES(herror, (const char *text), text)
+AS_LIBC(size_t, regerror, (int error, const regex_t *restrict expression, char *restrict buffer, size_t size), error, expression, buffer, size)
+AS_LIBC_DOES(psignal, (int number, const char *text), number, text)
+AS_LIBC_DOES(psiginfo, (const siginfo_t *info, const char *text), info, text)
 AS_LIBC(iconv_t, iconv_open, (const char *to, const char *from), to, from)
 AS_LIBC(int, iconv_close, (iconv_t conversion), conversion)
 
@@ -76,53 +63,6 @@ extern __typeof__(dgettext) __dgettext ALSO(dgettext);
 extern __typeof__(dcgettext) __dcgettext ALSO(dcgettext);
 extern __typeof__(gmtime_r) __gmtime_r ALSO(gmtime_r);
 extern __typeof__(strerror_r) __strerror_r ALSO(strerror_r);
-
-/* ---- names of users, hosts, services: nsswitch(5) loads libraries and keeps files open ---- */
-AS_LIBC(int, getaddrinfo, (const char *restrict node, const char *restrict service, const struct addrinfo *restrict hints, struct addrinfo **restrict result), node, service, hints, result)
-AS_LIBC(int, getnameinfo, (const struct sockaddr *restrict address, socklen_t length, char *restrict host, socklen_t hostlen, char *restrict service, socklen_t servlen, int flags), address, length, host, hostlen, service, servlen, flags)
-AS_LIBC(int, getpwnam_r, (const char *restrict name, struct passwd *restrict entry, char *restrict buffer, size_t size, struct passwd **restrict found), name, entry, buffer, size, found)
-AS_LIBC(int, getpwuid_r, (uid_t id, struct passwd *restrict entry, char *restrict buffer, size_t size, struct passwd **restrict found), id, entry, buffer, size, found)
-AS_LIBC(int, getgrnam_r, (const char *restrict name, struct group *restrict entry, char *restrict buffer, size_t size, struct group **restrict found), name, entry, buffer, size, found)
-AS_LIBC(int, getgrgid_r, (gid_t id, struct group *restrict entry, char *restrict buffer, size_t size, struct group **restrict found), id, entry, buffer, size, found)
-AS_LIBC(int, getspnam_r, (const char *name, struct spwd *entry, char *buffer, size_t size, struct spwd **found), name, entry, buffer, size, found)
-AS_LIBC(struct spwd *, getspnam, (const char *name), name)
-AS_LIBC(int, initgroups, (const char *user, gid_t group), user, group)
-AS_LIBC(int, getgrouplist, (const char *user, gid_t group, gid_t *groups, int *n), user, group, groups, n)
-AS_LIBC(int, gethostbyname_r, (const char *restrict name, struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), name, entry, buffer, size, found, error)
-AS_LIBC(int, gethostbyname2_r, (const char *restrict name, int family, struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), name, family, entry, buffer, size, found, error)
-AS_LIBC(int, gethostbyaddr_r, (const void *restrict address, socklen_t length, int family, struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), address, length, family, entry, buffer, size, found, error)
-AS_LIBC(struct hostent *, gethostbyname2, (const char *name, int family), name, family)
-AS_LIBC(struct protoent *, getprotobyname, (const char *name), name)
-AS_LIBC(struct protoent *, getprotobynumber, (int number), number)
-AS_LIBC(int, getprotobyname_r, (const char *restrict name, struct protoent *restrict entry, char *restrict buffer, size_t size, struct protoent **restrict found), name, entry, buffer, size, found)
-AS_LIBC(int, getprotobynumber_r, (int number, struct protoent *restrict entry, char *restrict buffer, size_t size, struct protoent **restrict found), number, entry, buffer, size, found)
-AS_LIBC(struct servent *, getservbyname, (const char *name, const char *protocol), name, protocol)
-AS_LIBC(struct servent *, getservbyport, (int port, const char *protocol), port, protocol)
-AS_LIBC(int, getservbyname_r, (const char *restrict name, const char *restrict protocol, struct servent *restrict entry, char *restrict buffer, size_t size, struct servent **restrict found), name, protocol, entry, buffer, size, found)
-AS_LIBC(int, getservbyport_r, (int port, const char *restrict protocol, struct servent *restrict entry, char *restrict buffer, size_t size, struct servent **restrict found), port, protocol, entry, buffer, size, found)
-AS_LIBC(struct netent *, getnetbyname, (const char *name), name)
-AS_LIBC(struct netent *, getnetbyaddr, (uint32_t net, int type), net, type)
-AS_LIBC(struct rpcent *, getrpcbyname, (const char *name), name)
-AS_LIBC(struct rpcent *, getrpcbynumber, (int number), number)
-AS_LIBC(int, innetgr, (const char *group, const char *host, const char *user, const char *domain), group, host, user, domain)
-AS_LIBC(int, ether_hostton, (const char *name, struct ether_addr *address), name, address)
-AS_LIBC(int, ether_ntohost, (char *name, const struct ether_addr *address), name, address)
-AS_LIBC(int, res_init, (void), )
-
-/* Functions that read a database entry by entry. libc has one position for all ranks. */
-#define AS_LIBC_WALKS(type, set, get, end, ...) \
-    AS_LIBC_DOES(set, __VA_ARGS__)              \
-    AS_LIBC(type *, get, (void), )              \
-    AS_LIBC_DOES(end, (void), )
-
-AS_LIBC_WALKS(struct passwd, setpwent, getpwent, endpwent, (void), )
-AS_LIBC_WALKS(struct group, setgrent, getgrent, endgrent, (void), )
-AS_LIBC_WALKS(struct spwd, setspent, getspent, endspent, (void), )
-AS_LIBC_WALKS(struct hostent, sethostent, gethostent, endhostent, (int stay), stay)
-AS_LIBC_WALKS(struct protoent, setprotoent, getprotoent, endprotoent, (int stay), stay)
-AS_LIBC_WALKS(struct servent, setservent, getservent, endservent, (int stay), stay)
-AS_LIBC_WALKS(struct netent, setnetent, getnetent, endnetent, (int stay), stay)
-AS_LIBC_WALKS(struct utmpx, setutxent, getutxent, endutxent, (void), )
 
 /* ---- the system log ---- */
 AS_LIBC_DOES(openlog, (const char *name, int options, int facility), name, options, facility)
@@ -156,6 +96,22 @@ AS_LIBC(int, sem_close, (sem_t *s), s)
 AS_LIBC(int, sem_unlink, (const char *name), name)
 AS_LIBC(int, lckpwdf, (void), )
 AS_LIBC(int, ulckpwdf, (void), )
+
+AS_LIBC(char **, backtrace_symbols, (void *const *addresses, int n), addresses, n)
+AS_LIBC_DOES(backtrace_symbols_fd, (void *const *addresses, int n, int fd), addresses, n, fd)
+AS_LIBC(int, pthread_attr_getstacksize, (const pthread_attr_t *restrict attributes, size_t *restrict size), attributes, size)
+AS_LIBC(int, pthread_getattr_default_np, (pthread_attr_t *attributes), attributes)
+AS_LIBC(int, pthread_setattr_default_np, (const pthread_attr_t *attributes), attributes)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+AS_LIBC(int, register_printf_function, (int letter, printf_function *convert, printf_arginfo_function *arguments), letter, convert, arguments)
+#pragma GCC diagnostic pop
+AS_LIBC(int, register_printf_specifier, (int letter, printf_function *convert, printf_arginfo_size_function *arguments), letter, convert, arguments)
+AS_LIBC(int, register_printf_modifier, (const wchar_t *text), text)
+AS_LIBC(int, register_printf_type, (printf_va_arg_function *take), take)
+
+extern __typeof__(backtrace_symbols) __backtrace_symbols ALSO(backtrace_symbols);
+extern __typeof__(backtrace_symbols_fd) __backtrace_symbols_fd ALSO(backtrace_symbols_fd);
 
 sem_t *sem_open(const char *name, int flags, ...)
 {

@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <wchar.h>
 #include <wordexp.h>
 
 #include "shim.h"
@@ -81,10 +82,23 @@ struct newlocale_call {
     locale_t base, result;
 };
 
+/* libc loads a locale's conversion between bytes and characters when it is needed first, in any function that deals with such
+ * characters, under the lock of all locales. So it is needed here, where the thread counts as inside, and no longer there. */
+static locale_t with_conversion(locale_t made)
+{
+    mbstate_t start = {0};
+    if (made) {
+        locale_t before = BEHIND(uselocale)(made);
+        mbrtowc(NULL, "a", 1, &start);
+        BEHIND(uselocale)(before);
+    }
+    return made;
+}
+
 static void make_locale(void *data)
 {
     struct newlocale_call *c = data;
-    c->result = BEHIND(newlocale)(c->mask, c->name, c->base);
+    c->result = with_conversion(BEHIND(newlocale)(c->mask, c->name, c->base));
 }
 
 /* The name "" stands for LC_ALL, LC_... and LANG. */
@@ -93,7 +107,7 @@ locale_t newlocale(int mask, const char *name, locale_t base)
     struct newlocale_call c = {mask, name, base, NULL};
     if (*name) {
         TPSL_INSIDE;
-        return BEHIND(newlocale)(mask, name, base);
+        return with_conversion(BEHIND(newlocale)(mask, name, base));
     }
     IN_ENVIRONMENT(make_locale);
     return c.result;

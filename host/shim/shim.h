@@ -10,6 +10,7 @@
 #define TPSL_SHIM_H
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -23,8 +24,22 @@
         behind;                                                                 \
     })
 
+/* A function with arguments like printf's, by the one that has them as a va_list. */
+#define VARIADIC(name, parameters, call)  \
+    int name parameters                   \
+    {                                     \
+        va_list arguments;                \
+        va_start(arguments, format);      \
+        int result = call;                \
+        va_end(arguments);                \
+        return result;                    \
+    }
+
 /* Another name of a function, by which some objects know it: libstdc++ calls __newlocale. */
 #define ALSO(name) __attribute__((alias(#name), copy(name)))
+
+/* Another name of a function that <stdio.h> or <wchar.h> calls by different names in some versions of C. */
+#define SAME(name, as) __asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #as)
 
 extern char **environ;
 
@@ -41,7 +56,9 @@ void tpsl_rank_go_on(void);
 /* ---- of libtpslhost (gate.c of the loader): until the end of the block the thread is inside libc's locks ---- */
 struct tpsl_instance *tpsl_gate_enter(void);
 void tpsl_gate_leave(struct tpsl_instance **);
-#define TPSL_INSIDE __attribute__((cleanup(tpsl_gate_leave), unused)) struct tpsl_instance *tpsl_inside = tpsl_gate_enter()
+#define TPSL_INSIDE TPSL_INSIDE_IF(1)
+#define TPSL_INSIDE_IF(condition) \
+    __attribute__((cleanup(tpsl_gate_leave), unused)) struct tpsl_instance *tpsl_inside = (condition) ? tpsl_gate_enter() : NULL
 
 /* ---- exit.c, keys.c: what the calling thread does at its end ---- */
 void tpsl_thread_locals_end(void); /* destructors of C++ objects */

@@ -11,12 +11,6 @@
 
 #include "shim.h"
 
-#define FORWARD(result, call) \
-    va_list arguments;        \
-    va_start(arguments, format); \
-    result = call;            \
-    va_end(arguments)
-
 int __vfprintf_chk(FILE *, int, const char *, va_list);
 int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);
 
@@ -27,47 +21,12 @@ int __vwprintf_chk(int flag, const wchar_t *format, va_list arguments) { return 
 int vscanf(const char *format, va_list arguments) { return vfscanf(stdin, format, arguments); }
 int vwscanf(const wchar_t *format, va_list arguments) { return vfwscanf(stdin, format, arguments); }
 
-int printf(const char *format, ...)
-{
-    int n;
-    FORWARD(n, vfprintf(stdout, format, arguments));
-    return n;
-}
-
-int __printf_chk(int flag, const char *format, ...)
-{
-    int n;
-    FORWARD(n, __vfprintf_chk(stdout, flag, format, arguments));
-    return n;
-}
-
-int wprintf(const wchar_t *format, ...)
-{
-    int n;
-    FORWARD(n, vfwprintf(stdout, format, arguments));
-    return n;
-}
-
-int __wprintf_chk(int flag, const wchar_t *format, ...)
-{
-    int n;
-    FORWARD(n, __vfwprintf_chk(stdout, flag, format, arguments));
-    return n;
-}
-
-int scanf(const char *format, ...)
-{
-    int n;
-    FORWARD(n, vfscanf(stdin, format, arguments));
-    return n;
-}
-
-int wscanf(const wchar_t *format, ...)
-{
-    int n;
-    FORWARD(n, vfwscanf(stdin, format, arguments));
-    return n;
-}
+VARIADIC(printf, (const char *format, ...), vfprintf(stdout, format, arguments))
+VARIADIC(__printf_chk, (int flag, const char *format, ...), __vfprintf_chk(stdout, flag, format, arguments))
+VARIADIC(wprintf, (const wchar_t *format, ...), vfwprintf(stdout, format, arguments))
+VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...), __vfwprintf_chk(stdout, flag, format, arguments))
+VARIADIC(scanf, (const char *format, ...), vfscanf(stdin, format, arguments))
+VARIADIC(wscanf, (const wchar_t *format, ...), vfwscanf(stdin, format, arguments))
 
 int puts(const char *line)
 {
@@ -87,8 +46,6 @@ int getchar_unlocked(void) { return getc_unlocked(stdin); }
 wint_t getwchar(void) { return getwc(stdin); }
 wint_t getwchar_unlocked(void) { return getwc_unlocked(stdin); }
 
-/* <stdio.h> uses other names for the functions of scanf's family in some versions of C. */
-#define SAME(name, as) __asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #as)
 SAME(scanf, __isoc99_scanf);
 SAME(vscanf, __isoc99_vscanf);
 SAME(wscanf, __isoc99_wscanf);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -102,18 +103,57 @@ int fflush_unlocked(FILE *stream)
     return stream ? BEHIND(fflush_unlocked)(stream) : flush_all();
 }
 
+/* libc gives the conversion of a wide stream back under a lock that it has once for all ranks (inside.c).
+ * What the stream has still to write may have to wait for a reader, so it is written before. */
 int fclose(FILE *stream)
 {
+    bool wide = stream->_mode > 0;
     tpsl_stream_remove(stream);
+    if (wide)
+        BEHIND(fflush)(stream);
+    TPSL_INSIDE_IF(wide);
     return BEHIND(fclose)(stream);
 }
 
-FILE *fopen(const char *path, const char *mode) { return tpsl_stream_add(BEHIND(fopen)(path, mode)); }
-FILE *fopen64(const char *path, const char *mode) { return tpsl_stream_add(BEHIND(fopen64)(path, mode)); }
+/* A mode with ",ccs=" asks for a conversion, which libc finds under such a lock. */
+static bool converts(const char *mode)
+{
+    return strchr(mode, ',');
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    TPSL_INSIDE_IF(converts(mode));
+    return tpsl_stream_add(BEHIND(fopen)(path, mode));
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+    TPSL_INSIDE_IF(converts(mode));
+    return tpsl_stream_add(BEHIND(fopen64)(path, mode));
+}
+
+FILE *freopen(const char *path, const char *mode, FILE *stream)
+{
+    TPSL_INSIDE_IF(converts(mode));
+    return BEHIND(freopen)(path, mode, stream);
+}
+
+FILE *freopen64(const char *path, const char *mode, FILE *stream)
+{
+    TPSL_INSIDE_IF(converts(mode));
+    return BEHIND(freopen64)(path, mode, stream);
+}
+
 FILE *fdopen(int fd, const char *mode) { return tpsl_stream_add(BEHIND(fdopen)(fd, mode)); }
 FILE *tmpfile(void) { return tpsl_stream_add(BEHIND(tmpfile)()); }
 FILE *tmpfile64(void) { return tpsl_stream_add(BEHIND(tmpfile64)()); }
 FILE *fmemopen(void *buffer, size_t size, const char *mode) { return tpsl_stream_add(BEHIND(fmemopen)(buffer, size, mode)); }
 FILE *open_memstream(char **buffer, size_t *size) { return tpsl_stream_add(BEHIND(open_memstream)(buffer, size)); }
-FILE *open_wmemstream(wchar_t **buffer, size_t *size) { return tpsl_stream_add(BEHIND(open_wmemstream)(buffer, size)); }
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t io) { return tpsl_stream_add(BEHIND(fopencookie)(cookie, mode, io)); }
+
+FILE *open_wmemstream(wchar_t **buffer, size_t *size)
+{
+    TPSL_INSIDE; /* it is a wide stream from the start */
+    return tpsl_stream_add(BEHIND(open_wmemstream)(buffer, size));
+}

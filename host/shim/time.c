@@ -63,6 +63,19 @@ static void make(void *data)
     note_zone();
 }
 
+struct written {
+    const char *text;
+    struct tm *tm;
+    int error;
+};
+
+static void read_written(void *data)
+{
+    struct written *w = data;
+    w->error = BEHIND(getdate_r)(w->text, w->tm);
+    note_zone();
+}
+
 struct format {
     char *text;
     size_t size, length;
@@ -131,6 +144,22 @@ time_t mktime(struct tm *tm)
     struct local l = {.tm = tm};
     tpsl_in_zone(getenv("TZ"), make, &l);
     return l.made;
+}
+
+int getdate_r(const char *restrict text, struct tm *restrict tm)
+{
+    struct written w = {text, tm, 0};
+    tpsl_in_zone(getenv("TZ"), read_written, &w);
+    return w.error;
+}
+
+int getdate_err;
+
+struct tm *getdate(const char *text)
+{
+    static struct tm tm;
+    getdate_err = getdate_r(text, &tm);
+    return getdate_err == 0 ? &tm : NULL;
 }
 
 time_t timelocal(struct tm *tm) { return mktime(tm); }
