@@ -43,6 +43,22 @@ func TestPrivateForks(t *testing.T) {
 	}
 }
 
+// Shells that are ranks fork for a command's output and end at the same time as others, while their stdin stays open.
+func TestPrivateShellsFork(t *testing.T) {
+	testsupport.NothingLeft(t)
+	jobs := repeated(30, 2000)
+	testsupport.Limit(t, limit+time.Duration(jobs)*2*time.Second)
+	stdin := filepath.Join(t.TempDir(), "stdin")
+	require.NoError(t, unix.Mkfifo(stdin, 0o600))
+	const text = `said=$(echo rank $PMI_RANK; echo of $PMI_SIZE); echo $said; exit $(echo $((PMI_RANK + 4)))`
+	for n := range jobs {
+		job := run(t, []string{"STDIN=" + stdin}, "sh", "-c", `exec "$@" 0<>"$STDIN"`, "sh",
+			built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", "-tpsl", "private", "/bin/bash", "-c", text)
+		require.Equal(t, []string{"rank 0 of 2\n", "rank 1 of 2\n"}, job.lines(), "job %d", n)
+		require.Equal(t, 4|5, job.code, "job %d", n)
+	}
+}
+
 // What a rank leaves when it ends, or executes another program, keeps no other one out of libc for long, whatever its threads were at.
 func TestPrivateGates(t *testing.T) {
 	program := posix(t, "gates")
