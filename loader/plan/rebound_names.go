@@ -20,6 +20,6 @@ var Rebound = append(slices.Clone(ReboundOnce),
 
 // ReboundOnce lists those that objects placed once get, too.
 var ReboundOnce = []string{
-	"__tls_get_addr", "__cxa_atexit", "__cxa_finalize", "dlopen", "dlclose", "dlsym", "dlvsym", "dlerror", "dladdr", "dlinfo",
+	"__tls_get_addr", "__cxa_atexit", "__cxa_finalize", "dlopen", "dlclose", "dlsym", "dlvsym", "dlerror", "dladdr", "dladdr1", "dlinfo",
 	"_dl_find_object", "dl_iterate_phdr", "getenv", "secure_getenv", "pthread_spin_lock",
 }

@@ -36,7 +36,7 @@ func TestPrivateForks(t *testing.T) {
 		t.Run(strings.Join(where, " "), func(t *testing.T) {
 			testsupport.NothingLeft(t)
 			done := filepath.Join(t.TempDir(), "done")
-			job := runFor(t, limit+time.Duration(forks)*50*time.Millisecond, nil, slices.Concat([]string{built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private",
+			job := runFor(t, limit+time.Duration(forks)*150*time.Millisecond, nil, slices.Concat([]string{built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private",
 				program, strconv.Itoa(forks), done}, where)...)
 			assert.Equal(t, fmt.Sprintf("%d children ended\n", forks), job.succeeded(t).stdout)
 		})

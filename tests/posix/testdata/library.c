@@ -6,6 +6,8 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <err.h>
+#include <error.h>
 #include <fnmatch.h>
 #include <ftw.h>
 #include <getopt.h>
@@ -17,6 +19,7 @@
 #include <locale.h>
 #include <math.h>
 #include <netdb.h>
+#include <obstack.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <regex.h>
@@ -28,6 +31,9 @@
 #include <wchar.h>
 #include <wctype.h>
 #include <wordexp.h>
+
+#define obstack_chunk_alloc malloc
+#define obstack_chunk_free free
 
 /* Ranks take turns, so that one call comes between two of another rank. */
 static void turns(void (*one)(int))
@@ -362,6 +368,65 @@ static void streams(void)
     SAY("in the file, %d", f == stdout);
 }
 
+/* Output that is not flushed comes before a message of error(3). */
+static void formats(void)
+{
+    static struct obstack stack;
+    char text[64], small[4], *made = NULL;
+    errno = rank % 2 ? ENOENT : EINTR;
+    SAY("%m, %20m, %-30m, %%m, %d%s", rank, "%m");
+    OK(snprintf(text, sizeof text, "%.3m 10m %c", 'm') < 0);
+    SAY("%s", text);
+    SAY("%d", snprintf(small, sizeof small, "%d", 12345));
+    SAY("%s %d", small, sprintf(text, "%2$*1$d", 5, 7));
+    SAY("%d", asprintf(&made, "%s%a", text, 1.5 + rank));
+    SAY("%s", made);
+    obstack_init(&stack);
+    SAY("%d", obstack_printf(&stack, "grows %d", rank));
+    fflush(stdout);
+    OK(dprintf(1, "at once %m\n") < 0);
+    setvbuf(stdout, NULL, _IOFBF, 4096);
+    OK(dup2(1, 2) < 0);
+    warnx("%s", "before");
+    SAY("flushed by error");
+    error(0, ENOENT, "rank %d", rank);
+    _exit(0);
+}
+
+static void wide_streams(void)
+{
+    wchar_t line[32], text[32];
+    char bytes[64] = "";
+    int n = 0;
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen(path_of("wide"), "w+");
+    SAY("%d", fwide(f, 0));
+    SAY("%d", fputwc(L'\x20ac', f));
+    SAY("%d", fwide(f, -1) > 0);
+    OK(fwprintf(f, L"%d %ls %s\nsecond\n", rank, L"\xe9t\xe9", "narrow") < 0);
+    SAY("%d", fputs("refused", f));
+    rewind(f);
+    SAY("%lc", fgetwc(f));
+    OK(ungetwc(L'x', f) != L'x');
+    SAY("%d", fwscanf(f, L"x%d %31ls", &n, line));
+    SAY("%d %ls", n, line);
+    SAY("%d", fgetws(line, 32, f) != NULL);
+    SAY("%ls", fgetws(line, 32, f));
+    SAY("%d", fgetwc(f) == WEOF);
+    OK(fclose(f));
+    f = fopen(path_of("coded"), "w,ccs=ISO-8859-15");
+    SAY("%d", f && fputws(L"\x20ac", f) >= 0 && fclose(f) == 0);
+    f = freopen(path_of("coded"), "r", fopen(path_of("wide"), "r"));
+    OK(!fgets(bytes, sizeof bytes, f));
+    SAY("%zu %x", strlen(bytes), bytes[0] & 0xff);
+    fclose(f);
+    SAY("%d", swprintf(text, 4, L"%d", 12345));
+    SAY("%d", swprintf(text, 32, L"%d %s", 1234 + rank, "text"));
+    OK(swscanf(text, L"%d %l[a-z]", &n, line) != 2);
+    SAY("%d %ls", n, line);
+    SAY("%zu %d", wcstombs(bytes, L"\x20ac", sizeof bytes), mblen("\xe2\x82\xac", 3));
+}
+
 static void input(void)
 {
     int ends[2];
@@ -403,5 +468,5 @@ static void streams_of_threads(void)
 const struct program programs[] = {
     PROGRAM(words_of_text), PROGRAM(random_numbers), PROGRAM(time_zones), PROGRAM(environment), PROGRAM(options), PROGRAM(locales),
     PROGRAM(conversions), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
-    PROGRAM(system_facts), PROGRAM(streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
+    PROGRAM(system_facts), PROGRAM(streams), PROGRAM(formats), PROGRAM(wide_streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
 };
