@@ -4,6 +4,7 @@
 /* State of every kind that an instance must have for itself. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -84,8 +85,10 @@ int tls_at_thread_end(void)
 int found_by_dladdr(void)
 {
     Dl_info info;
+    struct link_map *map;
     return dladdr((void *)bump, &info) && strstr(info.dli_fname, "libcounter.so") && info.dli_saddr == (void *)bump &&
-           strcmp(info.dli_sname, "bump") == 0;
+           strcmp(info.dli_sname, "bump") == 0 && dladdr1((void *)bump, &info, (void **)&map, RTLD_DL_LINKMAP) &&
+           strcmp(map->l_name, info.dli_fname) == 0;
 }
 
 /* A plugin binds to this instance's counter; opening it again gives the same one. */
