@@ -46,7 +46,7 @@ func TestPrivateForks(t *testing.T) {
 // Shells that are ranks fork for a command's output and end at the same time as others, while their stdin stays open.
 func TestPrivateShellsFork(t *testing.T) {
 	testsupport.NothingLeft(t)
-	jobs := repeated(30, 2000)
+	jobs := testsupport.Times(30, 2000)
 	testsupport.Limit(t, limit+time.Duration(jobs)*2*time.Second)
 	stdin := filepath.Join(t.TempDir(), "stdin")
 	require.NoError(t, unix.Mkfifo(stdin, 0o600))
