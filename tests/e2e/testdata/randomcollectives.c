@@ -127,8 +127,9 @@ static void fill(struct rank *r, const struct kind *k, int n, int own)
         int value = (int)((r->random >> 5) + (uint64_t)(own * 7 + i)) % 5 + 1;
         int fortran = k->type == MPI_2REAL || k->type == MPI_2DOUBLE_PRECISION, complex = k->operations == ARITHMETIC;
         memset(element, 0, (size_t)k->width);
+        value = k->operations == PLACES ? value / 2 : value; /* some are equal */
         set_number(k, k->number, element, k->bytes, value);
-        set_number(k, fortran || complex ? k->number : 'i', element + k->second, k->second_bytes, k->operations == PLACES ? own * 3 + i % 7 : value - 3);
+        set_number(k, fortran || complex ? k->number : 'i', element + k->second, k->second_bytes, k->operations == PLACES ? (own * 5 + i) % 7 : value - 3);
     }
 }
 
