@@ -66,10 +66,11 @@ static void numbers(MPI_Comm comm)
 /* Wrong arguments at one rank: the others, which do not need its part, go on. They meet afterwards. */
 static void alone(MPI_Comm comm, int rank)
 {
-    int in[3] = {1, 2, 3}, out[3] = {0};
+    int in[3] = {1, 2, 3}, out[3] = {0}, some[100] = {0};
 
     say("gather at the root", MPI_Gather(in, 1, MPI_INT, out, rank == 0 ? -1 : 1, MPI_INT, 0, comm));
     say("scatter at a leaf", MPI_Scatter(in, 1, MPI_INT, out, rank == 1 ? -1 : 1, MPI_INT, 0, comm));
+    say("bcast at a leaf", MPI_Bcast(some, rank == 1 ? -1 : 100, MPI_INT, 0, comm));
     MPI_Barrier(comm);
 }
 
