@@ -34,8 +34,10 @@ enum {
     EVERY = 16,     /* rounds until it asks again whether that is due */
     AT_ONCE = 4,    /* neighbours that one barrier is for: the last of them waits while the others are helped */
     SPINS = 1000,   /* looks of a rank at whether its helper is done, before it leaves its CPU to others */
-    /* A barrier takes 1 us of each rank that computes. After one that was for nothing, the process makes none for so long. */
-    AFTER_NOTHING_NS = 100000,
+    /* A barrier takes 1 to 4 us of each rank that computes. After one that was for nothing, the process makes none for so long: twice as long each
+     * time, from the first of these to the last. */
+    PAUSE_NS = 100000,
+    LONGEST_PAUSE_NS = 400000,
 };
 
 enum { SUCCESS = 0 };
@@ -58,6 +60,7 @@ struct tpsl_progress {
 };
 
 static _Atomic long due; /* when neighbours may be looked after again: nanoseconds */
+static _Atomic long pause_ns = PAUSE_NS;
 
 static void barrier(int command)
 {
@@ -168,10 +171,14 @@ static bool help_neighbours(void)
 static void look_after_neighbours(void)
 {
     long now = nanoseconds_now(), when = atomic_load_explicit(&due, memory_order_relaxed);
-    if (now < when || !atomic_compare_exchange_strong(&due, &when, now + AFTER_NOTHING_NS))
+    long wait = atomic_load_explicit(&pause_ns, memory_order_relaxed);
+    if (now < when || !atomic_compare_exchange_strong(&due, &when, now + wait))
         return;
-    if (help_neighbours())
+    if (help_neighbours()) {
         atomic_store(&due, 0);
+        atomic_store(&pause_ns, PAUSE_NS);
+    } else if (wait < LONGEST_PAUSE_NS)
+        atomic_store(&pause_ns, 2 * wait);
 }
 
 unsigned tpsl_ucp_worker_progress(void *worker)

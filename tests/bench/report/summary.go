@@ -58,8 +58,9 @@ func writeGoals(b *strings.Builder, found *results.Set, goals []Goal) {
 
 // modes are the columns of medians, in order; then come the ratios.
 var (
-	modes  = []string{"flat", "flat-yields", "tags", "comms", "tpsl", "private", "engine"}
-	ratios = [][2]string{{"tpsl", "flat"}, {"private", "flat"}, {"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"engine", "flat"}}
+	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "tpsl", "neighbours", "memory", "private", "engine"}
+	ratios = [][2]string{{"tpsl", "flat"}, {"neighbours", "flat"}, {"neighbours", "tpsl"}, {"memory", "flat"}, {"memory", "tpsl"}, {"private", "flat"},
+		{"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"engine", "flat"}}
 )
 
 // writeMedians writes a table for each kind of benchmark, with the modes that it has.
@@ -68,7 +69,10 @@ func writeMedians(b *strings.Builder, found *results.Set) {
 	for _, text := range found.Names() {
 		name := results.ParseName(text)
 		row := name
-		if slices.Contains(modes, name.Get("mode")) {
+		if mode := name.Get("mode"); mode != "" {
+			if !slices.Contains(modes, mode) {
+				panic("report: mode " + mode + " has no column")
+			}
 			row = name.With("mode", "*")
 		}
 		if !slices.ContainsFunc(kinds[name.Kind], func(n results.Name) bool { return n.Compare(row) == 0 }) {
