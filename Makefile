@@ -35,12 +35,13 @@ PMIX     = $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),lib/tp
 PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
 YIELD    = lib/tpsl/libtpslyield.so
 WITNESS  = lib/tpsl/libtpslwitness.so
+CALLS    = lib/tpsl/libtpslcalls.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py $(IMPORTS) $(GENERATED) \
-	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(PMIX)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -108,6 +109,11 @@ lib/tpsl/libtpslyield.so: tpsl/yield/yield.c tpsl/long_wait.h
 $(WITNESS): hydra/witness/witness.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fvisibility=hidden -shared -Wl,-soname,$(@F) $< -o $@
+
+# What notes the MPI calls of a rank: in front of its MPI library.
+$(CALLS): $(wildcard calls/front/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIC -fexceptions -fvisibility=hidden -ftls-model=initial-exec -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@
 
 # With -z now a libpmix that lacks a function is found out at the start.
 lib/tpsl/pmix: $(wildcard hydra/pmix/*.[ch])

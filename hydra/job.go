@@ -48,6 +48,9 @@ type Job struct {
 	interrupted  bool             // a first SIGINT was passed on to the ranks
 	asked        time.Time        // when a first SIGTERM was passed on to the ranks
 	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
+	whenLocated  func()           // what follows when the proxies have told where their ranks are; nil if they were not asked
+	unlocated    <-chan time.Time // fires when they have had enough time to tell
+	lastSeen     []string         // where the ranks were when the job's time was up
 	meetings     map[string]*meeting
 	failures     []exitInfo       // processes that broke the job, in the order in which mpiexec heard of them
 	lastLines    []string         // what the first of them last wrote to stderr
@@ -128,6 +131,8 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.end()
 		case <-timeout:
 			j.timedOut()
+		case <-j.unlocated:
+			j.locatedAll()
 		case <-j.gathered:
 			j.tellWarnings()
 		case <-j.grace:

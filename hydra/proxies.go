@@ -23,7 +23,7 @@ type proxyLink struct {
 	pmix      bool           // the proxy serves its ranks by PMIx
 	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
 	asksWhere bool           // it was asked where its ranks are, and has not answered
-	where     []channel.Whereabouts
+	where     channel.Location
 	done      bool            // it has sent everything
 	stdin     *channel.Window // nil if none of its ranks reads stdin
 }

@@ -107,7 +107,7 @@ func (j *Job) stop() {
 
 // conclude completes the outcome with what is known only when everything has ended.
 func (j *Job) conclude() {
-	j.outcome.Lines = slices.Concat(j.failureLines(), j.outcome.Lines, j.stderr.repeats.lines(), j.whereaboutLines(), j.warnings.lines(), j.explanations.lines())
+	j.outcome.Lines = slices.Concat(j.failureLines(), j.outcome.Lines, j.stderr.repeats.lines(), j.lastSeen, j.warnings.lines(), j.explanations.lines())
 	if j.plan.Exit.PrintAll {
 		j.outcome.Lines = append(j.outcome.Lines, j.exitCodes()...)
 	}

@@ -6,35 +6,70 @@ package hydra
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/calls"
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/internal/ranges"
 )
 
 // timedOut ends a job at its time limit. The proxies first tell where their ranks are: SIGTERM changes that.
 func (j *Job) timedOut() {
-	if j.outcome.decide(ExitLauncher) {
-		j.outcome.note(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
-		for _, link := range j.proxies {
-			link.asksWhere = !link.done
-			link.conn.Send(channel.Locate, 0, nil)
-		}
+	terminate := func() {
+		j.signal(unix.SIGTERM)
+		j.grace = time.After(termGrace)
 	}
-	j.signal(unix.SIGTERM)
-	j.grace = time.After(termGrace)
+	if !j.outcome.decide(ExitLauncher) {
+		terminate()
+		return
+	}
+	j.outcome.note(fmt.Sprintf("APPLICATION TIMED OUT, TIMEOUT = %s", j.timeout))
+	j.locate(func() {
+		j.lastSeen = j.whereaboutLines()
+		terminate()
+	})
+}
+
+// locateLimit is how long proxies may take to tell where their ranks are.
+const locateLimit = 2 * time.Second
+
+// locate asks the proxies where their ranks are, and calls then when all have answered or have had enough time.
+func (j *Job) locate(then func()) {
+	j.whenLocated, j.unlocated = then, time.After(locateLimit)
+	for _, link := range j.proxies {
+		link.asksWhere = !link.done
+		link.conn.Send(channel.Locate, 0, nil)
+	}
+	j.locatedIfAll()
 }
 
 // located takes a proxy's answer.
 func (j *Job) located(e event) {
-	var all []channel.Whereabouts
-	if err := e.frame.Value(&all); err != nil {
+	var answer channel.Location
+	if err := e.frame.Value(&answer); err != nil {
 		j.garbled(e.link, err)
 		return
 	}
-	e.link.asksWhere, e.link.where = false, all
+	e.link.asksWhere, e.link.where = false, answer
+	j.locatedIfAll()
+}
+
+// locatedIfAll goes on if no proxy has still to answer.
+func (j *Job) locatedIfAll() {
+	if !slices.ContainsFunc(j.proxies, func(link *proxyLink) bool { return link.asksWhere && !link.done }) {
+		j.locatedAll()
+	}
+}
+
+// locatedAll goes on with what is known.
+func (j *Job) locatedAll() {
+	if then := j.whenLocated; then != nil {
+		j.whenLocated, j.unlocated = nil, nil
+		then()
+	}
 }
 
 // phaseTexts say how far ranks had come, and no more than the proxy can see.
@@ -58,19 +93,34 @@ func (j *Job) whereaboutLines() []string {
 	for _, link := range j.proxies {
 		for _, at := range link.whereabouts() {
 			own := complaint{text: at.text, group: link.host.Group, ranks: at.ranks, hosts: []string{link.host.Name}}
-			apart = append(apart, own.line()+at.processes())
+			apart = append(apart, own.line()+at.age()+at.processes())
 			together.add(at.text, link.host.Name, link.host.Group, at.ranks...)
 		}
 	}
 	if len(apart) > mostWhereabouts {
-		return together.lines()
+		apart = together.lines()
 	}
-	return apart
+	return append(apart, j.explanationLines()...)
+}
+
+// explanationLines say why the ranks of each world wait, as far as they note their calls.
+func (j *Job) explanationLines() (lines []string) {
+	for _, w := range j.worlds {
+		var doing []calls.Rank
+		for _, link := range w.links {
+			doing = append(doing, link.where.Doing...)
+		}
+		for _, text := range calls.Explain(doing) {
+			lines = append(lines, "mpiexec: "+strings.TrimSpace(ofGroup(w.index)+" "+text))
+		}
+	}
+	return lines
 }
 
 // A whereabout is the ranks of a host that had come equally far.
 type whereabout struct {
 	text        string
+	quiet       time.Duration // for how long at least all of them have been there; 0: not known
 	ranks, pids []int
 }
 
@@ -79,19 +129,47 @@ func (link *proxyLink) whereabouts() (all []whereabout) {
 	if link.asksWhere {
 		return []whereabout{{text: "not known, as their proxy did not answer", ranks: link.host.LocalRanks()}}
 	}
-	for _, told := range link.where {
-		text := phaseTexts[told.Phase]
-		i := slices.IndexFunc(all, func(at whereabout) bool { return at.text == text })
-		if i < 0 {
-			i = len(all)
-			all = append(all, whereabout{text: text})
-		}
-		all[i].ranks = append(all[i].ranks, told.Ranks...)
-		if told.PID > 0 && told.Phase != channel.Ended {
-			all[i].pids = append(all[i].pids, told.PID)
+	for _, told := range link.where.Whereabouts {
+		for _, rank := range told.Ranks {
+			at := whereabout{text: phaseTexts[told.Phase], ranks: []int{rank}}
+			if doing := link.doing(rank); doing.Known && told.Phase != channel.Ended && told.Phase != channel.Finalized {
+				at.text, at.quiet = doing.Text(), doing.Quiet
+			}
+			if told.PID > 0 && told.Phase != channel.Ended {
+				at.pids = []int{told.PID}
+			}
+			all = addWhereabout(all, at)
 		}
 	}
 	return all
+}
+
+// addWhereabout adds what is known of a rank to that of ranks that had come equally far.
+func addWhereabout(all []whereabout, at whereabout) []whereabout {
+	i := slices.IndexFunc(all, func(other whereabout) bool { return other.text == at.text })
+	if i < 0 {
+		return append(all, at)
+	}
+	all[i].ranks, all[i].pids = append(all[i].ranks, at.ranks...), append(all[i].pids, at.pids...)
+	all[i].quiet = min(all[i].quiet, at.quiet)
+	return all
+}
+
+// doing returns what a rank does, as far as it notes that.
+func (link *proxyLink) doing(rank int) calls.Rank {
+	i := slices.IndexFunc(link.where.Doing, func(r calls.Rank) bool { return r.Rank == rank })
+	if i < 0 {
+		return calls.Rank{}
+	}
+	return link.where.Doing[i]
+}
+
+// age says for how long the ranks have been there.
+func (at whereabout) age() string {
+	if at.quiet < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(" for %s", at.quiet.Truncate(time.Second))
 }
 
 // processes names those of the ranks.

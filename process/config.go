@@ -6,7 +6,10 @@ package process
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/tpsl/tpsl/internal/soname"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/process/rankset"
 )
@@ -22,7 +25,15 @@ func Config(set *rankset.Set, folder string, getenv func(string) string) (loader
 	if err != nil {
 		return loader.Config{}, err
 	}
-	return loader.Config{Preload: yields, HugeText: huge, Refused: warn, Peers: set.Peers}, nil
+	return loader.Config{Preload: append(notes(folder, getenv), yields...), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
+}
+
+// notes returns the library that notes the calls of each rank, if the launcher wants them and has not put it in front of the process.
+func notes(folder string, getenv func(string) string) []string {
+	if getenv("TPSL_BOARD_FD") == "" || strings.Contains(getenv("LD_PRELOAD"), soname.Calls) {
+		return nil
+	}
+	return []string{filepath.Join(folder, soname.Calls)}
 }
 
 func warn(err error) { fmt.Fprintln(os.Stderr, "tpsl:", err) }

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -104,7 +105,7 @@ func configure(folder string) error {
 	case "memory":
 		if len(state.set.Ranks) > 1 {
 			state.job.libraries.collectives = true
-			state.job.libraries.yields = len(config.Preload) > 0 // libtpslyield is all that comes first
+			state.job.libraries.yields = C.bool(slices.Contains(config.Preload, filepath.Join(folder, rankset.Yield)))
 			config.Wrappers.Libraries = slices.Concat(openMPIInside, soname.MPI)
 			for name, function := range collectives() {
 				config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function

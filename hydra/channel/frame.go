@@ -49,7 +49,7 @@ const (
 	Explained                      // body: text; what on the host may be why its ranks have failed
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: plan.Placement, before anything starts
-	Located                        // body: []Whereabouts
+	Located                        // body: Location
 	Lost                           // body: Loss
 	Done                           // all ranks have ended and all output is sent
 )

@@ -3,7 +3,11 @@
 
 package channel
 
-import "time"
+import (
+	"time"
+
+	"github.com/tpsl/tpsl/calls"
+)
 
 // An Exit tells how the process of a rank set ended, or that of one rank in it.
 type Exit struct {
@@ -68,6 +72,12 @@ type Loss struct {
 	Proxies []int // all of these proxies; the first is the one that has failed
 	Began   bool  // the proxy had answered; if not, it never ran
 	Text    string
+}
+
+// A Location tells where the ranks of a host are.
+type Location struct {
+	Whereabouts []Whereabouts
+	Doing       []calls.Rank // empty if they note no calls
 }
 
 // Whereabouts tell where some ranks of one process are.

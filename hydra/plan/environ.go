@@ -18,7 +18,7 @@ var identity = []string{
 	"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
 	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX",
 	"OMPI_FILE_LOCATION", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*",
-	"TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
+	"TPSL_CPUS", "TPSL_ENV", "TPSL_BOARD_FD", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
 }
 
 // userKnobs are variables that look like an identity but that users set for the PMI client library.

@@ -35,7 +35,8 @@ type Host struct {
 	Programs  []Program
 	Sets      []RankSet
 	Tools     []Tool
-	Ranks     int // on this host
+	State     bool // ranks note which MPI calls they are in
+	Ranks     int  // on this host
 	Hardware  HardwareOptions
 	Iface     string // the interface whose address ranks get as their host's name
 	TellName  bool   // ranks get the name of their host
@@ -85,6 +86,7 @@ func newPlan(r Request, s Site, g rankGroup) (Plan, error) {
 		PMI:       r.PMI,
 		Programs:  programs(r, s),
 		Tools:     r.Tools,
+		State:     r.State,
 		Hardware:  r.Hardware,
 		Iface:     r.Hosts.Iface,
 		TellName:  r.Hosts.PropagateName,

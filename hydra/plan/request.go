@@ -25,6 +25,7 @@ type Request struct {
 	Exit     ExitOptions
 	Hardware HardwareOptions
 	Tools    []Tool
+	State    bool // ranks note which MPI calls they are in
 
 	Segments []Segment
 }

@@ -78,10 +78,16 @@ func (p *proxy) prepare() ([]start, error) {
 	if err := p.dealHardware(&shares, executables); err != nil {
 		return nil, err
 	}
+	if err := p.makeBoard(shares.Sets); err != nil {
+		return nil, err
+	}
 	var starts []start
 	for _, set := range shares.Sets {
 		s := p.startOf(set, executables[set.Program], shares)
 		if err := p.addTool(&s); err != nil {
+			return nil, err
+		}
+		if err := p.addCalls(&s); err != nil {
 			return nil, err
 		}
 		p.addWitness(&s)
@@ -138,6 +144,9 @@ func (p *proxy) startOf(set plan.RankSet, exe executable.Executable, shares hard
 		PerRank:  exe.IsPrivate(),
 		Sessions: p.port == nil && !exe.PMIx,
 		Control:  len(set.Ranks) > 1,
+	}
+	if p.board != nil {
+		layout.Board = p.board.File()
 	}
 	own := p.settings(set, exe, layout, shares)
 	path, args := exe.Command(program.Args)

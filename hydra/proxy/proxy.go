@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/calls"
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
@@ -51,6 +52,7 @@ type proxy struct {
 	input    *stdio.Input
 	output   *stdio.Output
 	rdma     *rdma.Guard
+	board    *calls.Board // nil if the ranks note no calls
 	began    time.Time
 	group    *procs.Group   // of the sets' processes; nil if it cannot be made. It does not change after the first start
 	running  sync.WaitGroup // counts the processes whose end has not been reported
@@ -144,6 +146,7 @@ func (p *proxy) finish() {
 		p.port.listener.Close()
 	}
 	p.server.Close()
+	p.board.Close()
 	p.up.close()
 	p.input.Close()
 	p.group.Close()
@@ -192,7 +195,7 @@ func (p *proxy) handle(frame channel.Frame) {
 	case channel.Kill:
 		p.end()
 	case channel.Locate:
-		p.conn.SendValue(channel.Located, p.whereabouts())
+		go p.tellWhereabouts()
 	case channel.Dead:
 		p.otherDied(frame)
 	case channel.BarrierOut:

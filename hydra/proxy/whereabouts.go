@@ -9,6 +9,22 @@ import (
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
+// tellWhereabouts answers the question of mpiexec. It takes a moment to see whether calls last.
+func (p *proxy) tellWhereabouts() {
+	where := p.whereabouts()
+	if p.board == nil {
+		p.conn.SendValue(channel.Located, channel.Location{Whereabouts: where})
+		return
+	}
+	doing := p.board.Read()
+	for _, at := range where {
+		for i := range doing {
+			doing[i].Ended = doing[i].Ended || at.Phase == channel.Ended && slices.Contains(at.Ranks, doing[i].Rank)
+		}
+	}
+	p.conn.SendValue(channel.Located, channel.Location{Whereabouts: where, Doing: doing})
+}
+
 // whereabouts tells where each rank of the host is. Ranks of one process that are in the same phase share an entry.
 func (p *proxy) whereabouts() (all []channel.Whereabouts) {
 	p.mu.Lock()

@@ -26,12 +26,9 @@ func (p *proxy) addWitness(s *start) {
 	case err != nil || strings.ContainsAny(file, " :;"):
 	default:
 		s.layout.Control = true
-		preload := "LD_PRELOAD=" + file
-		if theirs, _ := plan.Getenv(s.env, "LD_PRELOAD"); theirs != "" {
-			preload += ":" + theirs
-		}
-		settings := append(s.layout.Settings(), preload)
+		settings := s.layout.Settings()
 		s.own, s.env = append(s.own, settings...), plan.SetEnv(s.env, settings...)
+		s.preload(file)
 	}
 }
 

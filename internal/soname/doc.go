@@ -4,7 +4,7 @@
 // Package soname has the names that programs are linked with: that of libtpsl, those of MPI
 // libraries with the MPICH ABI and with the standard ABI, by which libtpsl's stand-ins go
 // too, and Open MPI's. They tell what a program wants. What a file is they do not tell:
-// package mpilib judges that.
+// package mpilib judges that. It has the name of our library in front of an MPI library, too.
 package soname
 
 import "slices"
@@ -30,3 +30,6 @@ var OpenMPI = []string{"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.s
 
 // Flat are the names by which flat programs are linked with an MPI library.
 var Flat = slices.Concat(StandIns, OpenMPI)
+
+// Calls is the library that notes the MPI calls of a rank, in front of its MPI library.
+const Calls = "libtpslcalls.so"

@@ -12,11 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Yield is the library that makes ranks which wait give way to others.
+const Yield = "libtpslyield.so"
+
 // Yields returns what stands in front of each instance's libraries so that ranks which
 // wait give way to others (tpsl/yield): a file in folder. It is there when the ranks are
 // more than the CPUs they may use, unless TPSL_YIELD has it otherwise.
 func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error) {
-	shim := []string{filepath.Join(folder, "libtpslyield.so")}
+	shim := []string{filepath.Join(folder, Yield)}
 	switch word := getenv("TPSL_YIELD"); word {
 	case "", "auto":
 		if _, err := os.Stat(shim[0]); err != nil || !s.Crowded {

@@ -4,6 +4,7 @@
 package descriptors
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type Layout struct {
 	PerRank  bool       // each rank has standard streams of its own; if not, all share those of the process
 	Sessions bool       // there is a PMI session for each rank
 	Control  bool       // there is a pipe for the lines of package control
+	Board    *os.File   // in which the ranks note their calls; nil if they do not
 }
 
 // A use is what one descriptor is for. The slot is that of the rank it is for, or 0 for the process.
@@ -36,6 +38,7 @@ const (
 	stderr
 	session
 	control
+	board
 )
 
 // uses lists what each descriptor is for, in the order of their numbers, from 0.
@@ -56,6 +59,9 @@ func (l Layout) uses() []use {
 	if l.Control {
 		list = append(list, use{control, 0})
 	}
+	if l.Board != nil {
+		list = append(list, use{board, 0})
+	}
 	for slot := len(sharers); slot < len(l.Ranks); slot++ {
 		list = append(list, use{stdout, slot}, use{stderr, slot})
 	}
@@ -69,7 +75,7 @@ func (l Layout) uses() []use {
 
 // Count returns how many ends of these descriptors the launcher keeps.
 func (l Layout) Count() int {
-	return len(slices.DeleteFunc(l.uses(), func(u use) bool { return u.role == emptyInput }))
+	return len(slices.DeleteFunc(l.uses(), func(u use) bool { return u.role == emptyInput || u.role == board }))
 }
 
 // Settings returns the variables that tell the process which descriptor is for what.
@@ -88,6 +94,9 @@ func (l Layout) Settings() []string {
 	}
 	if l.Control {
 		settings = append(settings, "TPSL_CONTROL_FD="+strconv.Itoa(number[use{control, 0}]))
+	}
+	if l.Board != nil {
+		settings = append(settings, "TPSL_BOARD_FD="+strconv.Itoa(number[use{board, 0}]))
 	}
 	if !l.PerRank || len(l.Ranks) == 1 {
 		return settings // the process has the streams of its ranks

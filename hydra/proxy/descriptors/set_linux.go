@@ -31,7 +31,14 @@ type Connections struct {
 }
 
 // Open makes the descriptors.
-func (l Layout) Open() (*Set, error) { return l.fill((*Set).open) }
+func (l Layout) Open() (*Set, error) {
+	return l.fill(func(s *Set, u use) (int, error) {
+		if u.role == board {
+			return copyOf(int(l.Board.Fd()))
+		}
+		return s.open(u)
+	})
+}
 
 // Adopt gives the process copies of descriptors that another launcher has made. Their other ends are not ours, but for the
 // control pipe, which is new.
@@ -40,6 +47,8 @@ func (l Layout) Adopt(c Connections) (*Set, error) {
 		switch u.role {
 		case control:
 			return s.open(u)
+		case board:
+			return copyOf(int(l.Board.Fd()))
 		case session:
 			return copyOf(c.Sessions[u.slot])
 		case stdout:

@@ -14,6 +14,17 @@ import (
 	"github.com/tpsl/tpsl/loader/search"
 )
 
+// IsOverLibtpsl reports whether the program is linked with libtpsl, which loads the MPI library of its ranks itself.
+func IsOverLibtpsl(path string, program plan.Program) bool {
+	libraryPath, _ := plan.Getenv(program.Env, "LD_LIBRARY_PATH")
+	closure, err := search.New(libraryPath).In(program.Wdir).Closure(path)
+	if err != nil {
+		return false
+	}
+	defer closure.Close()
+	return closure.Find(soname.Libtpsl) != nil
+}
+
 // share decides how the ranks of a set share a process. That follows from the user's mode and from the libraries that ld.so
 // would load for the program. An error says why the ranks cannot share one.
 func share(path string, program plan.Program) (s sharing, err error) {

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package calls
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The layout of front/board.h.
+const (
+	boardVersion   = 1
+	headerBytes    = 64
+	notesPerRank   = 8
+	commsPerRank   = 63
+	noteBytes      = 64
+	commBytes      = 64
+	rankBytes      = headerBytes + notesPerRank*noteBytes + commsPerRank*commBytes
+	abiMPICH       = 1
+	abiOpenMPI     = 2
+	abiStandard    = 3
+	attempts       = 100 // to read a note that changes all the time
+	watchingPeriod = 250 * time.Millisecond
+)
+
+// A Board is the memory in which the ranks of a host note their calls. Its methods may be called from any goroutine.
+type Board struct {
+	file  *os.File
+	bytes []byte
+
+	mu   sync.Mutex
+	seen []seenRank // by local rank
+	stop chan struct{}
+}
+
+// A seenRank is what was seen of a rank the last time.
+type seenRank struct {
+	notes [notesPerRank]uint64 // sequence numbers
+	since [notesPerRank]time.Time
+	quiet time.Time // since when none has changed
+}
+
+// NewBoard makes a board for the ranks of a host, in the order of their local ranks, and watches it until Close.
+func NewBoard(ranks []int) (*Board, error) {
+	fd, err := unix.MemfdCreate("tpsl-calls", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make board of calls: %w", err)
+	}
+	b := &Board{file: os.NewFile(uintptr(fd), "board"), seen: make([]seenRank, len(ranks)), stop: make(chan struct{})}
+	size := headerBytes + len(ranks)*rankBytes
+	if err := unix.Ftruncate(fd, int64(size)); err == nil {
+		b.bytes, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if b.bytes == nil {
+		b.file.Close()
+		return nil, fmt.Errorf("make board of calls: %w", err)
+	}
+	binary.NativeEndian.PutUint32(b.bytes, boardVersion)
+	binary.NativeEndian.PutUint32(b.bytes[4:], uint32(len(ranks)))
+	for i, rank := range ranks {
+		binary.NativeEndian.PutUint32(b.rank(i), uint32(rank))
+	}
+	b.look()
+	go b.watch()
+	return b, nil
+}
+
+// File is what the processes of the ranks inherit.
+func (b *Board) File() *os.File { return b.file }
+
+// Close ends the watch. Ranks keep the memory until they end.
+func (b *Board) Close() {
+	if b == nil {
+		return
+	}
+	close(b.stop)
+	b.file.Close()
+}
+
+func (b *Board) watch() {
+	ticker := time.NewTicker(watchingPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			b.look()
+		case <-b.stop:
+			return
+		}
+	}
+}
+
+func (b *Board) rank(local int) []byte {
+	at := headerBytes + local*rankBytes
+	return b.bytes[at : at+rankBytes : at+rankBytes]
+}
+
+func noteOf(rank []byte, i int) []byte {
+	at := headerBytes + i*noteBytes
+	return rank[at : at+noteBytes : at+noteBytes]
+}
+
+// look notes which sequence numbers have changed.
+func (b *Board) look() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	for local := range b.seen {
+		seen := &b.seen[local]
+		for i := range seen.notes {
+			if sequence := loadWord(noteOf(b.rank(local), i)); sequence != seen.notes[i] || seen.since[i].IsZero() {
+				seen.notes[i], seen.since[i], seen.quiet = sequence, now, now
+			}
+		}
+	}
+}
+
+// Read returns what the ranks of the host do, by their local ranks.
+func (b *Board) Read() []Rank {
+	b.look()
+	var all []Rank
+	for local := range b.seen {
+		all = append(all, b.read(local))
+	}
+	b.settle(all)
+	return all
+}
+
+func (b *Board) read(local int) Rank {
+	rank := b.rank(local)
+	abi := int(int32(binary.NativeEndian.Uint32(rank[4:])))
+	b.mu.Lock()
+	seen := b.seen[local]
+	b.mu.Unlock()
+	now := time.Now()
+	r := Rank{Rank: int(int32(binary.NativeEndian.Uint32(rank))), Quiet: now.Sub(seen.quiet), Multiple: number(rank[8:]) != 0}
+	handles := map[uint64]Communicator{}
+	for i := range commsPerRank {
+		at := headerBytes + notesPerRank*noteBytes + i*commBytes
+		c := rank[at : at+commBytes : at+commBytes]
+		if handle := loadWord(c); handle != 0 {
+			name, _, _ := bytes.Cut(c[24:], []byte{0})
+			handles[handle] = Communicator{ID: binary.NativeEndian.Uint64(c[8:]), Size: number(c[16:]), Rank: number(c[20:]), Name: string(bytes.ToValidUTF8(name, []byte("?")))}
+			r.Communicators = append(r.Communicators, handles[handle])
+		}
+	}
+	for i := range notesPerRank {
+		n, sequence := readNote(noteOf(rank, i))
+		r.Known = r.Known || sequence > 0
+		if sequence%2 == 0 {
+			continue
+		}
+		handle := binary.NativeEndian.Uint64(n[16:])
+		if abi == abiMPICH {
+			handle = uint64(uint32(handle))
+		}
+		call := Call{
+			Function: number(n[40:]), Communicator: handles[handle], Thread: number(n[44:]),
+			Peer: meaning(number(n[24:]), peers[abi]), Tag: meaning(number(n[28:]), tags[abi]),
+			From: meaning(number(n[32:]), peers[abi]), FromTag: meaning(number(n[36:]), tags[abi]),
+		}
+		if sequence == seen.notes[i] {
+			call.Age = now.Sub(seen.since[i])
+		}
+		r.Calls = append(r.Calls, call)
+	}
+	return r
+}
+
+func number(at []byte) int { return int(int32(binary.NativeEndian.Uint32(at))) }
+
+// What the special values of each ABI mean.
+var (
+	peers = map[int]map[int]int{
+		abiMPICH:    {-1: NoProcess, -2: AnySource, -3: Root},
+		abiOpenMPI:  {-1: AnySource, -2: NoProcess, -4: Root},
+		abiStandard: {-1: AnySource, -3: NoProcess, -4: Root},
+	}
+	tags = map[int]map[int]int{abiStandard: {-2: AnyTag}}
+)
+
+func meaning(value int, special map[int]int) int {
+	if known, found := special[value]; found {
+		return known
+	}
+	return value
+}
+
+// readNote returns a note as it was at one time, and its sequence number.
+func readNote(note []byte) (fields []byte, sequence uint64) {
+	for range attempts {
+		sequence = loadWord(note)
+		fields = slices.Clone(note)
+		if loadWord(note) == sequence {
+			return fields, sequence
+		}
+	}
+	return fields, sequence &^ 1 // it changes all the time: the thread waits for nothing
+}

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package calls
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+)
+
+// A waitKind says for whom a call waits.
+type waitKind string
+
+// The kinds of functions.h.
+const (
+	waitsForReceiver  waitKind = "SEND"
+	waitsForSender    waitKind = "RECEIVE"
+	waitsForBoth      waitKind = "SENDRECV"
+	waitsForAll       waitKind = "ALL"
+	waitsForRoot      waitKind = "ROOT"
+	rootWaitsForAll   waitKind = "GATHERED"
+	waitsForSome      waitKind = "SOME"
+	waitsForJob       waitKind = "END" // the rank calls nothing else any more
+	waitsForSomething waitKind = "OTHER"
+)
+
+// A function is one that functions.h lists.
+type function struct {
+	name                        string // without MPI_
+	kind                        waitKind
+	hasComm, hasPeer, hasSource bool
+}
+
+//go:embed front/functions.h
+var functionsHeader string
+
+// functions are in the order of functions.h, which is that of the numbers in notes.
+var functions = readFunctions(functionsHeader)
+
+var functionLine = regexp.MustCompile(`(?m)^(CALL|LARGE|CREATE|BEGIN|LEAVE)\((.*)\)$`)
+
+func readFunctions(header string) (list []function) {
+	for _, line := range functionLine.FindAllStringSubmatch(header, -1) {
+		args := strings.Split(line[2], ", ")
+		f := function{name: args[0], kind: waitsForSomething}
+		switch line[1] {
+		case "CREATE":
+			f.kind, f.hasComm = waitsForAll, args[2] != none
+		case "CALL", "LARGE":
+			f.kind, f.hasComm, f.hasPeer, f.hasSource = waitKind(args[2]), args[3] != none, args[4] != none, args[6] != none
+		}
+		list = append(list, f)
+		if line[1] == "LARGE" {
+			f.name += "_c"
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// none stands in functions.h for an argument that a function does not have.
+const none = "NONE"
+
+// isCollective reports whether all members of a communicator call the function.
+func (f function) isCollective() bool {
+	switch f.kind {
+	case waitsForAll, waitsForRoot, rootWaitsForAll, waitsForSome:
+		return f.hasComm
+	}
+	return false
+}
+
+// isRooted reports whether the peer of the call is the root of a collective operation.
+func (f function) isRooted() bool { return f.isCollective() && f.hasPeer }
+
+// operation is the function's name without the suffix for large counts.
+func (f function) operation() string { return strings.TrimSuffix(f.name, "_c") }
+
+// functionOf returns the function of a number, and that of unknown things for another one.
+func functionOf(number int) function {
+	if number < 0 || number >= len(functions) {
+		return function{name: "call of unknown number", kind: waitsForSomething}
+	}
+	return functions[number]
+}
