@@ -99,7 +99,8 @@ static inline struct tpsl_collectives *my_state(void)
 }
 
 /* The library's function behind a wrapper, for a rank with or without state. */
-#define LIBRARY(c, name) ((c) ? (c)->name : (typeof((c)->name))tpsl_behind("PMPI_" #name))
+#define LIBRARY(c, name) LIBRARY_OF(c, name) /* a name may be a macro's */
+#define LIBRARY_OF(c, name) ((c) ? (c)->name : (typeof((c)->name))tpsl_behind("PMPI_" #name))
 void *tpsl_behind(const char *name);
 
 /* The rank's seat in the team of a communicator; NULL: the library serves it, or says what is wrong with it. From then on each

@@ -145,6 +145,18 @@ static bool is_standard(void)
     return file && strncmp(file, "/libmpi_abi.", strlen("/libmpi_abi.")) == 0;
 }
 
+/* An executable may have a copy of a library's variable, which the library then uses as well. */
+static word variable(const char *name)
+{
+    Dl_info in;
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (!found && dladdr((void *)mpi.Comm_size, &in)) {
+        void *library = dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        found = library ? dlsym(library, name) : NULL;
+    }
+    return (word)found;
+}
+
 static void learn_library(void)
 {
     mpi.Comm_size = find("PMPI_Comm_size", NULL);
@@ -152,11 +164,11 @@ static void learn_library(void)
     mpi.Comm_test_inter = find("PMPI_Comm_test_inter", NULL);
     mpi.Query_thread = find("PMPI_Query_thread", NULL);
     mpi.Bcast = find("PMPI_Bcast", NULL);
-    mpi.world = (word)dlsym(RTLD_NEXT, "ompi_mpi_comm_world");
+    mpi.world = variable("ompi_mpi_comm_world");
     if (mpi.world) {
-        mpi.self = (word)dlsym(RTLD_NEXT, "ompi_mpi_comm_self");
-        mpi.null = (word)dlsym(RTLD_NEXT, "ompi_mpi_comm_null");
-        mpi.byte = (word)dlsym(RTLD_NEXT, "ompi_mpi_byte");
+        mpi.self = variable("ompi_mpi_comm_self");
+        mpi.null = variable("ompi_mpi_comm_null");
+        mpi.byte = variable("ompi_mpi_byte");
         own->abi = TPSL_ABI_OPENMPI;
     } else if (is_standard()) {
         mpi.world = 0x101, mpi.self = 0x102, mpi.null = 0x100, mpi.byte = 0x247;

@@ -44,7 +44,7 @@ type Options struct {
 	LocalExec bool
 	// ExecStack says that an instance can have executable stacks, if it is to have them when it starts.
 	ExecStack bool
-	// Preload lists the files that come before all that the object asked for needs.
+	// Preload lists the files that come before all that the object asked for needs, and before that object if it is a library.
 	Preload []string
 	// StandIn is a file that stands in the C library's place: what looks a name up comes to
 	// it where it would come to the C library. It is started first. "": none.
@@ -197,6 +197,9 @@ func (m *maker) make(base *Plan, path string, how Opening) (*Plan, error) {
 	}
 	if first || how.Global {
 		p.Global = join(p.Global, p.Scope(p.Root))
+	}
+	if first && root.Interp == "" {
+		p.Global = join(p.preloaded(preload), p.Global)
 	}
 	s.order(how)
 	if err := s.reopen(); err != nil {

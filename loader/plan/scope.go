@@ -21,6 +21,17 @@ func (p *Plan) Scope(i int) []int {
 	return p.withStandIn(list)
 }
 
+// preloaded lists the objects of files that come first. They come before a library, as they would in a process whose program needs it; a
+// program comes before them.
+func (p *Plan) preloaded(files []string) (list []int) {
+	for i, o := range p.Objects {
+		if slices.Contains(files, o.Path) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // withStandIn puts the stand-in in front of the C library.
 func (p *Plan) withStandIn(list []int) []int {
 	at := slices.IndexFunc(list, func(i int) bool { return p.Objects[i].CLibrary })
