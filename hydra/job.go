@@ -48,9 +48,12 @@ type Job struct {
 	interrupted  bool             // a first SIGINT was passed on to the ranks
 	asked        time.Time        // when a first SIGTERM was passed on to the ranks
 	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
-	whenLocated  func()           // what follows when the proxies have told where their ranks are; nil if they were not asked
+	whenLocated  []func()         // what follows when the proxies have told where their ranks are; empty if they were not asked
 	unlocated    <-chan time.Time // fires when they have had enough time to tell
 	lastSeen     []string         // where the ranks were when the job's time was up
+	questions    chan question    // of tpsl where
+	over         chan struct{}    // closed when they are not answered any more
+	hangTold     bool             // it was told that the ranks stand still
 	meetings     map[string]*meeting
 	failures     []exitInfo       // processes that broke the job, in the order in which mpiexec heard of them
 	lastLines    []string         // what the first of them last wrote to stderr
@@ -71,7 +74,7 @@ type event struct {
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
 func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slog.Logger) *Job {
-	j := &Job{plan: made, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), meetings: map[string]*meeting{}}
+	j := &Job{plan: made, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), questions: make(chan question), over: make(chan struct{}), meetings: map[string]*meeting{}}
 	j.began, j.crash = procs.Now(), -1
 	j.outcome.sum.rule = made.Exit.Code
 	j.stdout = newMerger(os.Stdout)
@@ -101,7 +104,9 @@ func (j *Job) Run() Outcome {
 	}
 	j.addWorld(j.plan)
 	go feedStdin(j.stdinReaders())
+	stop := j.serveState()
 	j.loop(signals)
+	stop()
 	j.finish()
 	j.conclude()
 	return j.outcome
@@ -113,6 +118,8 @@ func (j *Job) loop(signals <-chan os.Signal) {
 	if j.timeout > 0 {
 		timeout = time.After(j.timeout)
 	}
+	hang, stopTicker := j.hangTicker()
+	defer stopTicker()
 	flushed := make(chan struct{})
 	waiting := false
 	for {
@@ -131,6 +138,10 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.end()
 		case <-timeout:
 			j.timedOut()
+		case q := <-j.questions:
+			j.answer(q)
+		case <-hang:
+			j.checkHang()
 		case <-j.unlocated:
 			j.locatedAll()
 		case <-j.gathered:

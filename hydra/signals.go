@@ -31,6 +31,10 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		j.force() // only mpiexec has not ended yet; it may be waiting for the reader of its output
 		return
 	}
+	if sig == unix.SIGQUIT && j.plan.State.Notes() {
+		j.tellState()
+		return
+	}
 	j.signal(sig)
 	if sig == unix.SIGTERM {
 		j.terminated()

@@ -184,12 +184,12 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
     struct tpsl_collectives *c = must_have(calloc(1, sizeof *c));
     pthread_mutex_init(&c->converting, NULL);
 #define FIND(name, parameters)                                               \
-    c->name = tpsl_instance_symbol(ep->instance, "PMPI_" #name, NULL); \
+    c->name = tpsl_wrapped("PMPI_" #name); \
     if (!c->name)                                                            \
         tpsl_die(1, "TPSL_COLLECTIVES=memory: the MPI library %s has no PMPI_" #name, tpsl_instance_file(ep->instance));
     FUNCTIONS(FIND)
 #undef FIND
-#define FIND(name, parameters) c->name = tpsl_instance_symbol(ep->instance, "PMPI_" #name, NULL);
+#define FIND(name, parameters) c->name = tpsl_wrapped("PMPI_" #name);
     LARGE_FUNCTIONS(FIND)
 #undef FIND
     must_succeed(c->Comm_dup(COMM_SELF, &c->self));
@@ -200,7 +200,7 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
         return;
     }
     must_succeed(c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL));
-    must_succeed(tpsl_pending_start(&c->pending, ep) ? SUCCESS : ERR_OTHER);
+    must_succeed(tpsl_pending_start(&c->pending) ? SUCCESS : ERR_OTHER);
     must_succeed(c->Comm_create_keyval(copy_no_seat, end, &c->end_key, NULL));
     ep->collectives = c;
     must_succeed(c->Comm_set_attr(COMM_SELF, c->end_key, ep));

@@ -13,12 +13,12 @@ static int ignore_query(void *extra, void *status) { return SUCCESS; }
 static int ignore_free(void *extra) { return SUCCESS; }
 static int ignore_cancel(void *extra, int complete) { return SUCCESS; }
 
-bool tpsl_pending_start(struct tpsl_pending *p, const struct tpsl_endpoint *ep)
+bool tpsl_pending_start(struct tpsl_pending *p)
 {
-    int (*start)(void *, void *, void *, void *, int *) = tpsl_instance_symbol(ep->instance, "PMPI_Grequest_start", NULL);
-    p->status = tpsl_instance_symbol(ep->instance, "PMPI_Request_get_status", NULL);
-    p->complete = tpsl_instance_symbol(ep->instance, "PMPI_Grequest_complete", NULL);
-    p->wait = tpsl_instance_symbol(ep->instance, "PMPI_Wait", NULL);
+    int (*start)(void *, void *, void *, void *, int *) = tpsl_wrapped("PMPI_Grequest_start");
+    p->status = tpsl_wrapped("PMPI_Request_get_status");
+    p->complete = tpsl_wrapped("PMPI_Grequest_complete");
+    p->wait = tpsl_wrapped("PMPI_Wait");
     return start && p->status && p->complete && p->wait && start(ignore_query, ignore_free, ignore_cancel, NULL, &p->request) == SUCCESS;
 }
 

@@ -17,8 +17,9 @@ struct tpsl_pending {
     int (*wait)(int *request, void *status);
 };
 
-/* By the functions of the rank's library that no wrapper stands in front of. False: it has none, or they fail. */
-bool tpsl_pending_start(struct tpsl_pending *, const struct tpsl_endpoint *);
+/* For the rank that the calling thread acts for, by the functions of its library that no wrapper stands in front of. False: it has none, or they
+ * fail. */
+bool tpsl_pending_start(struct tpsl_pending *);
 /* Several threads of a rank may look at once. False: the library failed at what it did. */
 bool tpsl_pending_look(struct tpsl_pending *);
 void tpsl_pending_end(struct tpsl_pending *); /* before MPI_Finalize */

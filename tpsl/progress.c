@@ -294,7 +294,7 @@ void tpsl_progress_open(struct tpsl_endpoint *ep)
     int (*query)(int *) = tpsl_real(ep, TPSL_STUB_MPI_Query_thread);
     if (!p || ep->job->libraries->nunlisted > 0) /* there are no entries for functions that libtpsl does not know */
         return;
-    if (query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job) && tpsl_pending_start(&p->pending, ep))
+    if (query(&level) == SUCCESS && level != tpsl_thread_multiple(ep->job) && tpsl_pending_start(&p->pending))
         p->has_pending = true;
     atomic_store(&p->open, p->has_pending);
 }

@@ -10,6 +10,7 @@
 //	tpsl nic
 //	tpsl run [-rpp K] PROGRAM
 //	tpsl trace PID...
+//	tpsl where [PID]
 package main
 
 import (
@@ -56,6 +57,7 @@ var commands = []struct {
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},
 	{"trace", "show what the kernel does to ranks, live", traceJob},
+	{"where", "say which MPI call each rank is in, and why it waits", whereAreRanks},
 }
 
 func main() { os.Exit(run(os.Args[1:], streams{os.Stdout, os.Stderr, terminal.Is(1)})) }

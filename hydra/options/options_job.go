@@ -55,10 +55,14 @@ func exitOptions() []option {
 			long: "The ranks get SIGTERM, and are killed 2 s later. Lines on stderr say where each of them was, as far as PMI shows it.\n" +
 				"The environment variable MPIEXEC_TIMEOUT does the same.",
 			set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Timeout })},
-		{names: []string{"state"}, short: "ranks note which MPI calls they are in, for -timeout",
-			long: "A library in front of each rank's MPI library notes the calls that can wait for other ranks. -timeout then says which\n" +
-				"call each rank was in, and names deadlocks. The environment variable TPSL_STATE=1 does the same.",
-			set: toFlag(true, func(p *parser) *bool { return &p.opts.State })},
+		{names: []string{"state"}, short: "ranks note which MPI calls they are in, for tpsl where",
+			long: "A library in front of each rank's MPI library notes the calls that can wait for other ranks. tpsl where PID, -timeout, and\n" +
+				"SIGQUIT to mpiexec then say which call each rank is in, and name deadlocks. SIGQUIT does not go to the ranks then.\n" +
+				"The environment variable TPSL_STATE=1 does the same.",
+			set: toFlag(true, func(p *parser) *bool { return &p.opts.State.Noted })},
+		{names: []string{"hang-report"}, args: "SECONDS", short: "say where the ranks are when none has moved for so long",
+			long: "It is said once for each standstill, on stderr, and the job goes on. It implies -state.",
+			set:  toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.State.HangAfter })},
 		{names: []string{"exit-code"}, args: "or|first|max|128+sig", short: "how the ranks' exit codes become one",
 			long: "or, the default: all codes or-ed together, or the number of the signal that ended the first rank that was killed;\n" +
 				"first: that of the first rank that failed; max: the largest;\n" +

@@ -19,6 +19,7 @@ type Plan struct {
 	Size  int
 	Hosts []Host
 	Exit  ExitOptions
+	State StateOptions
 
 	request Request // the request from which it was made
 	site    Site
@@ -86,7 +87,7 @@ func newPlan(r Request, s Site, g rankGroup) (Plan, error) {
 		PMI:       r.PMI,
 		Programs:  programs(r, s),
 		Tools:     r.Tools,
-		State:     r.State,
+		State:     r.State.Notes(),
 		Hardware:  r.Hardware,
 		Iface:     r.Hosts.Iface,
 		TellName:  r.Hosts.PropagateName,
@@ -98,7 +99,7 @@ func newPlan(r Request, s Site, g rankGroup) (Plan, error) {
 		Trace:     r.Verbose,
 	}
 	common.PMI.Trace = r.PMI.Trace || r.Verbose
-	plan := Plan{Size: len(ranks.host), Exit: r.Exit, request: r, site: s}
+	plan := Plan{Size: len(ranks.host), Exit: r.Exit, State: r.State, request: r, site: s}
 	for i, parts := range ranks.perHost() {
 		host, err := common.on(ranks.hosts[i])
 		if err != nil {

@@ -25,7 +25,7 @@ type Request struct {
 	Exit     ExitOptions
 	Hardware HardwareOptions
 	Tools    []Tool
-	State    bool // ranks note which MPI calls they are in
+	State    StateOptions
 
 	Segments []Segment
 }
@@ -96,6 +96,15 @@ type HardwareOptions struct {
 	GPUs    string // for each rank: "", "auto" or a number
 	NICs    string // "", "none", "near"
 }
+
+// StateOptions say whether ranks note which MPI calls they are in, and when that is told.
+type StateOptions struct {
+	Noted     bool
+	HangAfter time.Duration // it is told when no rank has changed its state for so long; 0: never
+}
+
+// Notes reports whether ranks note their calls.
+func (o StateOptions) Notes() bool { return o.Noted || o.HangAfter > 0 }
 
 // Mode tells how a program's ranks share processes.
 type Mode string

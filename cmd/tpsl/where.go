@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tpsl/tpsl/hydra/whereabouts"
+	"github.com/tpsl/tpsl/internal/flags"
+	"github.com/tpsl/tpsl/internal/pids"
+	"github.com/tpsl/tpsl/internal/ranges"
+)
+
+const whereUsage = `usage: tpsl where [PID]
+
+Says where the ranks of a running job are: for each rank the MPI call that it is
+in, with peer, tag and communicator, and for how long at least. Ranks in the same
+state share a line. Then it says why they wait, as far as the calls show it:
+
+  deadlock           ranks wait for each other, or for ranks that have ended
+  possible deadlock  all ranks wait, but the calls do not prove for whom
+  not there          members that have not come to a collective operation
+
+The job is that of the process: mpiexec, or one that it has started on this host.
+Without a PID it is the only job on this host. It has to run under mpiexec -state
+(or TPSL_STATE=1). Ranks of all hosts are told. Messages that are on their way are
+not seen.
+`
+
+// whereAreRanks runs tpsl where.
+func whereAreRanks(args []string, to streams) int {
+	text, err := askWhere(args)
+	switch {
+	case errors.Is(err, flags.ErrHelp):
+		fmt.Fprint(to.out, whereUsage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(to.err, "tpsl where: %v\n", err)
+		return exitUsage
+	}
+	if _, err := io.WriteString(to.out, text); err != nil {
+		fmt.Fprintf(to.err, "tpsl where: %v\n", err)
+		return exitUsage
+	}
+	return 0
+}
+
+func askWhere(args []string) (string, error) {
+	set := flags.New("where")
+	ids, err := pids.Parse(set, args)
+	switch {
+	case errors.Is(err, pids.ErrNone):
+		ids, err = whereabouts.Jobs()
+	case err == nil && len(ids) > 1:
+		err = fmt.Errorf("%d PIDs given; want one", len(ids))
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", errors.New("no job on this host notes its calls; start it with mpiexec -state")
+	case len(ids) > 1:
+		return "", fmt.Errorf("several jobs note their calls on this host; name one of PIDs %s", ranges.List(ids))
+	}
+	return whereabouts.Ask(ids[0])
+}
