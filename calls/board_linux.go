@@ -27,18 +27,19 @@ const (
 	abiMPICH       = 1
 	abiOpenMPI     = 2
 	abiStandard    = 3
-	attempts       = 100 // to read a note that changes all the time
+	mostMembers    = 1 << 20 // of a communicator: more are no ranks of a job (plan.MaxRanks)
+	attempts       = 100     // to read a note that changes all the time
 	watchingPeriod = 250 * time.Millisecond
 )
 
 // A Board is the memory in which the ranks of a host note their calls. Its methods may be called from any goroutine.
 type Board struct {
-	file  *os.File
-	bytes []byte
-
-	mu   sync.Mutex
-	seen []seenRank // by local rank
+	file *os.File
 	stop chan struct{}
+
+	mu    sync.Mutex
+	bytes []byte     // nil after Close
+	seen  []seenRank // by local rank
 }
 
 // A seenRank is what was seen of a rank the last time.
@@ -56,10 +57,10 @@ func NewBoard(ranks []int) (*Board, error) {
 	}
 	b := &Board{file: os.NewFile(uintptr(fd), "board"), seen: make([]seenRank, len(ranks)), stop: make(chan struct{})}
 	size := headerBytes + len(ranks)*rankBytes
-	if err := unix.Ftruncate(fd, int64(size)); err == nil {
+	if err = unix.Ftruncate(fd, int64(size)); err == nil {
 		b.bytes, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
-	if b.bytes == nil {
+	if err != nil {
 		b.file.Close()
 		return nil, fmt.Errorf("make board of calls: %w", err)
 	}
@@ -68,7 +69,7 @@ func NewBoard(ranks []int) (*Board, error) {
 	for i, rank := range ranks {
 		binary.NativeEndian.PutUint32(b.rank(i), uint32(rank))
 	}
-	b.look()
+	b.read()
 	go b.watch()
 	return b, nil
 }
@@ -83,6 +84,10 @@ func (b *Board) Close() {
 	}
 	close(b.stop)
 	b.file.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = unix.Munmap(b.bytes)
+	b.bytes = nil
 }
 
 func (b *Board) watch() {
@@ -91,7 +96,7 @@ func (b *Board) watch() {
 	for {
 		select {
 		case <-ticker.C:
-			b.look()
+			b.read()
 		case <-b.stop:
 			return
 		}
@@ -108,47 +113,53 @@ func noteOf(rank []byte, i int) []byte {
 	return rank[at : at+noteBytes : at+noteBytes]
 }
 
-// look notes which sequence numbers have changed.
-func (b *Board) look() {
+// Read returns what the ranks of the host do, by their local ranks; nothing after Close. It takes a moment if calls last, to see whether they
+// are settled.
+func (b *Board) Read() []Rank {
+	ranks := b.read()
+	b.settle(ranks)
+	return ranks
+}
+
+// read notes which sequence numbers have changed, and returns what the ranks do. No call counts as settled.
+func (b *Board) read() (all []Rank) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.bytes == nil {
+		return nil
+	}
 	now := time.Now()
 	for local := range b.seen {
-		seen := &b.seen[local]
-		for i := range seen.notes {
-			if sequence := loadWord(noteOf(b.rank(local), i)); sequence != seen.notes[i] || seen.since[i].IsZero() {
-				seen.notes[i], seen.since[i], seen.quiet = sequence, now, now
-			}
+		b.look(local, now)
+		all = append(all, b.readRank(local, now))
+	}
+	return all
+}
+
+// look notes which sequence numbers of a rank have changed. Preconditions: b.mu is held.
+func (b *Board) look(local int, now time.Time) {
+	seen := &b.seen[local]
+	for i := range seen.notes {
+		if sequence := loadWord(noteOf(b.rank(local), i)); sequence != seen.notes[i] || seen.since[i].IsZero() {
+			seen.notes[i], seen.since[i], seen.quiet = sequence, now, now
 		}
 	}
 }
 
-// Read returns what the ranks of the host do, by their local ranks.
-func (b *Board) Read() []Rank {
-	b.look()
-	var all []Rank
-	for local := range b.seen {
-		all = append(all, b.read(local))
-	}
-	b.settle(all)
-	return all
-}
-
-func (b *Board) read(local int) Rank {
+// readRank returns what a rank does. Preconditions: b.mu is held.
+func (b *Board) readRank(local int, now time.Time) Rank {
 	rank := b.rank(local)
 	abi := int(int32(binary.NativeEndian.Uint32(rank[4:])))
-	b.mu.Lock()
 	seen := b.seen[local]
-	b.mu.Unlock()
-	now := time.Now()
 	r := Rank{Rank: int(int32(binary.NativeEndian.Uint32(rank))), Quiet: now.Sub(seen.quiet), Multiple: number(rank[8:]) != 0}
 	handles := map[uint64]Communicator{}
 	for i := range commsPerRank {
 		at := headerBytes + notesPerRank*noteBytes + i*commBytes
 		c := rank[at : at+commBytes : at+commBytes]
-		if handle := loadWord(c); handle != 0 {
+		size, member := number(c[16:]), number(c[20:])
+		if handle := loadWord(c); handle != 0 && member >= 0 && member < size && size <= mostMembers {
 			name, _, _ := bytes.Cut(c[24:], []byte{0})
-			handles[handle] = Communicator{ID: binary.NativeEndian.Uint64(c[8:]), Size: number(c[16:]), Rank: number(c[20:]), Name: string(bytes.ToValidUTF8(name, []byte("?")))}
+			handles[handle] = Communicator{ID: binary.NativeEndian.Uint64(c[8:]), Size: size, Rank: member, Name: string(bytes.ToValidUTF8(name, []byte("?")))}
 			r.Communicators = append(r.Communicators, handles[handle])
 		}
 	}

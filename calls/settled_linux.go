@@ -47,12 +47,11 @@ func (b *Board) settle(ranks []Rank) {
 
 // dropChanged takes the mark from calls that have ended meanwhile.
 func (b *Board) dropChanged(ranks []Rank) {
-	b.look()
+	now := b.read()
 	for i := range ranks {
-		now := b.read(i)
 		for k := range ranks[i].Calls {
 			c := &ranks[i].Calls[k]
-			c.Settled = c.Settled && slices.ContainsFunc(now.Calls, func(n Call) bool { return n.Thread == c.Thread && n.Age >= c.Age })
+			c.Settled = c.Settled && now != nil && slices.ContainsFunc(now[i].Calls, func(n Call) bool { return n.Thread == c.Thread && n.Age >= c.Age })
 		}
 	}
 }

@@ -53,7 +53,7 @@ type Job struct {
 	lastSeen     []string         // where the ranks were when the job's time was up
 	questions    chan question    // of tpsl where
 	over         chan struct{}    // closed when they are not answered any more
-	hangTold     bool             // it was told that the ranks stand still
+	hangTold     []string         // why the ranks stand still, as it was told; nil if they go on
 	meetings     map[string]*meeting
 	failures     []exitInfo       // processes that broke the job, in the order in which mpiexec heard of them
 	lastLines    []string         // what the first of them last wrote to stderr

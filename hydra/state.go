@@ -5,6 +5,7 @@ package hydra
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,20 +73,24 @@ func (j *Job) hangTicker() (ticks <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// checkHang says where the ranks are if none has changed its state for a while; once until one changes it.
+// checkHang says where the ranks are if none has changed its state for a while; once until one changes it, or until more is known of why they
+// wait.
 func (j *Job) checkHang() {
 	if j.ranksOver() || len(j.whenLocated) > 0 {
 		return
 	}
 	j.locate(func() {
-		still := j.standStill()
-		if still && !j.hangTold {
+		if !j.standStill() {
+			j.hangTold = nil
+			return
+		}
+		if why := j.explanationLines(); j.hangTold == nil || !slices.Equal(why, j.hangTold) {
+			j.hangTold = append([]string{}, why...)
 			j.stderr.line(fmt.Sprintf("mpiexec: no rank has changed its state for %v", j.plan.State.HangAfter))
 			for _, line := range j.whereaboutLines() {
 				j.stderr.line(line)
 			}
 		}
-		j.hangTold = still
 	})
 }
 
