@@ -72,17 +72,6 @@ func TestSettled(t *testing.T) {
 	for _, local := range []int{0, 1} {
 		b.seen[local].since[0] = time.Now().Add(-time.Minute)
 	}
-	done := make(chan struct{})
-	go func() { // so that a thread of this process runs
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
-		}
-	}()
-	defer close(done)
 	ranks := b.Read()
 	assert.GreaterOrEqual(t, ranks[0].Calls[0].Age, time.Minute)
 	assert.False(t, ranks[1].Calls[0].Settled, "there is no such thread")

@@ -16,18 +16,18 @@ import (
 
 const whereUsage = `usage: tpsl where [PID]
 
-Says where the ranks of a running job are: for each rank the MPI call that it is
-in, with peer, tag and communicator, and for how long at least. Ranks in the same
-state share a line. Then it says why they wait, as far as the calls show it:
+Says where the ranks of a running job are: for each rank the MPI call that it
+is in, with peer, tag and communicator, and for how long at least. Ranks in the
+same state share a line. Then it says why they wait, as far as calls show it:
 
   deadlock           ranks wait for each other, or for ranks that have ended
   possible deadlock  all ranks wait, but the calls do not prove for whom
   not there          members that have not come to a collective operation
 
-The job is that of the process: mpiexec, or one that it has started on this host.
-Without a PID it is the only job on this host. It has to run under mpiexec -state
-(or TPSL_STATE=1). Ranks of all hosts are told. Messages that are on their way are
-not seen.
+The job is that of the process: mpiexec, or one that it has started on this
+host. Without a PID it is the only job on this host. It has to run under
+mpiexec -state (or TPSL_STATE=1). Ranks of all hosts are told. Messages that
+are on their way are not seen.
 `
 
 // whereAreRanks runs tpsl where.

@@ -34,6 +34,8 @@ func TestEveryOption(t *testing.T) {
 		{"-n 3|-np 3", func(o *CommandLine) { o.Segments[0].Ranks = 3 }},
 		{"-rpp 2|-ranks-per-process 2", func(o *CommandLine) { o.Segments[0].PerProcess = 2 }},
 		{"-progress neighbours", func(o *CommandLine) { o.Segments[0].Env = []string{"TPSL_PROGRESS=neighbours"} }},
+		{"-state", func(o *CommandLine) { o.State.Noted = true }},
+		{"-hang-report 1.5", func(o *CommandLine) { o.State.HangAfter = 1500 * time.Millisecond }},
 		{"-tpsl private", func(o *CommandLine) { o.Segments[0].Mode = plan.ModePrivate }},
 		{"-wdir /tmp", func(o *CommandLine) { o.Segments[0].Wdir = "/tmp" }},
 		{"-path /a:/b", func(o *CommandLine) { o.Segments[0].Path = "/a:/b" }},

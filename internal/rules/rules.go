@@ -18,7 +18,7 @@ const module = "github.com/tpsl/tpsl/"
 
 // mayImport says which pieces a piece may depend on beside itself. hydra and
 // tpsl meet at a process boundary only; the siblings loader, pagetables,
-// endpoints, pmi and ib do not know one another, so loader knows nothing of MPI.
+// endpoints, pmi, calls and ib do not know one another, so loader knows nothing of MPI.
 // The modes, tpsl and host, do not know each other; process is what they have in common.
 var mayImport = map[string][]string{
 	"loader":     {"internal"},
@@ -32,14 +32,15 @@ var mayImport = map[string][]string{
 	"process":          {"loader", "internal"},
 	"tpsl":             {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"host":             {"process", "loader", "internal"},
-	"hydra":            {"pmi", "ib", "loader/image", "loader/search", "internal"},
+	"calls":            {"internal"},
+	"hydra":            {"calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	// A plan knows neither who asked for it nor who carries it out, and a proxy nothing of the command line.
-	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "pmi", "internal"},
-	"hydra/proxy":     {"hydra/plan", "hydra/hosts", "hydra/launch", "hydra/channel", "hydra/control", "hydra/procs", "hydra/sockdiag", "hydra/wire", "pmi", "ib", "loader/image", "loader/search", "internal"},
+	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "internal"},
+	"hydra/proxy":     {"hydra/plan", "hydra/hosts", "hydra/launch", "hydra/channel", "hydra/control", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	"cmd/libtpsl":     {"tpsl", "process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "process", "loader", "internal"},
-	"cmd/mpiexec":     {"hydra", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},
+	"cmd/mpiexec":     {"hydra", "calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
+	"cmd/tpsl":        {"hydra", "calls", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},
 	"cmd/tpslcc":      {"internal", "loader/image", "loader/search", "tpsl/names"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
