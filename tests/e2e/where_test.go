@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// stuckJob starts a job whose ranks wait for each other, until the test ends. Its stderr goes to the file.
+func stuckJob(t *testing.T, options, way string) (job *exec.Cmd, stderr string) {
+	t.Helper()
+	testsupport.NothingLeft(t)
+	file, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	job = exec.Command(built(t, "bin/mpiexec"), append(strings.Fields(options), flat(t, "testdata/stuck.c"), way)...)
+	job.Env, job.Stderr = append(os.Environ(), "OMP_NUM_THREADS=1"), file
+	require.NoError(t, job.Start())
+	t.Cleanup(func() {
+		_ = job.Process.Signal(unix.SIGTERM)
+		_ = job.Wait()
+		file.Close()
+	})
+	return job, file.Name()
+}
+
+// where runs tpsl where.
+func where(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return run(t, nil, append([]string{built(t, "bin/tpsl"), "where"}, args...)...)
+}
+
+// A running job is asked by the PID of mpiexec, or of one of its ranks, by its own user only.
+func TestWhere(t *testing.T) {
+	job, _ := stuckJob(t, "-state -n 2", "receive_cycle")
+	pid := strconv.Itoa(job.Process.Pid)
+	var told outcome
+	require.Eventually(t, func() bool {
+		told = where(t, pid)
+		return strings.Contains(told.stdout, "\ndeadlock: ")
+	}, limit, 100*time.Millisecond)
+	told.succeeded(t)
+	assert.Regexp(t, `(?m)^rank 0 on \S+: in MPI_Recv\(source 1, tag 10, MPI_COMM_WORLD\) for \d+s \(PID \d+\)$`, told.stdout)
+	_, rank, _ := strings.Cut(told.stdout, "(PID ")
+	rank, _, _ = strings.Cut(rank, ")")
+	assert.Contains(t, where(t, rank).succeeded(t).stdout, "\ndeadlock: ")
+
+	testsupport.Require(t, "setpriv")
+	foreign := run(t, nil, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", built(t, "bin/tpsl"), "where", pid)
+	assert.Equal(t, 255, foreign.code)
+	assert.Equal(t, "tpsl where: the job of mpiexec (PID "+pid+") is not yours, or it is ending\n", foreign.stderr)
+	assert.Empty(t, foreign.stdout)
+}
+
+// SIGQUIT tells where ranks are, and the job goes on.
+func TestWhereBySignal(t *testing.T) {
+	job, stderr := stuckJob(t, "-state -n 2", "receive_cycle")
+	text := func() string {
+		content, err := os.ReadFile(stderr)
+		require.NoError(t, err)
+		return string(content)
+	}
+	require.Eventually(t, func() bool { return strings.Contains(where(t, strconv.Itoa(job.Process.Pid)).stdout, "deadlock") }, limit, 100*time.Millisecond)
+	assert.Empty(t, text())
+	require.NoError(t, job.Process.Signal(unix.SIGQUIT))
+	require.Eventually(t, func() bool { return strings.Contains(text(), "\nmpiexec: deadlock: ") }, limit, 20*time.Millisecond)
+	assert.Equal(t, 1, strings.Count(text(), "deadlock"))
+	assert.Contains(t, where(t, strconv.Itoa(job.Process.Pid)).stdout, "deadlock", "the job goes on")
+}
+
+func TestWhereRefused(t *testing.T) {
+	quiet := exec.Command("sleep", "1000")
+	require.NoError(t, quiet.Start())
+	t.Cleanup(func() { _ = quiet.Process.Kill(); _ = quiet.Wait() })
+	pid := strconv.Itoa(quiet.Process.Pid)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{pid}, "process " + pid + " is of no job whose ranks note their calls (mpiexec -state)"},
+		{[]string{"999999999"}, "there is no process 999999999"},
+		{[]string{pid, pid}, "2 PIDs given; want one"},
+		{[]string{"x"}, "x is no PID"},
+		{[]string{"-x"}, "unknown option -x"},
+	} {
+		got := where(t, c.args...)
+		assert.Equal(t, 255, got.code, c.args)
+		assert.Contains(t, got.stderr, "tpsl where: "+c.want)
+		assert.Equal(t, 1, strings.Count(got.stderr, "\n"))
+	}
+}
+
+// The ranks of several hosts are told together.
+func TestWhereOnHosts(t *testing.T) {
+	testsupport.NothingLeft(t)
+	hosts := testsupport.Hosts(t, "a", "b")
+	job := from(t, hosts, "-hosts a,b -n 2 -genv OMP_NUM_THREADS 1 -state -timeout 10", flat(t, "testdata/stuck.c"), "wrong_tag")
+	require.Equal(t, 255, job.code, job.stderr)
+	assert.Regexp(t, `(?m)^mpiexec: deadlock: rank 0 waits in MPI_Recv\(source 1, tag 1, MPI_COMM_WORLD\), rank 1 waits in MPI_Ssend\(to 0, tag 2, MPI_COMM_WORLD\)$`, job.stderr)
+}
