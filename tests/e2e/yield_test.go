@@ -16,7 +16,8 @@ import (
 )
 
 // A rank gives way only while it waits: not when rounds find something, nor when it computes
-// between them. Where several threads call MPI, none sleeps inside.
+// between them. A round that takes long because the rank has just slept does not end its wait. Where several threads call MPI,
+// none sleeps inside.
 func TestYieldRounds(t *testing.T) {
 	behind := testsupport.CC(t, "gcc", "testdata/rounds.c", "-DUCX", "-shared", "-fPIC")
 	program := testsupport.CC(t, "gcc", "testdata/rounds.c", "-rdynamic", "-pthread", "-Wl,--no-as-needed", built(t, "lib/tpsl/libtpslyield.so"), behind)
@@ -26,6 +27,8 @@ something found each fourth time: no yield, no sleep
 nothing found, now and then: no yield, no sleep
 nothing found: yields, no sleep
 nothing found for long: yields, sleeps
+nothing found, now and then after that: 0 sleeps
+nothing found for long, slow rounds after sleeps: one wait
 nothing found by another thread: yields, no sleep
 `, job.stdout)
 }

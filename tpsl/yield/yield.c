@@ -23,16 +23,26 @@ enum {
 };
 
 static struct {
-    int rounds;      /* that found nothing, one soon after the other */
+    int rounds;       /* that found nothing, one soon after the other */
     long began, last; /* first and last of them: nanoseconds */
+    bool slept;       /* after the last of them */
     pthread_t thread; /* that made them */
     bool threads;     /* several threads call MPI: one that sleeps here may hold the others' lock */
 } idle;
 
+/* Tells whether the thread is still in the wait in which it was in the last round. A round after a sleep may be long because the
+ * caches are cold, or because the thread gets no CPU. Hundreds of ranks in a long wait would take each such round for the
+ * program's own computation, and would yield again for as long as before the first sleep. So the round after it decides. */
+static bool still_waits(bool soon, bool slept)
+{
+    return idle.rounds > 0 && (soon || slept);
+}
+
 static void give_way(void)
 {
     long time = nanoseconds_now();
-    if (idle.rounds == 0 || time - idle.last > APART_NS) {
+    bool soon = time - idle.last <= APART_NS, slept = idle.slept;
+    if (!still_waits(soon, slept)) {
         idle.rounds = 0;
         idle.began = time;
     }
@@ -40,7 +50,8 @@ static void give_way(void)
         idle.threads = true;
     idle.thread = pthread_self();
     idle.rounds++;
-    if (idle.rounds > ROUNDS && time - idle.began > LONG_NS && !idle.threads)
+    idle.slept = idle.rounds > ROUNDS && time - idle.began > LONG_NS && !idle.threads && soon;
+    if (idle.slept)
         sleep_part(time - idle.began);
     else if (idle.rounds > ROUNDS)
         sched_yield();

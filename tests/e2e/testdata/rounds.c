@@ -27,7 +27,9 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 	return *t = (struct timespec){ .tv_sec = 1 + passed / 1000000000, .tv_nsec = passed % 1000000000 }, 0;
 }
 
-int sched_yield(void) { return yields++, 0; }
+static int yields_after_sleeps; /* so many yields did not come before the first sleep */
+
+int sched_yield(void) { return yields++, yields_after_sleeps += sleeps > 0, 0; }
 int nanosleep(const struct timespec *t, struct timespec *left) { return sleeps++, 0; }
 
 static void *rounds(void *found)
@@ -59,10 +61,21 @@ static void rounds_apart(void *found)
 	}
 }
 
+static void forget(void) { yields = sleeps = yields_after_sleeps = 0; }
+
+static void slow_rounds(void *found)
+{
+	for (long begin = passed; passed - begin < 2000000;) {
+		int before = sleeps;
+		ucp_worker_progress(found);
+		passed += sleeps > before ? 5000 : 0;
+	}
+}
+
 static void tell(const char *what)
 {
 	printf("%s: %s, %s\n", what, yields ? "yields" : "no yield", sleeps ? "sleeps" : "no sleep");
-	yields = sleeps = 0;
+	forget();
 }
 
 int main(void)
@@ -80,6 +93,12 @@ int main(void)
 	tell("nothing found");
 	rounds_for_long(&nothing);
 	tell("nothing found for long");
+	rounds_apart(&nothing);
+	printf("nothing found, now and then after that: %d sleeps\n", sleeps);
+	forget();
+	slow_rounds(&nothing);
+	printf("nothing found for long, slow rounds after sleeps: %s\n", yields_after_sleeps <= sleeps ? "one wait" : "many waits");
+	forget();
 	in_thread(&nothing);
 	tell("nothing found by another thread");
 	return 0;
