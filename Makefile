@@ -101,9 +101,9 @@ lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -fexceptions -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
 
 # What stands in front of UCX where ranks are more than CPUs: each rank has a copy, so its data are on one page.
-lib/tpsl/libtpslyield.so: tpsl/yield/yield.c tpsl/long_wait.h
+lib/tpsl/libtpslyield.so: $(wildcard tpsl/yield/*.c) tpsl/long_wait.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code,-z,norelro $< -o $@
+	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code,-z,norelro $(filter %.c,$^) -o $@
 
 # What stands in front of an MPI library that may not speak PMI.
 $(WITNESS): hydra/witness/witness.c
