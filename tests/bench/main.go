@@ -13,7 +13,7 @@
 // With -copies it measures something else: private copies of libraries that are not made
 // for threads (examples/hostile, whose packages it needs), against processes and dlmopen.
 // With -openmpi it measures private ranks of Open MPI's programs against its processes,
-// with -many how long up to 256 ranks of one process take from start to end, and with
+// with -many how long up to 512 ranks of one process take from start to end, and with
 // -collectives collective operations of the ranks of one process by load and store.
 //
 // A C program of the folder programs prints its own benchmark lines after checking its

@@ -32,7 +32,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.BoolVar(&o.copies, "copies", false, "measure copies of libraries instead of MPI")
 	set.BoolVar(&o.openMPI, "openmpi", false, "measure private ranks of Open MPI's programs instead of MPICH's")
-	set.BoolVar(&o.many, "many", false, "measure the start-up of up to 256 ranks in one process")
+	set.BoolVar(&o.many, "many", false, "measure the start-up of 1 to 512 ranks in one process")
 	set.BoolVar(&o.collectives, "collectives", false, "measure collective operations of the ranks of one process by load and store")
 	set.BoolVar(&o.progress, "progress", false, "measure what ranks do with a rank that computes")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")

@@ -141,6 +141,9 @@ func (f figure) draw(found *results.Set, key string, names []results.Name) line 
 		if s.Bounded() && (!f.log || s.Low > 0) {
 			p.low, p.high = s.Low, s.High
 		}
+		if f.each {
+			p.y, p.low, p.high = p.y/x, p.low/x, p.high/x
+		}
 		l.points = append(l.points, p)
 	}
 	return l

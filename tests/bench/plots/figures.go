@@ -24,7 +24,9 @@ type figure struct {
 	log        bool // the y axis
 	// speedup shows how often faster than at 1 on the x axis.
 	speedup bool
-	limits  []limit
+	// each shows a share of the value: it is divided by the place on the x axis.
+	each   bool
+	limits []limit
 }
 
 // A limit is what the hardware allows, drawn as a dashed line: a benchmark with
@@ -61,6 +63,8 @@ var general = []figure{
 	{file: "collectives", title: "Collective operations", kind: "Collective", x: "size", panel: "op", least: 1, log: true},
 	{file: "overlap", title: "Communication hidden behind computation", kind: "Overlap", x: "size", least: 2},
 	{file: "startup", title: "Start and end of a job", kind: "Startup", x: "ranks", panel: "setting", least: 1, log: true},
+	{file: "startup-rank", title: "Start and end of a job, for each of its ranks", kind: "Startup", x: "ranks", panel: "setting", least: 6, log: true,
+		each: true, yTitle: "milliseconds for each rank"},
 	{file: "memory", title: "Memory of a rank", kind: "Memory", x: "ranks", least: 1},
 
 	// Of the message engine.

@@ -92,6 +92,18 @@ func chosen(t *testing.T, file, lines string) []panel {
 	return nil
 }
 
+// A curve of many ranks shows what each of them takes.
+func TestEach(t *testing.T) {
+	lines := ""
+	for ranks := 1; ranks <= 32; ranks *= 2 {
+		lines += fmt.Sprintf("BenchmarkStartup/by=mpiexec/mode=private/ranks=%d 1 %d ms/job\n", ranks, ranks*ranks*5)
+	}
+	panels := chosen(t, "startup-rank", lines)
+	require.Len(t, panels, 1)
+	assert.Equal(t, []point{{1, 5, 5, 5}, {2, 10, 10, 10}, {4, 20, 20, 20}, {8, 40, 40, 40}, {16, 80, 80, 80}, {32, 160, 160, 160}}, panels[0].lines[0].points)
+	assert.Empty(t, chosen(t, "startup-rank", strings.Join(strings.SplitAfter(lines, "\n")[:5], "")), "five places are no curve")
+}
+
 // The baselines, whose ranks are in two processes, stand beside ranks of one, too.
 func TestBaselinesAreLent(t *testing.T) {
 	panels := chosen(t, "latency", `

@@ -36,6 +36,7 @@ type Side struct {
 type Contest struct {
 	Limit time.Duration // for one run
 	Sides []Side
+	Turns int // in which the sides run at most; 0: in all
 }
 
 // Only keeps the sides whose label matches.
@@ -48,7 +49,8 @@ func Only(contests []Contest, pattern *regexp.Regexp) (kept []Contest) {
 			}
 		}
 		if len(sides) > 0 {
-			kept = append(kept, Contest{c.Limit, sides})
+			c.Sides = sides
+			kept = append(kept, c)
 		}
 	}
 	return kept

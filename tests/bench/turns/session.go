@@ -24,6 +24,7 @@ type entrant struct {
 	Side
 	contest int
 	limit   time.Duration
+	turns   int           // it runs in the first ones
 	hung    int           // how often there was no answer
 	dropped bool          // it is not run again
 	took    time.Duration // its last run; 0 before the first
@@ -44,8 +45,12 @@ type Session struct {
 func New(raw io.Writer, p *Progress, contests []Contest, turns int) *Session {
 	m := &Session{raw: raw, progress: p, turns: turns}
 	for i, c := range contests {
+		most := turns
+		if c.Turns > 0 {
+			most = min(turns, c.Turns)
+		}
 		for _, s := range c.Sides {
-			m.entrants = append(m.entrants, &entrant{Side: s, contest: i, limit: c.Limit})
+			m.entrants = append(m.entrants, &entrant{Side: s, contest: i, limit: c.Limit, turns: most})
 		}
 	}
 	return m
@@ -61,7 +66,7 @@ func (m *Session) Measure(ctx context.Context) error {
 	for turn := 1; turn <= m.turns; turn++ {
 		fmt.Fprintf(m.raw, "# turn %d\n", turn)
 		for i, e := range m.entrants {
-			if e.dropped {
+			if e.dropped || turn > e.turns {
 				continue
 			}
 			m.progress.tell(fmt.Sprintf("turn %d of %d, %s: %s", turn, m.turns, m.left(turn, i), e.Label()))
@@ -141,10 +146,11 @@ func (m *Session) left(turn, i int) string {
 	var known, all time.Duration
 	ran, unknown := 0, 0
 	for j, e := range m.entrants {
-		runs := m.turns - turn
+		runs := e.turns - turn
 		if j >= i {
 			runs++
 		}
+		runs = max(runs, 0)
 		switch {
 		case e.took == 0:
 			unknown += runs

@@ -30,11 +30,12 @@ func measured(t *testing.T, turns int, contests ...Contest) (m *Session, raw str
 func TestTurns(t *testing.T) {
 	testsupport.NothingLeft(t)
 	m, raw, err := measured(t, 2,
-		Contest{time.Minute, []Side{
+		Contest{Limit: time.Minute, Sides: []Side{
 			{Argv: []string{"printf", "library: /libmpich.so\nBenchmarkA/mode=x 5 0.41 us/msg\n"}},
 			{Argv: []string{"printf", "library: /libmpich.so\nBenchmarkB 5 3 ns/call\n"}},
 		}},
-		Contest{time.Minute, []Side{{Argv: []string{"echo", "hi"}, Job: "J", Want: "hi\n"}}})
+		Contest{Limit: time.Minute, Sides: []Side{{Argv: []string{"echo", "hi"}, Job: "J", Want: "hi\n"}}},
+		Contest{Limit: time.Minute, Sides: []Side{{Argv: []string{"echo", "hi"}, Job: "K", Want: "hi\n"}}, Turns: 1})
 	require.NoError(t, err)
 	assert.Equal(t, map[int]results.Value{1: {Number: 0.41, Unit: "us/msg"}, 2: {Number: 0.41, Unit: "us/msg"}}, m.found.Values["A/mode=x"])
 	assert.Equal(t, map[int]results.Value{1: {Number: 3, Unit: "ns/call"}, 2: {Number: 3, Unit: "ns/call"}}, m.found.Values["B"])
@@ -43,7 +44,7 @@ func TestTurns(t *testing.T) {
 	for line := range strings.Lines(raw) {
 		order = append(order, line[:min(len(line)-1, len("BenchmarkA"))])
 	}
-	assert.Equal(t, []string{"# turn 1", "# mpi-libr", "BenchmarkA", "BenchmarkB", "BenchmarkJ",
+	assert.Equal(t, []string{"# turn 1", "# mpi-libr", "BenchmarkA", "BenchmarkB", "BenchmarkJ", "BenchmarkK",
 		"# turn 2", "BenchmarkJ", "BenchmarkB", "BenchmarkA"}, order)
 	assert.Zero(t, m.failed)
 }
@@ -67,7 +68,7 @@ func TestWithoutAnswer(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			m, raw, err := measured(t, maxHangs+1,
-				Contest{c.limit, []Side{c.side}}, Contest{time.Minute, []Side{{Argv: []string{"echo", "BenchmarkB 1 1 us"}}}})
+				Contest{Limit: c.limit, Sides: []Side{c.side}}, Contest{Limit: time.Minute, Sides: []Side{{Argv: []string{"echo", "BenchmarkB 1 1 us"}}}})
 			require.NoError(t, err)
 			assert.Equal(t, c.failed, m.failed)
 			require.Len(t, m.found.Notes, 1)
@@ -79,7 +80,7 @@ func TestWithoutAnswer(t *testing.T) {
 }
 
 func TestDifferentLibraries(t *testing.T) {
-	_, raw, err := measured(t, 1, Contest{time.Minute, []Side{
+	_, raw, err := measured(t, 1, Contest{Limit: time.Minute, Sides: []Side{
 		{Argv: []string{"echo", "library: /a/libmpich.so"}},
 		{Argv: []string{"echo", "library: /b/libmpich.so"}},
 		{Argv: []string{"echo", "BenchmarkB 1 1 us"}},
@@ -94,7 +95,7 @@ func TestInterrupt(t *testing.T) {
 	began := filepath.Join(t.TempDir(), "began")
 	ctx, cancel := context.WithCancel(context.Background())
 	var out strings.Builder
-	m := New(&out, &Progress{w: new(strings.Builder)}, []Contest{{time.Minute, []Side{
+	m := New(&out, &Progress{w: new(strings.Builder)}, []Contest{{Limit: time.Minute, Sides: []Side{
 		{Argv: []string{"echo", "BenchmarkB 1 1 us"}},
 		{Argv: []string{"sh", "-c", "echo >" + began + "; sleep 60"}},
 	}}}, 2)
