@@ -129,16 +129,27 @@ func TestRanks64(t *testing.T) {
 // starts up with, over shared memory; without those barriers they wait in PMI.
 var crowded = []string{"MPIR_CVAR_NOLOCAL=1"}
 
-func TestRanks256(t *testing.T) {
+// Hundreds of ranks of one process start, add up their numbers and end.
+func TestRanks512(t *testing.T) {
 	if !testsupport.Large() {
 		t.Skip("takes minutes on few CPUs: TPSL_TEST_LARGE=1 asks for it")
 	}
-	testsupport.NothingLeft(t)
-	begin := time.Now()
-	argv := []string{built(t, "bin/mpiexec"), "-n", "256", "-rpp", "256", fixture(t, "brief")}
-	job := runFor(t, 20*time.Minute, crowded, argv...).succeeded(t)
-	assert.Equal(t, "brief: done\n", job.stdout)
-	t.Logf("256 ranks in one process: %v", time.Since(begin))
+	for _, c := range []struct{ mode, program string }{{"shared", fixture(t, "sum")}, {"private", flat(t, "testdata/sum.c")}} {
+		for _, ranks := range []int{256, 512} {
+			t.Run(fmt.Sprintf("%s/%d", c.mode, ranks), func(t *testing.T) {
+				testsupport.NothingLeft(t)
+				env := crowded
+				if c.mode == "private" {
+					env = append([]string{"OMP_NUM_THREADS=1"}, crowded...)
+				}
+				begin := time.Now()
+				n := fmt.Sprint(ranks)
+				job := runFor(t, 20*time.Minute, env, built(t, "bin/mpiexec"), "-n", n, "-rpp", n, c.program).succeeded(t)
+				assert.Equal(t, fmt.Sprintf("sum: %d of %d ranks\n", ranks*(ranks-1)/2, ranks), job.stdout)
+				t.Logf("%d ranks: %v", ranks, time.Since(begin))
+			})
+		}
+	}
 }
 
 // A program for one rank per process, under both launchers, threads and all.

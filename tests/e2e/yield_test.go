@@ -33,6 +33,23 @@ nothing found by another thread: yields, no sleep
 `, job.stdout)
 }
 
+// UCX asks for each endpoint when the peer's process was created. It is told from memory about the rank's own process, always,
+// and about another one, for a short time.
+func TestYieldRemembersProcesses(t *testing.T) {
+	behind := testsupport.CC(t, "gcc", "testdata/asked.c", "-DUCX", "-shared", "-fPIC")
+	program := testsupport.CC(t, "gcc", "testdata/asked.c", "-rdynamic", "-Wl,--no-as-needed", built(t, "lib/tpsl/libtpslyield.so"), behind)
+	job := run(t, []string{"LD_LIBRARY_PATH=" + built(t, "lib/tpsl")}, program).succeeded(t)
+	assert.Equal(t, `itself: asked 1 times of 5, 0 wrong
+another, soon: asked 1 times of 5, 0 wrong
+the next one, soon: asked 1 times of 5, 0 wrong
+the one before, soon: asked 1 times of 5, 0 wrong
+another, now and then: asked 5 times of 5, 0 wrong
+one not known: asked 5 times of 5, 0 wrong
+itself again: asked 0 times of 5, 0 wrong
+a child of itself: asked 1 times of 5, 0 wrong
+`, job.stdout)
+}
+
 // Ranks give way if they are more than their CPUs, or as TPSL_YIELD says, in both modes.
 func TestYieldsBeyondTheCores(t *testing.T) {
 	testsupport.NothingLeft(t)
