@@ -43,7 +43,7 @@ func startup(by, mode string, ranks, perProcess int) turns.Side {
 		argv[5] = turns.Program("startup", "tpslcc")
 	}
 	var env []string
-	if mode != "tpsl" {
+	if mode != "tpsl" || perProcess == 1 {
 		env = append(env, "OMP_NUM_THREADS=1")
 	}
 	return turns.Side{Job: name, Env: env, Argv: argv, Want: fmt.Sprintf("%d ranks\n", ranks)}
