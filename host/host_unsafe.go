@@ -118,7 +118,7 @@ func own(set *rankset.Set, slot int) []string {
 // environment returns what a rank finds: the process's, with the rank's own settings in
 // place, and without what is the host's business, as LD_PRELOAD is: own has the user's.
 func environment(process, own []string) (env []string) {
-	drop := map[string]bool{"LD_PRELOAD": true, "TPSL_CPUS": true, "TPSL_ENV": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true, "TPSL_TOOLS": true}
+	drop := map[string]bool{"LD_PRELOAD": true, "TPSL_ALIKE": true, "TPSL_CPUS": true, "TPSL_ENV": true, "TPSL_CONTROL_FD": true, "TPSL_STDIO": true, "TPSL_TOOLS": true}
 	for _, e := range own {
 		name, _, _ := strings.Cut(e, "=")
 		drop[name] = true

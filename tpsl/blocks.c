@@ -203,10 +203,11 @@ bool tpsl_offer(struct tpsl_collectives *c, struct tpsl_offer *o, const struct t
 
 int tpsl_take(struct tpsl_collectives *c, const struct tpsl_offer *o, int i, struct tpsl_block to)
 {
+    if (o->place == FAILED)
+        return (int)o->bytes;
     if (o->place == IN_SPANS)
         return unpack(c, o->spans[i], to);
     if (o->place == IN_POST_BY_MARKS)
         return unpack(c, (struct tpsl_span){(const char *)&o->data[o->data[i]], (size_t)(o->data[i + 1] - o->data[i])}, to);
-    const void *first = o->place == IN_POST ? (const void *)o->data : o->address;
-    return unpack(c, (struct tpsl_span){(const char *)first + (size_t)i * o->bytes, o->bytes}, to);
+    return unpack(c, (struct tpsl_span){(const char *)tpsl_row_of(o) + (size_t)i * o->bytes, o->bytes}, to);
 }

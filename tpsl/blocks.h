@@ -43,9 +43,9 @@ struct tpsl_span {
     const char *address;
     size_t bytes;
 };
-enum { IN_POST, IN_POST_BY_MARKS, IN_ROW, IN_SPANS };
+enum { FAILED, IN_POST, IN_POST_BY_MARKS, IN_ROW, IN_SPANS };
 struct tpsl_offer {
-    uint64_t bytes : 56; /* of each block, for IN_POST and IN_ROW */
+    uint64_t bytes : 56; /* of each block, for IN_POST and IN_ROW; for FAILED, the error class of why there are no blocks */
     uint64_t place : 8;
     union {
         /* The blocks themselves. With marks, block i lies from data[data[i]] on and before data[data[i + 1]]. */
@@ -62,6 +62,11 @@ bool tpsl_offer(struct tpsl_collectives *, struct tpsl_offer *, const struct tps
 static inline bool tpsl_lies_elsewhere(const struct tpsl_offer *o)
 {
     return o->place >= IN_ROW;
+}
+/* The blocks of an offer that has them in a row. */
+static inline void *tpsl_row_of(const struct tpsl_offer *o)
+{
+    return o->place == IN_POST ? (void *)o->data : (void *)o->address;
 }
 /* Takes block i of an offer. Returns an error class. */
 int tpsl_take(struct tpsl_collectives *, const struct tpsl_offer *, int i, struct tpsl_block to);

@@ -11,6 +11,7 @@
  * arguments are not served abstains, and the members that need its part leave the operation to the library as well.
  */
 #include "blocks.h"
+#include "hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,18 +33,22 @@ static void progress(void *state)
 
 /* ---- seats ---- */
 
-static int leave_seat(handle comm, int key, void *seat, void *extra)
+/* All ranks of a communicator free it, so the leaders of a hierarchy free theirs together. */
+static int leave_seat(handle comm, int key, void *attribute, void *extra)
 {
+    struct tpsl_seat *seat = attribute;
+    if (seat && seat->hierarchy)
+        tpsl_hierarchy_leave(seat->hierarchy);
     if (seat)
         tpsl_seat_leave(seat);
     return SUCCESS;
 }
 
-/* For functions that fail only if something is wrong with the library or with us. */
-static void must_succeed(int rc)
+int tpsl_report(struct tpsl_collectives *c, handle comm, int rc)
 {
-    if (rc != SUCCESS)
-        tpsl_die(1, "rank %d: the MPI library fails (error %d) while collective operations are prepared; set TPSL_COLLECTIVES=library", tpsl_self->rank, rc);
+    if (rc != SUCCESS && rc != NOT_SERVED)
+        c->Comm_call_errhandler(comm, rc);
+    return rc;
 }
 
 static bool in_this_process(int world_rank)
@@ -54,24 +59,31 @@ static bool in_this_process(int world_rank)
     return false;
 }
 
-/* Whether all members are ranks of this process. All of them come to the same answer, without a word to each other. */
-static bool all_are_here(struct tpsl_collectives *c, handle comm, int size)
+/* All ranks of a communicator are in this process; all are at least ranks of MPI_COMM_WORLD; one is not even that. */
+enum where { IN_THIS_PROCESS, IN_THIS_WORLD, ELSEWHERE };
+
+/* All ranks of a communicator find out alike whether it is in one process, and whether in one world, without a word to each other. */
+static enum where where_is(struct tpsl_collectives *c, handle comm, int size)
 {
     handle group, world;
     int *ranks = must_have(calloc(2 * (size_t)size, sizeof *ranks)), *in_world = ranks + size;
-    bool here = true;
+    enum where where = IN_THIS_PROCESS;
 
     for (int i = 0; i < size; i++)
         ranks[i] = i;
     must_succeed(c->Comm_group(comm, &group));
     must_succeed(c->Comm_group(COMM_WORLD, &world));
     must_succeed(c->Group_translate_ranks(group, size, ranks, world, in_world));
-    for (int i = 0; here && i < size; i++)
-        here = in_world[i] != UNDEFINED && in_this_process(in_world[i]);
+    for (int i = 0; where < ELSEWHERE && i < size; i++) {
+        if (in_world[i] == UNDEFINED)
+            where = ELSEWHERE;
+        else if (!in_this_process(in_world[i]))
+            where = IN_THIS_WORLD;
+    }
     c->Group_free(&group);
     c->Group_free(&world);
     free(ranks);
-    return here;
+    return where;
 }
 
 static const char *describe(char *text, size_t size, uint64_t word)
@@ -94,32 +106,46 @@ static const char *describe(char *text, size_t size, uint64_t word)
 static void differs(struct tpsl_seat *s, int member, uint64_t call)
 {
     char own[128], other[128];
-    tpsl_die(1, "ranks %d and %d of one communicator, of which the first is rank %d of the job, call different collective operations: %s, and %s", s->rank, member,
-             tpsl_self->rank, describe(own, sizeof own, s->call), describe(other, sizeof other, call));
+    tpsl_die(1, "ranks %d and %d of one communicator, of which the first is rank %d of the job, call different collective operations: %s, and %s",
+             tpsl_rank_of(s, s->rank), tpsl_rank_of(s, member), tpsl_self->rank, describe(own, sizeof own, s->call), describe(other, sizeof other, call));
 }
 
-/* The library itself brings the members together the first time. */
+/* The library itself brings the members together. */
+static struct tpsl_team *join_team(struct tpsl_collectives *c, handle comm, int size, int *member)
+{
+    struct tpsl_team *team = NULL;
+    must_succeed(c->Comm_rank(comm, member));
+    if (*member == 0)
+        team = must_have(tpsl_team_make(size));
+    must_succeed(c->Bcast(&team, sizeof team, TYPE_BYTE, 0, comm));
+    return team;
+}
+
+/* The first time. */
 static struct tpsl_seat *take_seat(struct tpsl_collectives *c, handle comm)
 {
     struct tpsl_seat *seat = NULL;
+    struct tpsl_hierarchy *hierarchy = NULL;
     struct tpsl_team *team = NULL;
-    int inter = 0, size = 1, rank = 0;
+    int inter = 0, size = 1, member = 0;
 
     must_succeed(c->Comm_test_inter(comm, &inter));
     must_succeed(c->Comm_size(comm, &size));
-    if (!inter && size > 1 && all_are_here(c, comm, size)) {
-        must_succeed(c->Comm_rank(comm, &rank));
-        if (rank == 0)
-            team = must_have(tpsl_team_make(size));
-        must_succeed(c->Bcast(&team, sizeof team, TYPE_BYTE, 0, comm));
+    enum where where = inter || size == 1 ? ELSEWHERE : where_is(c, comm, size);
+    if (where == IN_THIS_PROCESS && c->able)
+        team = join_team(c, comm, size, &member);
+    else if (where == IN_THIS_WORLD && tpsl_self->job->libraries->alike)
+        hierarchy = tpsl_hierarchy_join(c, comm, size, &team, &member);
+    if (team) {
         seat = must_have(calloc(1, sizeof *seat));
-        *seat = (struct tpsl_seat){.team = team, .rank = rank, .crowded = tpsl_self->job->libraries->yields, .progress = progress, .library = c, .differs = differs};
+        *seat = (struct tpsl_seat){.team = team, .rank = member, .crowded = tpsl_self->job->libraries->yields, .progress = progress, .library = c,
+                                   .hierarchy = hierarchy, .differs = differs};
     }
     must_succeed(c->Comm_set_attr(comm, c->key, seat));
     return seat;
 }
 
-struct tpsl_seat *tpsl_seat_in(struct tpsl_collectives *c, handle comm)
+struct tpsl_seat *tpsl_seat_over_processes(struct tpsl_collectives *c, handle comm)
 {
     const unsigned int kind = 0x3c000000, communicator = 0x04000000;
     struct tpsl_seat *seat;
@@ -130,6 +156,12 @@ struct tpsl_seat *tpsl_seat_in(struct tpsl_collectives *c, handle comm)
     if (c->Comm_get_attr(comm, c->key, &seat, &found) != SUCCESS)
         return NULL;
     return found ? seat : take_seat(c, comm);
+}
+
+struct tpsl_seat *tpsl_seat_in(struct tpsl_collectives *c, handle comm)
+{
+    struct tpsl_seat *seat = tpsl_seat_over_processes(c, comm);
+    return seat && !seat->hierarchy ? seat : NULL;
 }
 
 /* ---- a rank's begin and end ---- */
@@ -179,7 +211,7 @@ static int end(handle self, int key, void *endpoint, void *extra)
 void tpsl_collectives_start(struct tpsl_endpoint *ep)
 {
     const struct tpsl_libraries *l = ep->job->libraries;
-    if (!l->collectives || l->standard || knows_accelerators(ep))
+    if (!l->collectives || l->standard)
         return;
     struct tpsl_collectives *c = must_have(calloc(1, sizeof *c));
     pthread_mutex_init(&c->converting, NULL);
@@ -194,11 +226,7 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
 #undef FIND
     must_succeed(c->Comm_dup(COMM_SELF, &c->self));
     must_succeed(c->Comm_set_errhandler(c->self, ERRORS_RETURN));
-    if (!packs_plainly(c)) {
-        c->Comm_free(&c->self);
-        free(c);
-        return;
-    }
+    c->able = !knows_accelerators(ep) && packs_plainly(c);
     must_succeed(c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL));
     must_succeed(tpsl_pending_start(&c->pending) ? SUCCESS : ERR_OTHER);
     must_succeed(c->Comm_create_keyval(copy_no_seat, end, &c->end_key, NULL));

@@ -67,9 +67,12 @@ enum {
     FUNCTION(Comm_group, (handle, handle *))                                                                 \
     FUNCTION(Comm_rank, (handle, int *))                                                                     \
     FUNCTION(Comm_size, (handle, int *))                                                                     \
+    FUNCTION(Comm_split, (handle, int, int, handle *))                                                       \
     FUNCTION(Comm_test_inter, (handle, int *))                                                               \
+    FUNCTION(Error_class, (int, int *))                                                                      \
     FUNCTION(Group_free, (handle *))                                                                         \
     FUNCTION(Group_translate_ranks, (handle, int, const int[], handle, int[]))                               \
+    FUNCTION(Query_thread, (int *))                                                                          \
     FUNCTION(Sendrecv, (const void *, int, handle, int, int, void *, int, handle, int, int, handle, void *)) \
     FUNCTION(Type_get_extent, (handle, intptr_t *, intptr_t *))                                              \
     FUNCTION(Type_size_x, (handle, int64_t *))                                                               \
@@ -87,6 +90,7 @@ struct tpsl_collectives {
 #undef MEMBER
     int key;        /* of the attribute by which communicators have the rank's seat; a NULL is no seat */
     int end_key;    /* of the attribute of MPI_COMM_SELF by which MPI_Finalize ends this */
+    bool able;      /* to serve this rank; false: the library does */
     pthread_mutex_t converting;
     handle self;    /* a communicator of the rank alone, for messages that no receive of the program takes */
     struct tpsl_pending pending;
@@ -106,6 +110,8 @@ void *tpsl_behind(const char *name);
 /* The rank's seat in the team of a communicator; NULL: the library serves it, or says what is wrong with it. From then on each
  * operation on the communicator has to be one of the team as well, even if only to abstain. */
 struct tpsl_seat *tpsl_seat_in(struct tpsl_collectives *, handle comm);
+/* The same for operations that are served in hierarchies, too (hierarchy.h). */
+struct tpsl_seat *tpsl_seat_over_processes(struct tpsl_collectives *, handle comm);
 
 /* What a member calls, as the others compare it. The root's number and the number of elements are cut to these bits. */
 enum call {
@@ -126,6 +132,9 @@ enum { NOT_SERVED = -1 };
 /* Spends an operation of the team, of which the library serves the member. Returns NOT_SERVED. */
 int tpsl_abstain(struct tpsl_seat *, union what);
 
+/* What an operation returns to the program: an error class of ours is raised as those of the library are. */
+int tpsl_report(struct tpsl_collectives *, handle comm, int rc);
+
 static inline void *must_have(void *memory)
 {
     if (!memory)
@@ -133,7 +142,15 @@ static inline void *must_have(void *memory)
     return memory;
 }
 
+/* For functions that fail only if something is wrong with the library or with us. */
+static inline void must_succeed(int rc)
+{
+    if (rc != SUCCESS)
+        tpsl_die(1, "rank %d: the MPI library fails (error %d) while collective operations are prepared; set TPSL_COLLECTIVES=library", tpsl_self->rank, rc);
+}
+
 /* ---- movement.c ---- */
-void tpsl_barrier(struct tpsl_seat *);
+/* Of all ranks of the communicator. Returns an error class. */
+int tpsl_barrier(struct tpsl_seat *);
 
 #endif

@@ -22,6 +22,7 @@ struct tpsl_libraries {
     const char *mpi; /* file of the MPI library; NULL before the first claim */
     bool standard;   /* whether the program was built for the standard ABI, and not for MPICH's */
     bool collectives; /* TPSL_COLLECTIVES=memory */
+    bool alike;       /* the same holds for all other processes of the job */
     bool yields;      /* the instances have libtpslyield */
     bool progress;    /* TPSL_PROGRESS=neighbours */
     void *fronts[TPSL_NSTUBS]; /* with it, by stub: functions of ours that come before the library's; NULL: there is none */

@@ -5,24 +5,21 @@
  * there. If the data do not fit into the post, the member waits until they are taken.
  */
 #include "blocks.h"
+#include "hierarchy.h"
 
 #include <stdlib.h>
 
-static void nothing(struct tpsl_seat *s, void *to, const void *data) {}
+static int meet_others(struct tpsl_seat *s, void *to, const void *data)
+{
+    return tpsl_leaders_meet(s);
+}
 
-void tpsl_barrier(struct tpsl_seat *s)
+int tpsl_barrier(struct tpsl_seat *s)
 {
     tpsl_team_begin(s, (union what){.call = BARRIER}.word);
     tpsl_team_publish(s);
-    tpsl_team_meet(s, nothing, NULL, NULL, 0);
+    int rc = tpsl_team_meet(s, meet_others, NULL, NULL, 0);
     tpsl_team_end(s);
-}
-
-/* What an operation returns to the program: an error class of ours is raised as those of the library are. */
-static int report(struct tpsl_collectives *c, handle comm, int rc)
-{
-    if (rc != SUCCESS && rc != NOT_SERVED)
-        c->Comm_call_errhandler(comm, rc);
     return rc;
 }
 
@@ -39,13 +36,17 @@ static bool post_offer(struct tpsl_collectives *c, struct tpsl_seat *s, const st
 
 /* ---- broadcasts ---- */
 
-/* The root copies parts to members that it has nothing to wait for, and they copy the other parts themselves. */
-static int bcast_from(struct tpsl_collectives *c, struct tpsl_seat *s, const struct tpsl_blocks *b)
+/* The member copies parts to those that it has nothing to wait for, and they copy the other parts themselves. The root's data go to other
+ * processes, too. */
+static int bcast_from(struct tpsl_collectives *c, struct tpsl_seat *s, int root, const struct tpsl_blocks *b)
 {
     const struct tpsl_offer *from = tpsl_team_post(s);
     void *memory;
     bool offers = post_offer(c, s, b, 1, false, &memory), waits = offers && tpsl_lies_elsewhere(tpsl_team_post(s));
+    int rc = offers ? SUCCESS : NOT_SERVED;
 
+    if (offers && tpsl_member_of(s, root) == s->rank)
+        rc = tpsl_leaders_bcast(s, tpsl_row_of(from), from->bytes, root);
     for (int i = 0; waits && i < s->team->size; i++) {
         const struct tpsl_offer *to = i == s->rank ? NULL : tpsl_team_read(s, i);
         if (to)
@@ -56,14 +57,40 @@ static int bcast_from(struct tpsl_collectives *c, struct tpsl_seat *s, const str
             tpsl_team_await(s, i);
     tpsl_team_end(s);
     free(memory);
-    return offers ? SUCCESS : NOT_SERVED;
+    return rc;
 }
 
-/* A member posts the place for its data, to which the root may copy, or no bytes. */
-static int bcast_to(struct tpsl_collectives *c, struct tpsl_seat *s, int root, struct tpsl_block to)
+static int post_failure(struct tpsl_seat *s, int rc)
 {
-    const struct tpsl_offer *from = tpsl_team_read(s, root);
-    int rc = NOT_SERVED;
+    *(struct tpsl_offer *)tpsl_team_post(s) = (struct tpsl_offer){.place = FAILED, .bytes = (unsigned int)rc};
+    tpsl_team_publish(s);
+    tpsl_team_end(s);
+    return rc;
+}
+
+/* The leader of a process where the root is not gets the data as bytes in a row, and gives them to its team. */
+static int bcast_from_afar(struct tpsl_collectives *c, struct tpsl_seat *s, int root, struct tpsl_block to)
+{
+    struct tpsl_block row = {.address = to.address, .count = (int64_t)to.bytes, .type = TYPE_BYTE, .bytes = to.bytes};
+    void *memory = NULL;
+    if (!tpsl_is_row(to.type))
+        row.address = memory = must_have(malloc(to.bytes + 1));
+    int rc = tpsl_leaders_bcast(s, row.address, row.bytes, root);
+    if (rc != SUCCESS)
+        rc = post_failure(s, rc);
+    else
+        rc = bcast_from(c, s, root, &(struct tpsl_blocks){.buffer = row.address, .count = row.count, .type = TYPE_BYTE, .size = 1, .extent = 1});
+    if (memory && rc == SUCCESS)
+        rc = tpsl_copy_block(c, row, to);
+    free(memory);
+    return rc;
+}
+
+/* A member posts the place for its data, to which the giver may copy, or no bytes. */
+static int bcast_to(struct tpsl_collectives *c, struct tpsl_seat *s, int giver, int root, struct tpsl_block to)
+{
+    const struct tpsl_offer *from = tpsl_team_read(s, giver);
+    int rc = NOT_SERVED, passed_on = from ? tpsl_leaders_bcast(s, tpsl_row_of(from), from->bytes, root) : SUCCESS;
 
     if (from && from->place == IN_ROW) {
         struct tpsl_offer *place = tpsl_team_post(s);
@@ -77,16 +104,19 @@ static int bcast_to(struct tpsl_collectives *c, struct tpsl_seat *s, int root, s
     } else if (from)
         rc = tpsl_take(c, from, 0, to);
     tpsl_team_end(s);
-    return rc;
+    return rc == SUCCESS ? passed_on : rc;
 }
 
 static int bcast(struct tpsl_collectives *c, struct tpsl_seat *s, struct tpsl_blocks *b, int root)
 {
     union what what = {.call = BCAST, .root = (uint8_t)root};
-    if (root < 0 || root >= s->team->size || !tpsl_blocks_are_right(c, b, 1))
+    if (root < 0 || root >= tpsl_ranks_of(s) || !tpsl_blocks_are_right(c, b, 1))
         return tpsl_abstain(s, what);
     tpsl_team_begin(s, what.word);
-    return s->rank == root ? bcast_from(c, s, b) : bcast_to(c, s, root, tpsl_block_at(c, b, 0));
+    int member = tpsl_member_of(s, root), giver = member < 0 ? 0 : member;
+    if (s->rank != giver)
+        return bcast_to(c, s, giver, root, tpsl_block_at(c, b, 0));
+    return member < 0 ? bcast_from_afar(c, s, root, tpsl_block_at(c, b, 0)) : bcast_from(c, s, root, b);
 }
 
 /* ---- blocks from and to members ---- */
@@ -218,11 +248,10 @@ static int scatter(struct tpsl_collectives *c, struct tpsl_seat *s, enum call ca
 static int barrier(handle comm)
 {
     struct tpsl_collectives *c = my_state();
-    struct tpsl_seat *s = tpsl_seat_in(c, comm);
+    struct tpsl_seat *s = tpsl_seat_over_processes(c, comm);
     if (!s)
         return LIBRARY(c, Barrier)(comm);
-    tpsl_barrier(s);
-    return SUCCESS;
+    return tpsl_report(c, comm, tpsl_barrier(s));
 }
 
 #define NAME(name) name

@@ -5,17 +5,19 @@
  */
 
 /* Serves the call if the rank has a seat, and otherwise, or if an operation refuses, goes on. */
-#define SERVE(served, operation)                                                               \
-    struct tpsl_collectives *c = my_state();                                                   \
-    struct tpsl_seat *s = tpsl_seat_in(c, comm);                                               \
-    if (s && ((served) ? (operation) : tpsl_abstain(s, r.what)) != NOT_SERVED)                 \
-        return SUCCESS
+#define SERVE(seat, served, operation)                                                                              \
+    struct tpsl_collectives *c = my_state();                                                                        \
+    struct tpsl_seat *s = seat(c, comm);                                                                            \
+    int rc = s ? tpsl_report(c, comm, (served) ? (operation) : tpsl_abstain(s, r.what)) : NOT_SERVED;                \
+    if (rc != NOT_SERVED)                                                                                           \
+        return rc
 
 static int NAME(Reduce)(const void *from, void *to, COUNT n, handle type, handle op, int root, handle comm)
 {
     struct reduction r = {.what = {.call = REDUCE, .root = (uint8_t)root}};
-    SERVE(root >= 0 && root < s->team->size && (s->rank == root ? to != NULL : from != IN_PLACE) &&
-              is_served(&r, n, type, op, from, s->rank == root ? to : NULL),
+    SERVE(tpsl_seat_over_processes,
+          root >= 0 && root < tpsl_ranks_of(s) && (s->rank == tpsl_member_of(s, root) ? to != NULL : from != IN_PLACE) &&
+              is_served(&r, n, type, op, from, s->rank == tpsl_member_of(s, root) ? to : NULL),
           reduce(s, &r, root));
     return LIBRARY(c, NAME(Reduce))(from, to, n, type, op, root, comm);
 }
@@ -23,7 +25,7 @@ static int NAME(Reduce)(const void *from, void *to, COUNT n, handle type, handle
 static int NAME(Allreduce)(const void *from, void *to, COUNT n, handle type, handle op, handle comm)
 {
     struct reduction r = {.what.call = ALLREDUCE};
-    SERVE(to && is_served(&r, n, type, op, from, to), allreduce(s, &r));
+    SERVE(tpsl_seat_over_processes, to && is_served(&r, n, type, op, from, to), allreduce(s, &r));
     return LIBRARY(c, NAME(Allreduce))(from, to, n, type, op, comm);
 }
 
@@ -44,7 +46,7 @@ static int NAME(Reduce_scatter)(const void *from, void *to, const COUNT counts[]
     struct reduction r = {.what.call = REDUCE_SCATTER};
     int64_t sum = 0;
     size_t first = 0;
-    SERVE(counts && NAME(add_up)(s, counts, &sum, &first) && (to || (counts[s->rank] == 0 && from != IN_PLACE)) && is_served(&r, sum, type, op, from, to),
+    SERVE(tpsl_seat_in, counts && NAME(add_up)(s, counts, &sum, &first) && (to || (counts[s->rank] == 0 && from != IN_PLACE)) && is_served(&r, sum, type, op, from, to),
           reduce_scatter(s, &r, first, (size_t)counts[s->rank]));
     return LIBRARY(c, NAME(Reduce_scatter))(from, to, counts, type, op, comm);
 }
@@ -52,21 +54,21 @@ static int NAME(Reduce_scatter)(const void *from, void *to, const COUNT counts[]
 static int NAME(Reduce_scatter_block)(const void *from, void *to, COUNT n, handle type, handle op, handle comm)
 {
     struct reduction r = {.what.call = REDUCE_SCATTER_BLOCK};
-    SERVE(to && is_served(&r, (int64_t)n * s->team->size, type, op, from, to), reduce_scatter(s, &r, (size_t)n * (size_t)s->rank, (size_t)n));
+    SERVE(tpsl_seat_in, to && is_served(&r, (int64_t)n * s->team->size, type, op, from, to), reduce_scatter(s, &r, (size_t)n * (size_t)s->rank, (size_t)n));
     return LIBRARY(c, NAME(Reduce_scatter_block))(from, to, n, type, op, comm);
 }
 
 static int NAME(Scan)(const void *from, void *to, COUNT n, handle type, handle op, handle comm)
 {
     struct reduction r = {.what.call = SCAN};
-    SERVE(to && is_served(&r, n, type, op, from, to), scan(s, &r));
+    SERVE(tpsl_seat_in, to && is_served(&r, n, type, op, from, to), scan(s, &r));
     return LIBRARY(c, NAME(Scan))(from, to, n, type, op, comm);
 }
 
 static int NAME(Exscan)(const void *from, void *to, COUNT n, handle type, handle op, handle comm)
 {
     struct reduction r = {.what.call = EXSCAN};
-    SERVE(to && is_served(&r, n, type, op, from, to), scan(s, &r));
+    SERVE(tpsl_seat_in, to && is_served(&r, n, type, op, from, to), scan(s, &r));
     return LIBRARY(c, NAME(Exscan))(from, to, n, type, op, comm);
 }
 

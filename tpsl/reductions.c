@@ -4,8 +4,8 @@
 /* Collective operations that fold elements of all members, always in the order of their ranks. Few elements go into the posts, and each
  * member that needs a result folds them. For many elements a post says where they are, and each member folds a slice.
  */
-#include "collectives.h"
 #include "fold.h"
+#include "hierarchy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@ struct reduction {
     tpsl_fold *fold;
     size_t width; /* bytes of an element */
     size_t n;     /* elements */
+    handle type, op;
     const void *in;
     void *out; /* NULL: this member gets no result */
 };
@@ -64,7 +65,9 @@ static void fold_range(struct tpsl_seat *s, const struct reduction *r, size_t be
     size_t most = BLOCK / r->width;
     int last = s->team->size - 1;
 
-    for (size_t i = begin, n; i < end; i += n) {
+    if (last == 0)
+        memmove(to, elements_of(s, r, 0) + begin * r->width, (end - begin) * r->width);
+    for (size_t i = begin, n; last > 0 && i < end; i += n) {
         size_t at = i * r->width;
         n = end - i < most ? end - i : most;
         const void *folded = elements_of(s, r, 0) + at;
@@ -76,10 +79,17 @@ static void fold_range(struct tpsl_seat *s, const struct reduction *r, size_t be
     }
 }
 
-static void fold_all(struct tpsl_seat *s, void *to, const void *data)
+/* The elements of all processes, of which leaders have their own one's folded. `to` is NULL if the leader gets no result. */
+static int fold_processes(struct tpsl_seat *s, const struct reduction *r, const void *from, void *to, int root)
+{
+    return tpsl_leaders_reduce(s, &(struct tpsl_elements){r->n, r->width, r->type, r->op}, from, to, root);
+}
+
+static int fold_all(struct tpsl_seat *s, void *to, const void *data)
 {
     const struct reduction *r = data;
     fold_range(s, r, 0, r->n, to);
+    return fold_processes(s, r, to, to, TPSL_NO_ROOT);
 }
 
 /* The elements of all that a member folds: a slice of its own, which ends where cache lines do. */
@@ -116,17 +126,42 @@ static int leave(struct tpsl_seat *s)
     return NOT_SERVED;
 }
 
+static int fold_processes_in_place(struct tpsl_seat *s, void *to, const void *data)
+{
+    const struct reduction *r = data;
+    return fold_processes(s, r, r->out, r->out, TPSL_NO_ROOT);
+}
+
+/* Many elements: they become those of a process at its leader, and then those of all, which the others copy. */
+static int allreduce_over_processes(struct tpsl_seat *s, const struct reduction *r)
+{
+    char *leaders = place_of(s, 0)->out;
+    fold_slice(s, r, leaders);
+    tpsl_team_end(s);
+    tpsl_team_begin(s, r->what.word);
+    tpsl_team_publish(s); /* the member's slice is there */
+    int rc = tpsl_team_meet(s, fold_processes_in_place, r, NULL, 0);
+    if (rc == SUCCESS && s->rank > 0)
+        memcpy(r->out, leaders, r->n * r->width);
+    tpsl_team_end(s);
+    if (s->rank == 0)
+        tpsl_team_await_all(s);
+    return rc;
+}
+
 static int allreduce(struct tpsl_seat *s, const struct reduction *r)
 {
     tpsl_team_begin(s, r->what.word);
     post(s, r);
     if (fits(r)) {
-        bool served = tpsl_team_meet(s, fold_all, r, r->out, r->n * r->width);
+        int rc = tpsl_team_meet(s, fold_all, r, r->out, r->n * r->width);
         tpsl_team_end(s);
-        return served ? SUCCESS : NOT_SERVED;
+        return rc;
     }
     if (!tpsl_team_all_take_part(s))
         return leave(s);
+    if (s->hierarchy)
+        return allreduce_over_processes(s, r);
     fold_slice(s, r, r->out);
     tpsl_team_end(s);
     tpsl_team_begin(s, r->what.word);
@@ -137,8 +172,69 @@ static int allreduce(struct tpsl_seat *s, const struct reduction *r)
     return SUCCESS;
 }
 
+/* What a leader has of a reduction with a root. */
+struct led {
+    const struct reduction *r;
+    void *sums; /* of its process, or room for them */
+    void *result; /* where the root wants the result; NULL: it is in another process, or the result fits into an answer */
+    int root;
+};
+
+static int fold_to_root(struct tpsl_seat *s, void *to, const void *data)
+{
+    const struct led *l = data;
+    if (fits(l->r))
+        fold_range(s, l->r, 0, l->r->n, l->sums);
+    return fold_processes(s, l->r, l->sums, l->result ? l->result : to, l->root);
+}
+
+/* Few elements: only the leader and the root wait for others. */
+static int reduce_few_over_processes(struct tpsl_seat *s, const struct reduction *r, int root)
+{
+    char sums[TPSL_POST_BYTES], result[TPSL_POST_BYTES] = {0};
+    int rc = SUCCESS;
+
+    tpsl_team_begin(s, r->what.word);
+    post(s, r);
+    if (s->rank == 0 || r->out)
+        rc = tpsl_team_meet(s, fold_to_root, &(struct led){.r = r, .sums = sums, .root = root}, r->out ? r->out : result, r->n * r->width);
+    tpsl_team_end(s);
+    return rc;
+}
+
+/* Many elements: each member folds a slice for the leader, whose library brings them straight to the root's memory. */
+static int reduce_over_processes(struct tpsl_seat *s, const struct reduction *r, int root)
+{
+    struct reduction own = *r;
+    int member = tpsl_member_of(s, root), rc = SUCCESS;
+    char *sums = NULL;
+
+    if (s->rank == 0)
+        own.out = sums = must_have(malloc(r->n * r->width));
+    tpsl_team_begin(s, r->what.word);
+    post(s, &own);
+    if (!tpsl_team_all_take_part(s)) {
+        free(sums);
+        return leave(s);
+    }
+    fold_slice(s, r, place_of(s, 0)->out);
+    struct led led = {.r = r, .sums = sums, .result = member > 0 ? place_of(s, member)->out : r->out, .root = root};
+    tpsl_team_end(s);
+    tpsl_team_begin(s, r->what.word);
+    tpsl_team_publish(s);
+    if (s->rank == 0 || s->rank == member)
+        rc = tpsl_team_meet(s, fold_to_root, &led, NULL, 0);
+    else
+        tpsl_team_all_take_part(s); /* nobody needs the member's memory any more */
+    tpsl_team_end(s);
+    free(sums);
+    return rc;
+}
+
 static int reduce(struct tpsl_seat *s, const struct reduction *r, int root)
 {
+    if (s->hierarchy)
+        return (fits(r) ? reduce_few_over_processes : reduce_over_processes)(s, r, root);
     tpsl_team_begin(s, r->what.word);
     post(s, r);
     bool needs_all = s->rank == root || !fits(r);
@@ -147,7 +243,7 @@ static int reduce(struct tpsl_seat *s, const struct reduction *r, int root)
     if (!fits(r))
         fold_slice(s, r, place_of(s, root)->out);
     else if (s->rank == root)
-        fold_all(s, r->out, r);
+        fold_range(s, r, 0, r->n, r->out);
     tpsl_team_end(s);
     if (!fits(r))
         tpsl_barrier(s);
@@ -246,6 +342,8 @@ static bool is_served(struct reduction *r, int64_t n, handle type, handle op, co
 {
     r->fold = tpsl_fold_of(op, type, &r->width);
     r->n = (size_t)n;
+    r->type = type;
+    r->op = op;
     r->in = in == IN_PLACE ? out : in;
     r->out = out;
     r->what.operation = (uint8_t)op;

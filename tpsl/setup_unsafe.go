@@ -103,8 +103,9 @@ func configure(folder string) error {
 	switch word := getenv("TPSL_COLLECTIVES"); word {
 	case "", "library":
 	case "memory":
-		if len(state.set.Ranks) > 1 {
+		if len(state.set.Ranks) > 1 || state.set.Alike {
 			state.job.libraries.collectives = true
+			state.job.libraries.alike = C.bool(state.set.Alike)
 			state.job.libraries.yields = C.bool(slices.Contains(config.Preload, filepath.Join(folder, rankset.Yield)))
 			config.Wrappers.Libraries = slices.Concat(openMPIInside, soname.MPI)
 			for name, function := range collectives() {

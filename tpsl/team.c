@@ -155,28 +155,33 @@ void tpsl_team_await_all(struct tpsl_seat *s)
         tpsl_team_await(s, i);
 }
 
-bool tpsl_team_meet(struct tpsl_seat *s, tpsl_answer *answer, const void *data, void *to, size_t bytes)
+/* The first member's answer, to those that want it. It overwrites that of an earlier operation when all have posted this one, and so have
+ * read the other. */
+static void give_answer(struct tpsl_seat *s, int status, const void *data, size_t bytes)
 {
-    struct tpsl_post *common = &s->team->members[0].answer;
-    bool everybody = s->team->size <= ALL_READ, all = true;
+    struct tpsl_post *p = &s->team->members[0].answer;
+    memcpy(p->data, data, bytes);
+    publish(s, p, (uint64_t)status);
+}
 
-    if (everybody || s->rank == 0) {
-        all = tpsl_team_all_take_part(s);
-        if (all)
-            answer(s, to, data);
-    }
-    if (everybody)
-        return all;
-    if (s->rank == 0) {
-        memcpy(common->data, to, bytes);
-        publish(s, common, all ? s->call : s->call | TPSL_ABSTAINS);
-    } else {
-        await(s, &common->operation, s->operation);
-        all = !(common->call & TPSL_ABSTAINS);
-        if (all)
-            memcpy(to, common->data, bytes);
-    }
-    return all;
+static int take_answer(struct tpsl_seat *s, void *to, size_t bytes)
+{
+    struct tpsl_post *p = &s->team->members[0].answer;
+    await(s, &p->operation, s->operation);
+    if (p->call == 0)
+        memcpy(to, p->data, bytes);
+    return (int)p->call;
+}
+
+int tpsl_team_meet(struct tpsl_seat *s, tpsl_answer *answer, const void *data, void *to, size_t bytes)
+{
+    bool everybody = s->team->size <= ALL_READ && !s->hierarchy;
+    if (!everybody && s->rank > 0)
+        return take_answer(s, to, bytes);
+    int status = tpsl_team_all_take_part(s) ? answer(s, to, data) : -1;
+    if (!everybody)
+        give_answer(s, status, to, bytes);
+    return status;
 }
 
 /* Takes the number of a part; false: there are no more, or the member has gone on. */

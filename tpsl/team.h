@@ -45,16 +45,19 @@ struct tpsl_team {
     struct tpsl_member members[];
 };
 
+struct tpsl_hierarchy; /* hierarchy.h */
+
 /* What one member knows of its team: it belongs to the member alone. */
 struct tpsl_seat {
     struct tpsl_team *team;
-    int rank;           /* in the team, and in the communicator */
+    int rank;           /* in the team */
     uint64_t operation; /* the latest */
     uint64_t call;      /* what it is: all members that take part have to mean the same */
     uint64_t known;     /* all members have done this operation */
     bool crowded;       /* members are more than the CPUs, so one that waits leaves its CPU to others */
     void (*progress)(void *); /* lets the MPI library work, while the member waits */
     void *library;            /* its argument */
+    struct tpsl_hierarchy *hierarchy; /* NULL: the team has all ranks of the communicator */
     void (*differs)(struct tpsl_seat *, int member, uint64_t call); /* another member means another call; does not return */
 };
 
@@ -82,9 +85,10 @@ void tpsl_team_await(struct tpsl_seat *, int member);
 void tpsl_team_await_all(struct tpsl_seat *);
 
 /* Waits for the posts of all members. Then answer(seat, to, data) is called, either in each member or in the first one, whose answer
- * the others get; `to` has `bytes` bytes, at most TPSL_POST_BYTES. False: a member abstains, and there is no answer. */
-typedef void tpsl_answer(struct tpsl_seat *, void *to, const void *data);
-bool tpsl_team_meet(struct tpsl_seat *, tpsl_answer *, const void *data, void *to, size_t bytes);
+ * the others get; `to` has `bytes` bytes, at most TPSL_POST_BYTES. Returns what it returns: 0, or a positive number where it has failed. -1: a
+ * member abstains, and there is no answer. In a hierarchy the first member answers, and a member that does not want the answer need not call this. */
+typedef int tpsl_answer(struct tpsl_seat *, void *to, const void *data);
+int tpsl_team_meet(struct tpsl_seat *, tpsl_answer *, const void *data, void *to, size_t bytes);
 
 /* Copies `bytes` bytes, less than 2^47, to a member by parts. That member calls it, and any other that has seen its post may call
  * it as well. It returns when there is no part to take; the member waits until all parts are there. Before its post, the member

@@ -18,7 +18,7 @@ var identity = []string{
 	"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
 	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX",
 	"OMPI_FILE_LOCATION", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*",
-	"TPSL_CPUS", "TPSL_ENV", "TPSL_BOARD_FD", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
+	"TPSL_ALIKE", "TPSL_CPUS", "TPSL_ENV", "TPSL_BOARD_FD", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
 }
 
 // userKnobs are variables that look like an identity but that users set for the PMI client library.
@@ -47,6 +47,9 @@ func rankEnviron(inherited []string, r Request, segment Segment) []string {
 		}
 	}
 	env = SetEnv(env, slices.Concat(r.Env, segment.Env)...)
+	if areAlike(r) {
+		env = append(env, "TPSL_ALIKE=1")
+	}
 	if sharesSpace(r) {
 		return ForSharedSpace(env)
 	}
@@ -63,6 +66,10 @@ func ForSharedSpace(env []string) []string {
 	}
 	return append(env, symmetricRetries+"=0")
 }
+
+// areAlike reports whether all processes of the job run one program for several ranks, with the same variables. If the ranks of one
+// process are threads, those of all others are, too.
+func areAlike(r Request) bool { return len(r.Segments) == 1 && sharesSpace(r) }
 
 // sharesSpace reports whether some ranks of the job share an address space.
 func sharesSpace(r Request) bool {

@@ -10,6 +10,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Processes are told that all others are like them only in jobs of one program with several ranks in a process.
+func TestAlike(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Request)
+		want   []string
+	}{
+		"one rank in a process": {func(*Request) {}, nil},
+		"several":               {func(r *Request) { r.Segments[0].PerProcess = 2 }, []string{"MPIR_CVAR_SHM_SYMHEAP_RETRY=0", "TPSL_ALIKE=1"}},
+		"as many as fit":        {func(r *Request) { r.Segments[0].PerObject = "socket" }, []string{"MPIR_CVAR_SHM_SYMHEAP_RETRY=0", "TPSL_ALIKE=1"}},
+		"two programs": {func(r *Request) {
+			r.Segments[0].PerProcess = 2
+			r.Segments = append(r.Segments, r.Segments[0])
+		}, []string{"MPIR_CVAR_SHM_SYMHEAP_RETRY=0"}},
+	} {
+		r := segments(HostOptions{}, 4)
+		c.change(&r)
+		plan, err := New(r, Site{Host: "h", Environ: []string{"TPSL_ALIKE=1"}}) // of the job that mpiexec belongs to
+		require.NoError(t, err)
+		assert.ElementsMatch(t, c.want, plan.Hosts[0].Programs[0].Env, name)
+	}
+}
+
 // Variables that differ from host to host have the values of the host, unless the user has set them or excludes them.
 func TestHostEnv(t *testing.T) {
 	here := []string{"A=1", "DISPLAY=:0", "SLURM_PROCID=9", "SLURMD_DEBUG=1", "PBS_JOBID=3", "TMPDIR=/here"}

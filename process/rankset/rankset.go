@@ -23,6 +23,7 @@ type Set struct {
 	Env            []string  // settings of each rank, "NAME=VALUE ..."; empty: none
 	ControlFD      int       // -1: none
 	Peers          bool      // the host may have other processes of the job
+	Alike          bool      // the job's other processes, too, run this program for several ranks
 	Crowded        bool      // ranks of the host are more than the CPUs they may use; Look says so
 	NoRDMA         bool      // the host has no RDMA device; Look says so
 	NoRegistration bool      // it has no other device to which memory is registered; Look says so
@@ -87,6 +88,7 @@ func (s *Set) parseProcess(getenv func(string) string) (err error) {
 		}
 		s.Peers = s.LocalRanks > len(s.Ranks)
 	}
+	s.Alike = getenv("TPSL_ALIKE") == "1"
 	if v := getenv("MPI_LOCALRANKID"); v != "" {
 		s.LocalIDs = strings.Split(v, ",")
 	}

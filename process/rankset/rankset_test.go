@@ -118,6 +118,15 @@ func TestPeers(t *testing.T) {
 	assert.True(t, s.Peers)
 }
 
+// The launcher says whether all processes of the job are like this one.
+func TestAlike(t *testing.T) {
+	for word, want := range map[string]bool{"": false, "1": true, "0": false} {
+		s, err := Parse(environ("PMI_FD", "7", "PMI_RANK", "4", "PMI_SIZE", "5", "TPSL_ALIKE", word))
+		require.NoError(t, err)
+		assert.Equal(t, want, s.Alike, word)
+	}
+}
+
 func TestBadRankSets(t *testing.T) {
 	good := []string{"PMI_FD", "7,9", "PMI_RANK", "2,3", "PMI_SIZE", "8"}
 	for name, c := range map[string]struct {

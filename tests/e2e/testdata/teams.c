@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * teams MEMBERS N: threads are members of a team (tpsl/team.h) without MPI. They make N operations of all kinds in one order, and
- * rest at places drawn by chance. Prints how many answers were wrong.
+ * teams MEMBERS N [LED]: threads are members of a team (tpsl/team.h) without MPI. They make N operations of all kinds in one order, and
+ * rest at places drawn by chance. With LED they are part of a hierarchy. Prints how many answers were wrong.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,6 +19,7 @@ static struct tpsl_team *team;
 static long operations;
 static _Atomic long wrong;
 static _Atomic int next_rank;
+static struct tpsl_hierarchy *hierarchy; /* only looked at, never into */
 
 static void rest(void *state) { sched_yield(); }
 
@@ -28,12 +29,13 @@ static void differs(struct tpsl_seat *s, int member, uint64_t call)
     exit(1);
 }
 
-static void sum_posts(struct tpsl_seat *s, void *to, const void *data)
+static int sum_posts(struct tpsl_seat *s, void *to, const void *data)
 {
     long sum = 0;
     for (int i = 0; i < s->team->size; i++)
         sum += *(const long *)tpsl_team_read(s, i);
     *(long *)to = sum;
+    return 0;
 }
 
 /* All post, and none reads before it knows that all take part. One member may abstain. */
@@ -46,7 +48,7 @@ static void take_part(struct tpsl_seat *s, int who, bool abstains, long operatio
         tpsl_team_publish(s);
     if (operation % 2) {
         long sum = -1;
-        wrong += tpsl_team_meet(s, sum_posts, NULL, &sum, sizeof sum) == abstains;
+        wrong += tpsl_team_meet(s, sum_posts, NULL, &sum, sizeof sum) != (abstains ? -1 : 0);
         wrong += sum != (abstains ? -1 : operation * s->team->size);
         return;
     }
@@ -65,6 +67,17 @@ static void meet(struct tpsl_seat *s, long operation)
     tpsl_team_publish(s);
     tpsl_team_meet(s, sum_posts, NULL, &sum, sizeof sum);
     wrong += sum != n * operation + n * (n - 1) / 2;
+}
+
+/* The same for one member and the first one: in a hierarchy the others need not wait. */
+static void meet_for(struct tpsl_seat *s, int root, long operation)
+{
+    if (s->rank == 0 || s->rank == root || !s->hierarchy)
+        meet(s, operation);
+    else {
+        *(long *)tpsl_team_post(s) = operation + s->rank;
+        tpsl_team_publish(s);
+    }
 }
 
 /* From one member to the others, which are not waited for. */
@@ -109,7 +122,7 @@ static void *member(void *data)
     unsigned int own, common = 1;
     int kind = 0, root = 0;
 
-    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .crowded = next_rank % 2, .progress = rest, .differs = differs};
+    *s = (struct tpsl_seat){.team = team, .rank = next_rank++, .crowded = next_rank % 2, .progress = rest, .hierarchy = hierarchy, .differs = differs};
     own = (unsigned int)s->rank;
     for (long i = 1; i <= operations; i++) {
         if (rand_r(&common) % 16 == 0) { /* until then one root may run far ahead */
@@ -121,8 +134,10 @@ static void *member(void *data)
         tpsl_team_begin(s, (uint64_t)kind);
         if (kind == 0)
             copy(s, root, i, mine);
-        else if (kind < 4)
+        else if (kind < 3)
             meet(s, i);
+        else if (kind == 3)
+            meet_for(s, root, i);
         else if (kind < 8)
             tell(s, root, i);
         else
@@ -144,6 +159,7 @@ int main(int argc, char **argv)
 
     operations = atol(argv[2]);
     team = tpsl_team_make(members);
+    hierarchy = argc > 3 ? (struct tpsl_hierarchy *)team : NULL;
     for (int i = 0; i < members && i < MOST; i++)
         pthread_create(&threads[i], NULL, member, NULL);
     for (int i = 0; i < members && i < MOST; i++)

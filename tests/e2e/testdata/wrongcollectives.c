@@ -122,6 +122,10 @@ static void be_rank(int *argc, char ***argv)
     if (rank == 1)
         say("too much", code);
     MPI_Barrier(comm);
+    code = MPI_Bcast(much, rank == size - 1 ? 100 : 200, MPI_LONG, 0, comm); /* the last rank may be the only one of its process */
+    if (rank == size - 1)
+        say("too much for the last rank", code);
+    MPI_Barrier(comm);
     alone(comm, rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     say("communicator", MPI_Barrier(MPI_COMM_NULL));
