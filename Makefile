@@ -36,12 +36,13 @@ PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
 YIELD    = lib/tpsl/libtpslyield.so
 WITNESS  = lib/tpsl/libtpslwitness.so
 CALLS    = lib/tpsl/libtpslcalls.so
+XPMEM    = lib/tpsl/libtpslxpmem.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py $(IMPORTS) $(GENERATED) \
-	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(PMIX)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(XPMEM) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
 
@@ -114,6 +115,11 @@ $(WITNESS): hydra/witness/witness.c
 $(CALLS): $(wildcard calls/front/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fexceptions -fvisibility=hidden -ftls-model=initial-exec -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@
+
+# What instances get in place of XPMEM's library.
+$(XPMEM): process/xpmem/xpmem.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) $< -o $@
 
 # With -z now a libpmix that lacks a function is found out at the start.
 lib/tpsl/pmix: $(wildcard hydra/pmix/*.[ch])

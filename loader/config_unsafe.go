@@ -61,18 +61,19 @@ var process = common{
 
 // Config says what instances are made of.
 type Config struct {
-	Policy     plan.Policy // placement of the closure of what is opened; nil: the default, and TPSL_POLICY
-	Unified    []string    // variables that the program and all instances share
-	Program    plan.Policy // placement of libraries of the program; see plan.Options
-	Interposed []string    // names that those take from the process
-	Preload    []string    // files that come first in what is opened
-	StandIn    string      // file that stands in the C library's place; "": none
-	Processes  bool        // each instance is a process that shares the address space
-	Peers      bool        // instances may copy from and to other processes by process_vm_readv
-	Wrappers   Wrappers    // in front of functions of libraries that instances have
-	Extended   func()      // told when an instance has opened a library more; nil: nobody is
-	HugeText   bool        // text in huge pages, from a copy of it
-	Refused    func(error) // told for each library why the kernel lets it have none; may be nil
+	Policy     plan.Policy       // placement of the closure of what is opened; nil: the default, and TPSL_POLICY
+	Unified    []string          // variables that the program and all instances share
+	Program    plan.Policy       // placement of libraries of the program; see plan.Options
+	Interposed []string          // names that those take from the process
+	Preload    []string          // files that come first in what is opened
+	StandIn    string            // file that stands in the C library's place; "": none
+	Instead    map[string]string // files that names of libraries lead to without a search
+	Processes  bool              // each instance is a process that shares the address space
+	Peers      bool              // instances may copy from and to other processes by process_vm_readv
+	Wrappers   Wrappers          // in front of functions of libraries that instances have
+	Extended   func()            // told when an instance has opened a library more; nil: nobody is
+	HugeText   bool              // text in huge pages, from a copy of it
+	Refused    func(error)       // told for each library why the kernel lets it have none; may be nil
 }
 
 // Wrappers are functions of C that code of instances gets in place of functions of the same names, by references and by
@@ -91,6 +92,7 @@ func Configure(c Config) {
 	C.tpsl_set_process_peers(C.bool(c.Peers))
 	c.Wrappers.tell()
 	clear(process.plans)
+	process.search = nil
 }
 
 // tell gives the C side its list, in memory that is never freed.
@@ -112,7 +114,7 @@ func SearchPath() *search.Path {
 // Preconditions: p.mu is held, as for all methods below.
 func (p *common) finder() *search.Path {
 	if p.search == nil {
-		p.search = search.New(os.Getenv("LD_LIBRARY_PATH"))
+		p.search = search.New(os.Getenv("LD_LIBRARY_PATH")).Instead(p.config.Instead)
 	}
 	return p.search
 }

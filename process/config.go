@@ -25,7 +25,7 @@ func Config(set *rankset.Set, folder string, getenv func(string) string) (loader
 	if err != nil {
 		return loader.Config{}, err
 	}
-	return loader.Config{Preload: append(notes(folder, getenv), yields...), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
+	return loader.Config{Preload: append(notes(folder, getenv), yields...), Instead: set.Instead(folder), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
 }
 
 // notes returns the library that notes the calls of each rank, if the launcher wants them and has not put it in front of the process.

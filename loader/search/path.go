@@ -39,6 +39,7 @@ type Path struct {
 	hwcaps func() []string
 	pass   func(*image.Image) bool // nil: nothing is passed over
 	there  func(name string) bool  // nil: no library is there already
+	files  map[string]string       // that names lead to without a search
 	dir    string                  // that relative paths start at; "" the working directory
 }
 
@@ -69,6 +70,14 @@ func (p *Path) PassingOver(pass func(*image.Image) bool) *Path {
 func (p *Path) Beside(there func(name string) bool) *Path {
 	other := *p
 	other.there = there
+	return &other
+}
+
+// Instead returns a path by which these names, as they stand in DT_NEEDED, lead to these files, wherever else there is a library of
+// the name.
+func (p *Path) Instead(files map[string]string) *Path {
+	other := *p
+	other.files = files
 	return &other
 }
 
@@ -179,6 +188,9 @@ func (p *Path) search(w wish) (*image.Image, error) {
 	}
 	if strings.Contains(w.name, "/") {
 		return openNamed(p.at(expand(w.name, from)))
+	}
+	if file, ok := p.files[w.name]; ok {
+		return openNamed(file)
 	}
 	if m, err := p.inDirs(w.name, p.before(w)); m != nil || err != nil {
 		return m, err

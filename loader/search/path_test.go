@@ -89,6 +89,24 @@ func TestFindMissing(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNotFound)
 }
 
+// What a name is said to lead to wins over all places where ld.so would look, but not over a path.
+func TestInstead(t *testing.T) {
+	tr := newTree(t)
+	other, named := tr.lib("other.so", nil), tr.lib("env/libx.so.1", nil)
+	p := New(tr.path("env")).withCache(nil).Instead(map[string]string{"libx.so.1": other, "libgone.so.1": tr.path("gone.so")})
+	for name, want := range map[string]string{"libx.so.1": other, named: named} {
+		path, err := p.Find(name, nil)
+		require.NoError(t, err)
+		assert.Equal(t, want, path)
+	}
+	_, err := p.Find("libgone.so.1", nil)
+	require.ErrorIs(t, err, ErrNotFound)
+	closure, err := p.Closure(tr.lib("needs.so", []string{"libx.so.1"}))
+	require.NoError(t, err)
+	defer closure.Close()
+	assert.Equal(t, other, closure.Find("libx.so.1").Path)
+}
+
 func TestFindDefaultDirectory(t *testing.T) {
 	path, err := New("").withCache(nil).Find("libc.so.6", nil)
 	require.NoError(t, err)

@@ -38,7 +38,7 @@ func (s *Set) Yields(folder string, getenv func(string) string) ([]string, error
 // Look finds out whether the ranks are Crowded, and what their host lacks.
 func (s *Set) Look() {
 	s.Crowded = s.crowded(runtime.NumCPU(), usable(os.Getppid()))
-	s.NoRDMA, s.NoRegistration = !hasRDMA("/sys"), !registers("/dev")
+	s.NoRDMA, s.NoRegistration, s.NoXPMEM = !hasRDMA("/sys"), !registers("/dev"), !hasXPMEM("/dev")
 }
 
 // crowded tells whether ranks must share CPUs: those of this process its own, allowed, or

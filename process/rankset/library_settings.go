@@ -57,10 +57,10 @@ func hasRDMA(sys string) bool {
 // registers tells whether the host may have a device other than RDMA's to which UCX registers memory: XPMEM, KNEM and
 // accelerators. dev is where the devices are.
 func registers(dev string) bool {
-	for _, device := range []string{"xpmem", "knem", "nvidiactl", "kfd", "dri/renderD128"} {
+	for _, device := range []string{"knem", "nvidiactl", "kfd", "dri/renderD128"} {
 		if _, err := os.Stat(filepath.Join(dev, device)); err == nil {
 			return true
 		}
 	}
-	return false
+	return hasXPMEM(dev)
 }

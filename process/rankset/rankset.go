@@ -27,6 +27,7 @@ type Set struct {
 	Crowded        bool      // ranks of the host are more than the CPUs they may use; Look says so
 	NoRDMA         bool      // the host has no RDMA device; Look says so
 	NoRegistration bool      // it has no other device to which memory is registered; Look says so
+	NoXPMEM        bool      // it has no device of XPMEM; Look says so
 }
 
 // Streams names the descriptors of a rank's standard streams. Stdin is -1 for an empty one.
