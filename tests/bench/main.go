@@ -14,7 +14,9 @@
 // for threads (examples/hostile, whose packages it needs), against processes and dlmopen.
 // With -openmpi it measures private ranks of Open MPI's programs against its processes,
 // with -many how long up to 512 ranks of one process take from start to end, and with
-// -collectives collective operations of the ranks of one process by load and store.
+// -collectives collective operations of the ranks of one process by load and store. With
+// -progress it measures what ranks do with a rank that computes, alone and, with -kernels,
+// as parts of programs.
 //
 // A C program of the folder programs prints its own benchmark lines after checking its
 // answers. micro.c measures the runtime itself.

@@ -17,6 +17,7 @@ const (
 	measuredMany        = "many"
 	measuredCollectives = "collectives"
 	measuredProgress    = "progress"
+	measuredKernels     = "kernels"
 )
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
@@ -31,6 +32,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, collectives(plan{cores: make([]int, cores)}).goals)
 	case measuredProgress:
 		return report.Due(found, progress(plan{cores: make([]int, cores)}).goals)
+	case measuredKernels:
+		return report.Due(found, kernels(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

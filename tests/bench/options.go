@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, progress, build bool
+	copies, openMPI, many, collectives, progress, kernels, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -35,6 +35,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.many, "many", false, "measure the start-up of 1 to 512 ranks in one process")
 	set.BoolVar(&o.collectives, "collectives", false, "measure collective operations of the ranks of one process by load and store")
 	set.BoolVar(&o.progress, "progress", false, "measure what ranks do with a rank that computes")
+	set.BoolVar(&o.kernels, "kernels", false, "measure replies of a rank that computes, a sort of keys and a Fourier transform")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -52,6 +53,8 @@ func (o *options) suite() suite {
 		return collectives(mpiPlan(o.Quick))
 	case o.progress:
 		return progress(mpiPlan(o.Quick))
+	case o.kernels:
+		return kernels(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -70,6 +73,8 @@ func (o *options) measured() string {
 		what = measuredCollectives
 	case o.progress:
 		what = measuredProgress
+	case o.kernels:
+		what = measuredKernels
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

@@ -24,18 +24,6 @@ struct busy {
 	MPI_Win win;
 };
 
-static void compute(long loops)
-{
-	for (volatile long i = 0; i < loops; i++)
-		;
-}
-
-static void compute_for(double seconds)
-{
-	for (double end = now() + seconds; now() < end;)
-		compute(1000);
-}
-
 static void together(const struct end *e)
 {
 	MPI_Sendrecv(NULL, 0, MPI_BYTE, e->peer, 1, NULL, 0, MPI_BYTE, e->peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -66,7 +54,7 @@ static double once(const struct end *e, struct busy *b, long n)
 	if (!strcmp(b->op, "sum"))
 		MPI_Iallreduce(b->data, b->result, words, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, &request);
 	if (e->side)
-		compute_for(computing);
+		use_cpu_for(computing);
 	else if (!strcmp(b->op, "send"))
 		MPI_Send(b->data, (int)b->size, MPI_BYTE, e->peer, 0, MPI_COMM_WORLD);
 	else if (strcmp(b->op, "sum"))
@@ -126,7 +114,7 @@ static void time_computing(const struct end *e)
 			MPI_Recv(NULL, 0, MPI_BYTE, e->peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 			continue;
 		}
-		compute(LOOPS);
+		use_cpu(LOOPS);
 		times[i] = now() - begin;
 		MPI_Send(NULL, 0, MPI_BYTE, e->peer, 0, MPI_COMM_WORLD);
 	}

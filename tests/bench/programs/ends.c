@@ -328,3 +328,15 @@ void *allocate(size_t size)
 		wrong("out of memory");
 	return memset(memory, 0, size);
 }
+
+void use_cpu(long loops)
+{
+	for (volatile long i = 0; i < loops; i++)
+		;
+}
+
+void use_cpu_for(double seconds)
+{
+	for (double end = now() + seconds; now() < end;)
+		use_cpu(1000);
+}

@@ -82,3 +82,7 @@ void *allocate(size_t size);
 
 /* Seconds. */
 double now(void);
+
+/* Uses the CPU. */
+void use_cpu(long loops);
+void use_cpu_for(double seconds);
