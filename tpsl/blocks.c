@@ -26,12 +26,6 @@ bool tpsl_convert(struct tpsl_collectives *c, const void *from, int64_t nfrom, h
     return rc == SUCCESS;
 }
 
-/* Predefined types but for those of MINLOC and MAXLOC, which may have gaps. */
-bool tpsl_is_row(handle type)
-{
-    return (unsigned int)type >> 24 == 0x4c;
-}
-
 static size_t size_of(struct tpsl_collectives *c, handle type)
 {
     int64_t size = (unsigned int)type >> 8 & 0xff;

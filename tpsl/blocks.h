@@ -33,8 +33,6 @@ struct tpsl_block {
 bool tpsl_blocks_are_right(struct tpsl_collectives *, struct tpsl_blocks *, int n);
 /* Preconditions: the blocks are right. */
 struct tpsl_block tpsl_block_at(struct tpsl_collectives *, const struct tpsl_blocks *, int i);
-/* The block's data lie in a row. */
-bool tpsl_is_row(handle type);
 /* Copies from one block of the member to another one. Returns an error class. */
 int tpsl_copy_block(struct tpsl_collectives *, struct tpsl_block from, struct tpsl_block to);
 

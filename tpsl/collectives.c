@@ -22,7 +22,7 @@ void *tpsl_behind(const char *name)
 {
     void *function = tpsl_wrapped(name);
     if (!function)
-        tpsl_die(1, "%s was called by a thread that acts for no rank; TPSL_Adopt gives it one, or set TPSL_COLLECTIVES=library", name + 1);
+        tpsl_die(1, "%s was called by a thread that acts for no rank; TPSL_Adopt gives it one, or unset TPSL_COLLECTIVES and TPSL_WINDOWS", name + 1);
     return function;
 }
 
@@ -84,6 +84,11 @@ static enum where where_is(struct tpsl_collectives *c, handle comm, int size)
     c->Group_free(&world);
     free(ranks);
     return where;
+}
+
+bool tpsl_all_are_here(struct tpsl_collectives *c, handle comm, int size)
+{
+    return where_is(c, comm, size) == IN_THIS_PROCESS;
 }
 
 static const char *describe(char *text, size_t size, uint64_t word)
@@ -202,6 +207,8 @@ static int end(handle self, int key, void *endpoint, void *extra)
 
     ep->collectives = NULL;
     c->Comm_free_keyval(&c->key);
+    if (c->window_key)
+        c->Win_free_keyval(&c->window_key);
     tpsl_pending_end(&c->pending);
     c->Comm_free(&c->self);
     free(c);
@@ -211,14 +218,14 @@ static int end(handle self, int key, void *endpoint, void *extra)
 void tpsl_collectives_start(struct tpsl_endpoint *ep)
 {
     const struct tpsl_libraries *l = ep->job->libraries;
-    if (!l->collectives || l->standard)
+    if (!(l->collectives || l->windows) || l->standard)
         return;
     struct tpsl_collectives *c = must_have(calloc(1, sizeof *c));
     pthread_mutex_init(&c->converting, NULL);
 #define FIND(name, parameters)                                               \
     c->name = tpsl_wrapped("PMPI_" #name); \
     if (!c->name)                                                            \
-        tpsl_die(1, "TPSL_COLLECTIVES=memory: the MPI library %s has no PMPI_" #name, tpsl_instance_file(ep->instance));
+        tpsl_die(1, "TPSL_COLLECTIVES=memory and TPSL_WINDOWS=memory need PMPI_" #name ", which the MPI library %s lacks", tpsl_instance_file(ep->instance));
     FUNCTIONS(FIND)
 #undef FIND
 #define FIND(name, parameters) c->name = tpsl_wrapped("PMPI_" #name);
@@ -229,6 +236,8 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
     c->able = !knows_accelerators(ep) && packs_plainly(c);
     must_succeed(c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL));
     must_succeed(tpsl_pending_start(&c->pending) ? SUCCESS : ERR_OTHER);
+    if (l->windows && c->able)
+        tpsl_windows_start(c);
     must_succeed(c->Comm_create_keyval(copy_no_seat, end, &c->end_key, NULL));
     ep->collectives = c;
     must_succeed(c->Comm_set_attr(COMM_SELF, c->end_key, ep));

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The tpsl authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Collective operations by load and store: what their files have in common. docs/collectives.md describes them.
+ * Collective operations, and accesses to windows, by load and store: what their files have in common. docs/collectives.md and
+ * docs/windows.md describe them.
  */
 #ifndef TPSL_COLLECTIVES_H
 #define TPSL_COLLECTIVES_H
@@ -52,9 +53,18 @@ enum {
     FUNCTION(Scan##suffix, (const void *, void *, count, handle, handle, handle))                                                       \
     FUNCTION(Exscan##suffix, (const void *, void *, count, handle, handle, handle))
 
+/* The same for windows. */
+#define ACCESSES(FUNCTION, suffix, count, unit)                                                        \
+    FUNCTION(Put##suffix, (const void *, count, handle, int, intptr_t, count, handle, handle))         \
+    FUNCTION(Get##suffix, (void *, count, handle, int, intptr_t, count, handle, handle))               \
+    FUNCTION(Win_create##suffix, (void *, intptr_t, unit, handle, handle, handle *))                   \
+    FUNCTION(Win_allocate##suffix, (intptr_t, unit, handle, handle, void *, handle *))                 \
+    FUNCTION(Win_allocate_shared##suffix, (intptr_t, unit, handle, handle, void *, handle *))
+
 /* Functions of a rank's MPI library, without its wrappers. */
 #define FUNCTIONS(FUNCTION)                                                                                  \
     COLLECTIVES(FUNCTION, , int, int)                                                                        \
+    ACCESSES(FUNCTION, , int, int)                                                                           \
     FUNCTION(Barrier, (handle))                                                                              \
     FUNCTION(Comm_call_errhandler, (handle, int))                                                            \
     FUNCTION(Comm_dup, (handle, handle *))                                                                   \
@@ -76,10 +86,20 @@ enum {
     FUNCTION(Sendrecv, (const void *, int, handle, int, int, void *, int, handle, int, int, handle, void *)) \
     FUNCTION(Type_get_extent, (handle, intptr_t *, intptr_t *))                                              \
     FUNCTION(Type_size_x, (handle, int64_t *))                                                               \
+    FUNCTION(Win_create_keyval, (void *, int (*)(handle, int, void *, void *), int *, void *))               \
+    FUNCTION(Win_flush, (int, handle))                                                                       \
+    FUNCTION(Win_free_keyval, (int *))                                                                       \
+    FUNCTION(Win_get_attr, (handle, int, void *, int *))                                                     \
+    FUNCTION(Win_lock, (int, int, int, handle))                                                              \
+    FUNCTION(Win_lock_all, (int, handle))                                                                    \
+    FUNCTION(Win_set_attr, (handle, int, void *))                                                            \
+    FUNCTION(Win_unlock, (int, handle))                                                                      \
+    FUNCTION(Win_unlock_all, (handle))
 
 /* The same of MPI 4, which the library may lack. */
 #define LARGE_FUNCTIONS(FUNCTION)                \
     COLLECTIVES(FUNCTION, _c, int64_t, intptr_t) \
+    ACCESSES(FUNCTION, _c, int64_t, intptr_t)    \
     FUNCTION(Sendrecv_c, (const void *, int64_t, handle, int, int, void *, int64_t, handle, int, int, handle, void *))
 
 /* A rank's state. */
@@ -89,6 +109,7 @@ struct tpsl_collectives {
     LARGE_FUNCTIONS(MEMBER)
 #undef MEMBER
     int key;        /* of the attribute by which communicators have the rank's seat; a NULL is no seat */
+    int window_key; /* of the attribute by which windows have what the rank knows of them; 0: the library serves all windows */
     int end_key;    /* of the attribute of MPI_COMM_SELF by which MPI_Finalize ends this */
     bool able;      /* to serve this rank; false: the library does */
     pthread_mutex_t converting;
@@ -112,6 +133,9 @@ void *tpsl_behind(const char *name);
 struct tpsl_seat *tpsl_seat_in(struct tpsl_collectives *, handle comm);
 /* The same for operations that are served in hierarchies, too (hierarchy.h). */
 struct tpsl_seat *tpsl_seat_over_processes(struct tpsl_collectives *, handle comm);
+
+/* Whether all members of an intra-communicator are ranks of this process. All of them come to the same answer, without a word to each other. */
+bool tpsl_all_are_here(struct tpsl_collectives *, handle comm, int size);
 
 /* What a member calls, as the others compare it. The root's number and the number of elements are cut to these bits. */
 enum call {
@@ -138,7 +162,7 @@ int tpsl_report(struct tpsl_collectives *, handle comm, int rc);
 static inline void *must_have(void *memory)
 {
     if (!memory)
-        tpsl_die(1, "no memory for collective operations; TPSL_COLLECTIVES=library takes none");
+        tpsl_die(1, "no memory for collective operations or windows; TPSL_COLLECTIVES=library and TPSL_WINDOWS=library take none");
     return memory;
 }
 
@@ -146,11 +170,21 @@ static inline void *must_have(void *memory)
 static inline void must_succeed(int rc)
 {
     if (rc != SUCCESS)
-        tpsl_die(1, "rank %d: the MPI library fails (error %d) while collective operations are prepared; set TPSL_COLLECTIVES=library", tpsl_self->rank, rc);
+        tpsl_die(1, "rank %d: the MPI library fails (error %d) while collective operations or windows are prepared; unset TPSL_COLLECTIVES and TPSL_WINDOWS", tpsl_self->rank, rc);
+}
+
+/* Predefined types but for those of MINLOC and MAXLOC, which may have gaps. */
+static inline bool tpsl_is_row(handle type)
+{
+    return (unsigned int)type >> 24 == 0x4c;
 }
 
 /* ---- movement.c ---- */
 /* Of all ranks of the communicator. Returns an error class. */
 int tpsl_barrier(struct tpsl_seat *);
+
+/* ---- windows.c ---- */
+/* Preconditions: the calling thread acts for the rank, whose MPI_Init has succeeded. */
+void tpsl_windows_start(struct tpsl_collectives *);
 
 #endif

@@ -23,6 +23,7 @@ struct tpsl_libraries {
     bool standard;   /* whether the program was built for the standard ABI, and not for MPICH's */
     bool collectives; /* TPSL_COLLECTIVES=memory */
     bool alike;       /* the same holds for all other processes of the job */
+    bool windows;     /* TPSL_WINDOWS=memory */
     bool yields;      /* the instances have libtpslyield */
     bool progress;    /* TPSL_PROGRESS=neighbours */
     void *fronts[TPSL_NSTUBS]; /* with it, by stub: functions of ours that come before the library's; NULL: there is none */
@@ -106,13 +107,13 @@ struct opal_segment;
 int tpsl_opal_segment_create(struct opal_segment *, const char *file, size_t size);
 void *tpsl_opal_segment_attach(struct opal_segment *);
 
-/* ---- collectives.c: in front of functions of the MPI library (loader.Config) ---- */
+/* ---- collectives.c, windows.c: in front of functions of the MPI library (loader.Config) ---- */
 /* By the names that programs use. */
-struct tpsl_collective {
+struct tpsl_mpi_wrapper {
     const char *name;
     void *function;
 };
-extern const struct tpsl_collective tpsl_movements[21], tpsl_reductions[12];
+extern const struct tpsl_mpi_wrapper tpsl_movements[21], tpsl_reductions[12], tpsl_windows[14];
 /* After a rank's MPI_Init; until then the library serves it. */
 void tpsl_collectives_start(struct tpsl_endpoint *);
 

@@ -268,7 +268,7 @@ static int barrier(handle comm)
 #include "movement_calls.h"
 
 #define ENTRY(name) {"MPI_" #name, name}, {"MPI_" #name "_c", name##_c}
-const struct tpsl_collective tpsl_movements[] = {
+const struct tpsl_mpi_wrapper tpsl_movements[] = {
     {"MPI_Barrier", barrier}, ENTRY(Bcast), ENTRY(Gather), ENTRY(Gatherv), ENTRY(Scatter), ENTRY(Scatterv),
     ENTRY(Allgather), ENTRY(Allgatherv), ENTRY(Alltoall), ENTRY(Alltoallv), ENTRY(Alltoallw),
 };

@@ -363,6 +363,6 @@ static bool is_served(struct reduction *r, int64_t n, handle type, handle op, co
 #include "reduction_calls.h"
 
 #define ENTRY(name) {"MPI_" #name, name}, {"MPI_" #name "_c", name##_c}
-const struct tpsl_collective tpsl_reductions[] = {
+const struct tpsl_mpi_wrapper tpsl_reductions[] = {
     ENTRY(Reduce), ENTRY(Allreduce), ENTRY(Reduce_scatter), ENTRY(Reduce_scatter_block), ENTRY(Scan), ENTRY(Exscan),
 };

@@ -38,13 +38,25 @@ import (
 // openMPIInside are the names of Open MPI's portability layer in versions that have a library with the standard ABI.
 var openMPIInside = []string{"libopen-pal.so.40", "libopen-pal.so.80"}
 
-// collectives returns the functions that stand in front of the MPI library's, by the names that programs use.
-func collectives() map[string]unsafe.Pointer {
-	functions := map[string]unsafe.Pointer{}
-	for _, c := range slices.Concat(C.tpsl_movements[:], C.tpsl_reductions[:]) {
-		functions[C.GoString(c.name)] = c.function
+// byMemory tells whether a variable says that functions of ours stand in front of the MPI library's.
+func byMemory(variable string) (bool, error) {
+	switch word := getenv(variable); word {
+	case "", "library":
+		return false, nil
+	case "memory":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%s: want library or memory", variable, word)
 	}
-	return functions
+}
+
+// wrap puts functions in front of the MPI library's.
+func wrap(w *loader.Wrappers, wrappers []C.struct_tpsl_mpi_wrapper) {
+	w.Libraries = slices.Concat(openMPIInside, soname.MPI)
+	for _, wrapper := range wrappers {
+		name := C.GoString(wrapper.name)
+		w.Functions[name], w.Functions["P"+name] = wrapper.function, wrapper.function
+	}
 }
 
 // state is the process's, made by the first MPI call.
@@ -100,20 +112,23 @@ func configure(folder string) error {
 		"opal_shmem_segment_create": C.tpsl_opal_segment_create,
 		"opal_shmem_segment_attach": C.tpsl_opal_segment_attach,
 	}}
-	switch word := getenv("TPSL_COLLECTIVES"); word {
-	case "", "library":
-	case "memory":
-		if len(state.set.Ranks) > 1 || state.set.Alike {
-			state.job.libraries.collectives = true
-			state.job.libraries.alike = C.bool(state.set.Alike)
-			state.job.libraries.yields = C.bool(slices.Contains(config.Preload, filepath.Join(folder, rankset.Yield)))
-			config.Wrappers.Libraries = slices.Concat(openMPIInside, soname.MPI)
-			for name, function := range collectives() {
-				config.Wrappers.Functions[name], config.Wrappers.Functions["P"+name] = function, function
-			}
-		}
-	default:
-		return fmt.Errorf("TPSL_COLLECTIVES=%s: want library or memory", word)
+	collectives, err := byMemory("TPSL_COLLECTIVES")
+	if err != nil {
+		return err
+	}
+	windows, err := byMemory("TPSL_WINDOWS")
+	if err != nil {
+		return err
+	}
+	if collectives && (len(state.set.Ranks) > 1 || state.set.Alike) {
+		state.job.libraries.collectives = true
+		state.job.libraries.alike = C.bool(state.set.Alike)
+		state.job.libraries.yields = C.bool(slices.Contains(config.Preload, filepath.Join(folder, rankset.Yield)))
+		wrap(&config.Wrappers, slices.Concat(C.tpsl_movements[:], C.tpsl_reductions[:]))
+	}
+	if windows && len(state.set.Ranks) > 1 {
+		state.job.libraries.windows = true
+		wrap(&config.Wrappers, C.tpsl_windows[:])
 	}
 	switch word := getenv("TPSL_PROGRESS"); word {
 	case "", "own":
