@@ -236,8 +236,6 @@ void tpsl_collectives_start(struct tpsl_endpoint *ep)
     c->able = !knows_accelerators(ep) && packs_plainly(c);
     must_succeed(c->Comm_create_keyval(copy_no_seat, leave_seat, &c->key, NULL));
     must_succeed(tpsl_pending_start(&c->pending) ? SUCCESS : ERR_OTHER);
-    if (l->windows && c->able)
-        tpsl_windows_start(c);
     must_succeed(c->Comm_create_keyval(copy_no_seat, end, &c->end_key, NULL));
     ep->collectives = c;
     must_succeed(c->Comm_set_attr(COMM_SELF, c->end_key, ep));

@@ -53,7 +53,7 @@ enum {
     FUNCTION(Scan##suffix, (const void *, void *, count, handle, handle, handle))                                                       \
     FUNCTION(Exscan##suffix, (const void *, void *, count, handle, handle, handle))
 
-/* The same for windows. */
+/* The same for windows (windows.c). */
 #define ACCESSES(FUNCTION, suffix, count, unit)                                                        \
     FUNCTION(Put##suffix, (const void *, count, handle, int, intptr_t, count, handle, handle))         \
     FUNCTION(Get##suffix, (void *, count, handle, int, intptr_t, count, handle, handle))               \
@@ -182,9 +182,5 @@ static inline bool tpsl_is_row(handle type)
 /* ---- movement.c ---- */
 /* Of all ranks of the communicator. Returns an error class. */
 int tpsl_barrier(struct tpsl_seat *);
-
-/* ---- windows.c ---- */
-/* Preconditions: the calling thread acts for the rank, whose MPI_Init has succeeded. */
-void tpsl_windows_start(struct tpsl_collectives *);
 
 #endif

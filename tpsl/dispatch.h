@@ -116,6 +116,7 @@ struct tpsl_mpi_wrapper {
 extern const struct tpsl_mpi_wrapper tpsl_movements[21], tpsl_reductions[12], tpsl_windows[14];
 /* After a rank's MPI_Init; until then the library serves it. */
 void tpsl_collectives_start(struct tpsl_endpoint *);
+void tpsl_windows_start(struct tpsl_endpoint *); /* after the former */
 
 /* ---- progress.c: TPSL_PROGRESS=neighbours; the functions do nothing without ---- */
 /* Whether the thread of a rank is inside its MPI library, and who may be in its place. tpsl_enter knows the first three. */

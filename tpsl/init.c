@@ -50,6 +50,7 @@ static int done(struct tpsl_endpoint *ep, int rc)
         tpsl_check_initialized(ep);
         atomic_store(&ep->phase, TPSL_INITIALIZED);
         tpsl_collectives_start(ep);
+        tpsl_windows_start(ep);
         tpsl_prepare_private(ep->copies);
         verify(ep);
         initialized(ep);

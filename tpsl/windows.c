@@ -37,9 +37,11 @@ static int forget(handle win, int key, void *window, void *extra)
     return SUCCESS;
 }
 
-void tpsl_windows_start(struct tpsl_collectives *c)
+void tpsl_windows_start(struct tpsl_endpoint *ep)
 {
-    must_succeed(c->Win_create_keyval(NULL, forget, &c->window_key, NULL));
+    struct tpsl_collectives *c = ep->collectives;
+    if (c && c->able && ep->job->libraries->windows)
+        must_succeed(c->Win_create_keyval(NULL, forget, &c->window_key, NULL));
 }
 
 /* NULL: the library serves the window, or says what is wrong with it. */
