@@ -250,10 +250,16 @@ static const struct {
 
 /* ---- setting up ---- */
 
+/* An entry passes on as many arguments as functions of MPI have. These two have any number. */
+static bool takes_any_arguments(const char *name)
+{
+    return strcmp(name, "MPI_Pcontrol") == 0 || strcmp(name, "MPIR_Err_create_code") == 0;
+}
+
 void *tpsl_progress_entry(int name)
 {
     const char *n = tpsl_names[name].name + (*tpsl_names[name].name == 'P');
-    bool marked = strncmp(n, "MPI", 3) == 0 && strcmp(n, "MPIR_Dup_fn") != 0 && strcmp(n, "MPI_Pcontrol") != 0 && !tpsl_for_any_thread(n);
+    bool marked = strncmp(n, "MPI", 3) == 0 && strcmp(n, "MPIR_Dup_fn") != 0 && !takes_any_arguments(n) && !tpsl_for_any_thread(n);
     return marked ? tpsl_entered_table[tpsl_names[name].stub] : NULL;
 }
 
