@@ -80,11 +80,12 @@ static void many_requests(void)
 
 /* ---- the order ---- */
 
-static sem_t may_go_on;
+static sem_t holding, may_go_on;
 static int served[RANKS], nserved;
 
 static void hold(void *unused)
 {
+    sem_post(&holding);
     wait_for(&may_go_on);
 }
 
@@ -126,8 +127,10 @@ static void handle(int signal)
 static void requests_in_order(void)
 {
     pthread_t holder, threads[RANKS];
+    sem_init(&holding, 0, 0);
     sem_init(&may_go_on, 0, 0);
     pthread_create(&holder, NULL, ask_to_hold, NULL);
+    wait_for(&holding);
     for (int i = 0; i < RANKS; i++) {
         pthread_create(&threads[i], NULL, ask_to_note, (void *)(intptr_t)i);
         while (queued() <= i)
