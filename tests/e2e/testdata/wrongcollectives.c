@@ -20,11 +20,11 @@ static void say(const char *what, int code)
     fflush(stdout);
 }
 
-/* Wrong arguments at all ranks, in each operation that moves blocks. */
+/* Wrong arguments at all ranks, of which there are at most four, in each operation that moves blocks. */
 static void blocks(MPI_Comm comm, int size)
 {
-    int in[8] = {0}, out[8], minus[] = {1, -1, 1}, ones[] = {1, 1, 1}, at[] = {0, 1, 2};
-    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT}, none[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT}, raw;
+    int in[8] = {0}, out[8], minus[] = {1, -1, 1, 1}, ones[] = {1, 1, 1, 1}, at[] = {0, 1, 2, 3};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT}, none[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT}, raw;
 
     MPI_Type_contiguous(2, MPI_INT, &raw); /* not committed */
     say("gather root", MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, size, comm));
@@ -51,7 +51,7 @@ static void blocks(MPI_Comm comm, int size)
 static void numbers(MPI_Comm comm)
 {
     double in[8] = {1}, out[8];
-    int minus[] = {1, -1, 1}, ones[] = {1, 1, 1};
+    int minus[] = {1, -1, 1, 1}, ones[] = {1, 1, 1, 1};
 
     say("reduce_scatter count", MPI_Reduce_scatter(in, out, minus, MPI_DOUBLE, MPI_SUM, comm));
     say("reduce_scatter one buffer", MPI_Reduce_scatter(in, in, ones, MPI_DOUBLE, MPI_SUM, comm));
