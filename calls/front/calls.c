@@ -74,6 +74,7 @@ __attribute__((constructor)) static void look_for_board(void)
 static void leave_note(void *thread_note)
 {
     struct tpsl_note *n = thread_note;
+    note = &nobodys; /* of calls that later functions of this kind make */
     n->sequence += n->sequence & 1;
     atomic_store(&n->thread, 0);
 }
@@ -109,8 +110,10 @@ static inline struct tpsl_note *enter(enum function function, struct arguments a
     uint64_t sequence = atomic_load_explicit(&n->sequence, memory_order_relaxed), left = sequence & 1;
     if (n == &nobodys || (left && n->stack > frame))
         return NULL;
-    if (left)
-        atomic_store_explicit(&n->sequence, sequence + 1, memory_order_release);
+    if (left) {
+        atomic_store_explicit(&n->sequence, sequence + 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_release); /* before the fields */
+    }
     n->stack = frame;
     n->communicator = a.communicator;
     n->peer = (int32_t)a.peer;

@@ -87,7 +87,7 @@ func descendants(pid int) []int {
 		if err != nil {
 			continue
 		}
-		if parent, alive := parentOf(child); alive {
+		if parent, alive := Parent(child); alive {
 			children[parent] = append(children[parent], child)
 		}
 	}
@@ -99,8 +99,8 @@ func descendants(pid int) []int {
 	return found
 }
 
-// parentOf returns the parent of a process that is not a zombie.
-func parentOf(pid int) (parent int, alive bool) {
+// Parent returns the parent of a process that is not a zombie.
+func Parent(pid int) (parent int, alive bool) {
 	fields := stat(pid)
 	if len(fields) < 2 {
 		return 0, false

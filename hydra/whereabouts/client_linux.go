@@ -4,7 +4,6 @@
 package whereabouts
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/procs"
 )
 
 // answerLimit is how long mpiexec may take to answer.
@@ -29,7 +30,7 @@ func Ask(pid int) (string, error) {
 	if err := unix.Kill(pid, 0); errors.Is(err, unix.ESRCH) {
 		return "", fmt.Errorf("there is no process %d", pid)
 	}
-	for ancestor := pid; ancestor > 1; ancestor = parent(ancestor) {
+	for ancestor, alive := pid, true; alive && ancestor > 1; ancestor, alive = procs.Parent(ancestor) {
 		text, err := askOne(ancestor)
 		if !errors.Is(err, unix.ECONNREFUSED) {
 			return text, err
@@ -78,19 +79,4 @@ func Jobs() ([]int, error) {
 	}
 	slices.Sort(pids)
 	return slices.Compact(pids), nil
-}
-
-// parent returns the parent of a process, or 0.
-func parent(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	at := bytes.LastIndex(stat, []byte(") "))
-	if err != nil || at < 0 {
-		return 0
-	}
-	fields := bytes.Fields(stat[at+2:])
-	if len(fields) < 2 {
-		return 0
-	}
-	number, _ := strconv.Atoi(string(fields[1]))
-	return number
 }
