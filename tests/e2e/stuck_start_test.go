@@ -19,7 +19,7 @@ import (
 // time that mpiexec states. mpiexec.hydra ends them at a second SIGINT only.
 func TestStuckStart(t *testing.T) {
 	testsupport.NothingLeft(t)
-	program := testsupport.CC(t, "gcc", "testdata/stuck.c", "-fPIE", "-pie")
+	program := testsupport.CC(t, "gcc", "testdata/stuck_start.c", "-fPIE", "-pie")
 	ways := map[string][]string{
 		"flat":    {built(t, "bin/mpiexec"), "-n", "2"},
 		"private": {built(t, "bin/mpiexec"), "-n", "2", "-rpp", "2", "-tpsl", "private"},
