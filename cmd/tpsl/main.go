@@ -8,6 +8,7 @@
 //	tpsl mem PID...
 //	tpsl names [LIBRARY]
 //	tpsl nic
+//	tpsl report A.json [B.json]
 //	tpsl run [-rpp K] PROGRAM
 //	tpsl trace PID...
 //	tpsl where [PID]
@@ -55,6 +56,7 @@ var commands = []struct {
 		return importlib.Command(args, to.out, to.err)
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
+	{"report", "say what ranks did in MPI, from a profile", reportProfile},
 	{"run", "run a program as ranks of one address space", runJob},
 	{"trace", "show what the kernel does to ranks, live", traceJob},
 	{"where", "say which MPI call each rank is in, and why it waits", whereAreRanks},

@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"tpsl":             {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"host":             {"process", "loader", "internal"},
 	"calls":            {"internal"},
+	"profile":          {"calls", "internal"},
 	"hydra":            {"calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	// A plan knows neither who asked for it nor who carries it out, and a proxy nothing of the command line.
 	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "internal"},
@@ -40,7 +41,7 @@ var mayImport = map[string][]string{
 	"cmd/libtpsl":     {"tpsl", "process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "process", "loader", "internal"},
 	"cmd/mpiexec":     {"hydra", "calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
-	"cmd/tpsl":        {"hydra", "calls", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},
+	"cmd/tpsl":        {"hydra", "calls", "profile", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},
 	"cmd/tpslcc":      {"internal", "loader/image", "loader/search", "tpsl/names"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
@@ -68,7 +69,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/trace", "pagetables", "endpoints/engine"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/trace", "pagetables", "profile", "endpoints/engine"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

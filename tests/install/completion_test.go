@@ -72,6 +72,9 @@ func TestCompletion(t *testing.T) {
 		{"tpsl ch", []string{"check"}},
 		{"tpsl check -j", []string{"-json"}},
 		{"tpsl mem -", []string{"-by", "-flat", "-json", "-proof"}},
+		{"tpsl rep", []string{"report"}},
+		{"tpsl report -", []string{"-html"}},
+		{"tpsl report -html testdata/cm", []string{"cmake"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {

@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// An answer is to one of the questions that every reader has.
+type answer struct{ question, text string }
+
+// answers returns them in the order in which they are shown.
+func (s *summary) answers() []answer {
+	return []answer{
+		{"Which rank is slow?", s.slowRank()},
+		{"Which line waits?", s.waitingLine()},
+		{"What stays in the process?", s.staysInside()},
+		{"Is the network used?", s.network()},
+		{"What to change?", s.advice()[0].text},
+	}
+}
+
+// slowest is the index of the counted rank that computes longest, or -1.
+func (s *summary) slowest() int {
+	slowest := -1
+	for _, i := range s.counted {
+		if slowest < 0 || s.parts[i].Compute > s.parts[slowest].Compute {
+			slowest = i
+		}
+	}
+	return slowest
+}
+
+// A rank that computes less than this times the mean is not called slow, and others do not wait for it for long.
+const slow = 1.05
+
+func (s *summary) slowRank() string {
+	i := s.slowest()
+	if i < 0 {
+		return "No rank was counted."
+	}
+	if len(s.counted) == 1 {
+		return "There is one rank only."
+	}
+	e := s.efficiencies
+	if e.MaxUseful < slow*e.MeanUseful {
+		return fmt.Sprintf("None. All compute about equally long: at most %s times the mean of %s.", three(share(e.MaxUseful, e.MeanUseful)), seconds(e.MeanUseful))
+	}
+	return fmt.Sprintf("Rank %s on %s: it computes for %s, %s times the mean of %s.", s.rankName(i), s.hostOf(i), seconds(e.MaxUseful),
+		three(e.MaxUseful/e.MeanUseful), seconds(e.MeanUseful))
+}
+
+// longestWait is the site that may wait and has most time, or nil.
+func (s *summary) longestWait() *site {
+	for i := range s.sites {
+		if waitsFor(s.sites[i].function) {
+			return &s.sites[i]
+		}
+	}
+	return nil
+}
+
+// waitsFor reports whether a function may wait for other ranks in the midst of the job.
+func waitsFor(function string) bool {
+	return function != "" && mayWait(function) && !startAndEnd[base(function)]
+}
+
+func (s *summary) waitingLine() string {
+	w := s.longestWait()
+	if w == nil || w.time == 0 {
+		return "None: no call that was counted waits."
+	}
+	text := fmt.Sprintf("%s: %s takes %s of all ranks' time", s.where(w.place), w.function, percent(share(w.time, s.sum.sum())))
+	if w.wait > 0 {
+		return text + fmt.Sprintf(", and at least %s is waiting for other ranks.", percent(share(w.wait, s.sum.sum())))
+	}
+	return text + ". It may wait or transfer; sums do not tell these apart."
+}
+
+func (s *summary) staysInside() string {
+	if s.total.bytes == 0 {
+		return "No rank brought data to another one."
+	}
+	text := fmt.Sprintf("%s of %s", percent(s.insideNow()), size(s.total.bytes))
+	if rpp := s.rpp(); rpp > 1 {
+		return fmt.Sprintf("%s, with up to %s in a process.", text, number(rpp, "rank"))
+	}
+	return text + ": each rank has a process of its own."
+}
+
+func (s *summary) network() string {
+	switch {
+	case s.usedHosts() == 1:
+		return "No. All ranks are on one host, " + s.hostOf(0) + "."
+	case s.betweenHosts.bytes == 0:
+		return "Hardly: no data that were counted went between hosts."
+	}
+	text := fmt.Sprintf("%s of %s go between hosts, %s", percent(share(s.betweenHosts.bytes, s.total.bytes)), size(s.total.bytes), size(s.betweenHosts.bytes))
+	if t := s.efficiencies.Runtime; t > 0 {
+		text += fmt.Sprintf(" or %s/s for each host", size(s.betweenHosts.bytes/t/float64(s.usedHosts())))
+	}
+	return "Yes. " + text + "."
+}
+
+// An advice says what to change, with its numbers.
+type advice struct {
+	text   string
+	reason string
+	share  float64 // of all ranks' time, that is at stake at most
+}
+
+// atStake is the least share of the time that is worth a line of advice.
+const atStake = 0.01
+
+// advice returns at least one, what matters most first.
+func (s *summary) advice() []advice {
+	var all []advice
+	for _, find := range []func() []advice{s.adviseBalance, s.adviseDelays, s.adviseWaits, s.adviseProcesses, s.advisePolling, s.adviseSmall, s.adviseShort} {
+		all = append(all, find()...)
+	}
+	slices.SortStableFunc(all, func(a, b advice) int { return cmp.Compare(b.share, a.share) })
+	if len(all) == 0 {
+		return []advice{{text: fmt.Sprintf("Nothing stands out. Ranks are in MPI for %s of their time.", percent(s.mpiShare()))}}
+	}
+	return all
+}
+
+func (s *summary) adviseBalance() []advice {
+	e := s.efficiencies
+	if i := s.slowest(); i >= 0 && len(s.counted) > 1 && e.MaxUseful >= slow*e.MeanUseful && share(e.MaxUseful-e.MeanUseful, e.Runtime) >= atStake {
+		return []advice{{
+			text: fmt.Sprintf("Give rank %s less to compute, or its CPU more: the job would end up to %s earlier if all computed alike.",
+				s.rankName(i), seconds(e.MaxUseful-e.MeanUseful)),
+			reason: fmt.Sprintf("Load balance is %s: rank %s on %s computes for %s, the mean is %s.", percent(e.LoadBalance), s.rankName(i), s.hostOf(i), seconds(e.MaxUseful), seconds(e.MeanUseful)),
+			share:  share(e.MaxUseful-e.MeanUseful, e.Runtime),
+		}}
+	}
+	return nil
+}
+
+func (s *summary) adviseDelays() (all []advice) {
+	for i := range s.delays {
+		d := &s.delays[i]
+		saved := share(d.cost(), s.efficiencies.Runtime)
+		if len(all) == 3 || saved < atStake {
+			break
+		}
+		if !d.isCertain() {
+			continue
+		}
+		all = append(all, advice{
+			text: fmt.Sprintf("Rank %s enters %s in %s %s later than the mean. Look at what it does before.", s.rankName(d.last), d.function, s.where(d.place), seconds(d.late)),
+			reason: fmt.Sprintf("On average of %s calls, on %s. An average member waits about %s for it in all. Rank %s is the earliest, by %s.", count(d.calls),
+				s.communicatorName(d.communicator), seconds(d.cost()), s.rankName(d.first), seconds(max(0, -d.early))),
+			share: saved,
+		})
+	}
+	return all
+}
+
+// adviseWaits speaks of the site that takes most beside known waiting: what others wait for is advised upon by itself.
+func (s *summary) adviseWaits() []advice {
+	var w *site
+	for i := range s.sites {
+		if one := &s.sites[i]; waitsFor(one.function) && (w == nil || one.time-one.wait > w.time-w.wait) {
+			w = one
+		}
+	}
+	if w == nil {
+		return nil
+	}
+	taken := share(w.time-w.wait, s.sum.sum())
+	if taken < 5*atStake {
+		return nil
+	}
+	beside := ""
+	if w.wait > 0 {
+		beside = ", waiting for late members not counted"
+	}
+	how := "Post the receives earlier, or compute between start and wait."
+	switch {
+	case base(w.function) == "Barrier":
+		how = "Ask whether the barrier is needed: messages and collective operations order what they must."
+	case isCollective(w.function):
+		how = "Use its non-blocking form and compute meanwhile, or call it less often."
+	}
+	return []advice{{
+		text:   fmt.Sprintf("%s in %s takes %s of all ranks' time%s. %s", w.function, s.where(w.place), percent(taken), beside, how),
+		reason: fmt.Sprintf("%s calls, %s each, most in rank %s: %s.", count(w.calls), seconds(share(w.time, w.calls)), s.rankName(w.most), seconds(w.mostTime)),
+		share:  taken,
+	}}
+}
+
+// adviseProcesses proposes the smallest number of ranks in a process that keeps almost as much inside as any.
+func (s *summary) adviseProcesses() []advice {
+	now := s.insideNow()
+	best := slices.MaxFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.inside, b.inside) })
+	chosen := s.choices[slices.IndexFunc(s.choices, func(c choice) bool { return c.inside >= best.inside-0.02 })]
+	gain := chosen.inside - now
+	if gain < 0.1 || chosen.now {
+		return nil
+	}
+	return []advice{{
+		text: fmt.Sprintf("Start with -rpp %d: %s of bytes stay in the process then, %s with -rpp %d as it was.", chosen.rpp, percent(chosen.inside), percent(now), s.rpp()),
+		reason: fmt.Sprintf("Counted from the matrix, with consecutive ranks of a host in each process. Ranks are in MPI for %s of their time; how much of it the transfer takes is not known.",
+			percent(s.mpiShare())),
+		share: gain * s.mpiShare(),
+	}}
+}
+
+func (s *summary) advisePolling() []advice {
+	var calls, time float64
+	for i := range s.sites {
+		if polling[base(s.sites[i].function)] {
+			calls += s.sites[i].calls
+			time += s.sites[i].time
+		}
+	}
+	if taken := share(time, s.sum.sum()); taken >= atStake {
+		return []advice{{
+			text:   fmt.Sprintf("Wait instead of asking: MPI_Test, MPI_Iprobe and their like take %s of all ranks' time.", percent(taken)),
+			reason: fmt.Sprintf("%s calls, %s each.", count(calls), seconds(share(time, calls))),
+			share:  taken,
+		}}
+	}
+	return nil
+}
+
+// A message of fewer bytes than this costs about as much as an empty one.
+const smallMessage = 256
+
+// adviseSmall speaks of the sends, as what a small message costs is there.
+func (s *summary) adviseSmall() []advice {
+	var small, all float64
+	for _, c := range s.sizes {
+		if c.Way != Messages {
+			continue
+		}
+		all += float64(c.Count)
+		if c.From < smallMessage {
+			small += float64(c.Count)
+		}
+	}
+	rate := share(small, s.sum.sum())
+	// A message takes about a microsecond from call to call, so below this rate they cannot matter.
+	if share(small, all) < 0.5 || rate < atStake*1e6 {
+		return nil
+	}
+	return []advice{{
+		text:   fmt.Sprintf("Put small messages together: %s of %s messages have fewer than %d bytes.", percent(small/all), count(all), smallMessage),
+		reason: fmt.Sprintf("Each rank sends %s of them in a second.", count(rate)),
+		share:  min(rate*1e-6, s.mpiShare()),
+	}}
+}
+
+// adviseShort warns that MPI_Init and MPI_Finalize are most of what was measured.
+func (s *summary) adviseShort() []advice {
+	var time float64
+	for i := range s.sites {
+		if startAndEnd[base(s.sites[i].function)] {
+			time += s.sites[i].time
+		}
+	}
+	if taken := share(time, s.sum.sum()); taken >= 0.1 {
+		return []advice{{
+			text:   fmt.Sprintf("Measure a longer run: MPI_Init and MPI_Finalize take %s of all ranks' time here.", percent(taken)),
+			reason: "The efficiencies count them as time in MPI.",
+			share:  taken,
+		}}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// advised returns what is advised, each with its reason.
+func advised(p *Profile) (lines []string) {
+	for _, a := range p.summarize().advice() {
+		lines = append(lines, a.text+" "+a.reason)
+	}
+	return lines
+}
+
+func TestNothingToAdvise(t *testing.T) {
+	p := ranksOf(Rank{Elapsed: 10, MPI: 0.25}, Rank{Elapsed: 10, MPI: 0.25})
+	assert.Equal(t, []string{"Nothing stands out. Ranks are in MPI for 2.5 % of their time. "}, advised(p))
+	assert.Equal(t, "None. All compute about equally long: at most 1.00 times the mean of 9.75 s.", p.summarize().slowRank())
+}
+
+func TestAdviseBalance(t *testing.T) {
+	p := ranksOf(Rank{Elapsed: 10, MPI: 6}, Rank{Elapsed: 10, MPI: 2}, Rank{Elapsed: 10, MPI: 4})
+	assert.Equal(t, []string{"Give rank 1 less to compute, or its CPU more: the job would end up to 2.00 s earlier if all computed alike. " +
+		"Load balance is 75 %: rank 1 on n1 computes for 8.00 s, the mean is 6.00 s."}, advised(p))
+	assert.Equal(t, "Rank 1 on n1: it computes for 8.00 s, 1.33 times the mean of 6.00 s.", p.summarize().slowRank())
+}
+
+func TestAdviseDelays(t *testing.T) {
+	equal := Rank{Elapsed: 1, MPI: 0.05}
+	p := ranksOf(equal, equal, equal)
+	for i, late := range []float64{-0.001, 0.0031, -0.0021} {
+		p.Ranks[i].Calls = []Calls{lateBy(late)}
+		p.Ranks[i].Calls[0].Time = 0.01
+	}
+	assert.Equal(t, []string{"Rank 1 enters MPI_Allreduce in solver.c:212 3.10 ms later than the mean. Look at what it does before. " +
+		"On average of 10 calls, on MPI_COMM_WORLD. An average member waits about 31.0 ms for it in all. Rank 2 is the earliest, by 2.10 ms."}, advised(p))
+
+	p.Hosts = []Host{{"n1", 0}, {"n2", 0.01}}
+	p.Ranks[1].Host = 1
+	assert.NotContains(t, strings.Join(advised(p), ""), "later than", "the clocks are not exact enough")
+}
+
+func TestAdviseProcesses(t *testing.T) {
+	p := exchange()
+	for i := range p.Ranks {
+		r := &p.Ranks[i]
+		r.Elapsed, r.MPI, r.Process, r.Host = 10, 5, i, 0
+	}
+	all := strings.Join(advised(p), "\n")
+	assert.Contains(t, all, "Start with -rpp 4: 100 % of bytes stay in the process then, 0 % with -rpp 1 as it was. ")
+	p.Ranks[1].Peers = p.Ranks[1].Peers[:1]
+	p.Ranks[2].Peers = p.Ranks[2].Peers[:1]
+	assert.Contains(t, strings.Join(advised(p), "\n"), "Start with -rpp 2: 100 % of bytes", "more than that keeps nothing more inside")
+	for i := range p.Ranks {
+		p.Ranks[i].Process = i / 2
+	}
+	assert.NotContains(t, strings.Join(advised(p), "\n"), "-rpp")
+}
+
+func TestAdviseWaits(t *testing.T) {
+	for function, want := range map[string]string{
+		"MPI_Barrier": "MPI_Barrier in halo.c:88 takes 30 % of all ranks' time. Ask whether the barrier is needed",
+		"MPI_Bcast":   "MPI_Bcast in halo.c:88 takes 30 % of all ranks' time. Use its non-blocking form",
+		"MPI_Waitall": "MPI_Waitall in halo.c:88 takes 30 % of all ranks' time. Post the receives earlier",
+		"MPI_Isend":   "Nothing stands out.",
+	} {
+		r := Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: function, Place: 1, Communicator: Other, Calls: 3, Time: 3}}}
+		assert.Contains(t, advised(ranksOf(r, r))[0], want)
+	}
+}
+
+func TestAdvisePollingAndSmallMessages(t *testing.T) {
+	p := ranksOf(Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: "MPI_Iprobe", Calls: 1000, Time: 2}, {Function: "MPI_Test", Calls: 1000, Time: 0.5}},
+		Sizes: []Size{{Messages, 8, 900_000, 7_200_000}, {Messages, 256, 100_000, 25_600_000}, {Collective, 8, 9_000_000, 72_000_000}}})
+	all := strings.Join(advised(p), "\n")
+	assert.Contains(t, all, "MPI_Test, MPI_Iprobe and their like take 25 % of all ranks' time. 2,000 calls, 1.25 ms each.")
+	assert.Contains(t, all, "Put small messages together: 90 % of 1,000,000 messages have fewer than 256 bytes. Each rank sends 90,000 of them in a second.")
+	p.Ranks[0].Sizes[0].Count = 900
+	assert.NotContains(t, strings.Join(advised(p), "\n"), "small messages")
+}
+
+func TestAdviseShort(t *testing.T) {
+	p := ranksOf(Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: "MPI_Init", Calls: 1, Time: 2}, {Function: "MPI_Finalize", Calls: 1, Time: 1}}})
+	assert.Equal(t, []string{"Measure a longer run: MPI_Init and MPI_Finalize take 30 % of all ranks' time here. The efficiencies count them as time in MPI."}, advised(p))
+	assert.Equal(t, "None: no call that was counted waits.", p.summarize().waitingLine())
+}
+
+// A made-up job has each trouble that the generator puts into it, and readers find it in the answers.
+func TestAnswers(t *testing.T) {
+	s := madeUp(64, 8, 2).summarize()
+	var answers []string
+	for _, a := range s.answers() {
+		answers = append(answers, a.text)
+	}
+	assert.Regexp(t, `^Rank 36 on node02: it computes for 81.0 s, 1\.2\d times the mean of 6\d\.\d s\.$`, answers[0])
+	assert.Regexp(t, `^solver.c:212: MPI_Allreduce takes 2\d % of all ranks' time, and at least 1\d % is waiting for other ranks\.$`, answers[1])
+	assert.Regexp(t, `^\d\d % of \d+\.\d+ GiB, with up to 8 ranks in a process\.$`, answers[2])
+	assert.Regexp(t, `^Yes\. \d\d % of .* go between hosts, .* MiB/s for each host\.$`, answers[3])
+	assert.Equal(t, s.advice()[0].text, answers[4])
+	lines := strings.Join(advised(s.Profile), "\n")
+	assert.Contains(t, lines, "Rank 36 enters MPI_Allreduce in solver.c:212 8.50 ms later than the mean.")
+	assert.Contains(t, lines, "Start with -rpp 32")
+}
+
+func TestAnswersOfOneRank(t *testing.T) {
+	s := ranksOf(Rank{Elapsed: 1}).summarize()
+	assert.Equal(t, "There is one rank only.", s.slowRank())
+	assert.Equal(t, "No. All ranks are on one host, n1.", s.network())
+	assert.Equal(t, "No rank brought data to another one.", s.staysInside())
+	s.counted = nil
+	assert.Equal(t, "No rank was counted.", s.slowRank())
+}

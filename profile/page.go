@@ -1,0 +1,408 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+)
+
+//go:embed page/page.html
+var pageHTML string
+
+//go:embed page/page.css
+var pageCSS string
+
+//go:embed page/page.js
+var pageJS string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"seconds": seconds, "size": size, "count": count, "percent": percent}).Parse(pageHTML))
+
+// Page writes the profile as one HTML file that needs no network.
+func (p *Profile) Page(w io.Writer) error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	v, err := newView(p.summarize())
+	if err != nil {
+		return err
+	}
+	return pageTemplate.Execute(w, v)
+}
+
+const (
+	pageRows  = 20  // of a table that are shown before somebody asks for all
+	pagePairs = 200 // of the table behind the matrix
+)
+
+// A view is what the template of the page takes.
+type view struct {
+	CSS    template.CSS
+	JS     template.JS
+	Policy template.HTMLAttr
+
+	Command              string
+	Facts                []fact
+	Unusual              []string
+	Answers              []fact
+	Efficiencies         []meter
+	EfficiencyDefinition string
+	NotMeasured          string
+	Advice               []fact
+	Ranks                *listing
+	PartsDefinition      string
+	Sites                *listing
+	Matrix               bool
+	Moved                string
+	Pairs                *listing
+	Choices, Sizes       *listing
+	Usages, Delays       *listing
+	LatenessDefinition   string
+	Clocks               string
+	Notes                []string
+	Data                 data
+}
+
+type fact struct{ Name, Text string }
+
+// A meter is a share with a sentence.
+type meter struct {
+	Name, Share, Sentence string
+	Percent               float64
+}
+
+// A listing is a table. Rows behind pageRows are shown when somebody asks.
+type listing struct {
+	ID, Caption string
+	Heads       []heading
+	Rows        [][]cell
+	Cut         string // what the button says that shows all; "" if all rows are shown
+}
+
+type heading struct {
+	Text string
+	Left bool // words, and no numbers
+	Sort string
+	Wide bool
+}
+
+// A cell has a text, and what else its kind needs.
+type cell struct {
+	Text   string
+	Title  string  // more of the text
+	Left   bool    // words, and no numbers
+	Code   bool    // a name from the program
+	Value  float64 // to sort by
+	Sorted bool    // it has a value
+	Bar    []part  // a bar in place of the text
+}
+
+// A part of a bar is a share of its width.
+type part struct {
+	Kind    string // class in the style sheet
+	Percent float64
+}
+
+// data is what the script of the page draws.
+type data struct {
+	Ranks  *chartData  `json:"ranks,omitempty"`
+	Matrix *matrixData `json:"matrix,omitempty"`
+}
+
+// chartData are the parts of the run time of each rank, in 1/10,000 of it.
+type chartData struct {
+	Names    []string `json:"names"`
+	Runtime  float64  `json:"runtime"` // seconds
+	Compute  []int    `json:"compute"`
+	Wait     []int    `json:"wait"`
+	Either   []int    `json:"either"`
+	Transfer []int    `json:"transfer"`
+}
+
+// matrixData is the matrix. A layer is n*n numbers of 16 bits, row by row, little endian, compressed (RFC 1951) and in base 64:
+// the number q stands for 2^(q/1024)-1.
+type matrixData struct {
+	Names     []string            `json:"names"`
+	Processes [][2]int            `json:"processes"` // first node, and the one behind the last
+	Hosts     [][2]int            `json:"hosts"`
+	Layers    map[string][]string `json:"layers"` // by way: counts, bytes
+}
+
+func newView(s *summary) (*view, error) {
+	hash := sha256.Sum256([]byte(pageJS))
+	v := &view{
+		CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
+		Policy: template.HTMLAttr(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-` +
+			base64.StdEncoding.EncodeToString(hash[:]) + `'"`),
+		Command: cut(s.Job.Command, 2000), Unusual: s.unusual(), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
+		PartsDefinition: partsDefinition, LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: s.Notes,
+	}
+	v.Facts = s.facts()
+	for _, a := range s.answers() {
+		v.Answers = append(v.Answers, fact{a.question, a.text})
+	}
+	for _, e := range s.efficiencySentences() {
+		v.Efficiencies = append(v.Efficiencies, meter{e.name, percent(e.value), e.sentence, round(100 * e.value)})
+	}
+	for _, a := range s.advice() {
+		v.Advice = append(v.Advice, fact{a.text, a.reason})
+	}
+	v.Ranks, v.Sites, v.Choices, v.Sizes, v.Usages, v.Delays = s.rankListing(), s.siteListing(), s.choiceListing(), s.sizeListing(), s.usageListing(), s.delayListing()
+	v.Data.Ranks = s.chart()
+	if s.total.count == 0 {
+		return v, nil
+	}
+	nodes, of := s.nodes()
+	m := s.traffic.matrix(of)
+	v.Matrix, v.Pairs = true, s.pairListing(nodes, m)
+	v.Moved = fmt.Sprintf("%s in %s messages and operations. %s of the bytes stay in their process, %s on their host, %s go between hosts.", size(s.total.bytes), count(s.total.count),
+		percent(s.insideNow()), percent(share(s.total.bytes-s.betweenHosts.bytes, s.total.bytes)), percent(share(s.betweenHosts.bytes, s.total.bytes)))
+	var err error
+	v.Data.Matrix, err = s.matrixData(nodes, m)
+	return v, err
+}
+
+// facts are the head line.
+func (s *summary) facts() []fact {
+	all := []fact{
+		{"Ranks", count(float64(len(s.Ranks)))},
+		{"Processes", count(float64(s.processes))},
+		{"Hosts", fmt.Sprintf("%d: %s", s.usedHosts(), s.hostNames())},
+		{"Elapsed", seconds(s.Job.Elapsed)},
+		{"In MPI", percent(s.mpiShare()) + " of ranks' time"},
+		{"Layout", s.layout()},
+		{"MPI library", s.Job.Library},
+		{"tpsl", s.Job.Version},
+	}
+	if !s.Job.Began.IsZero() {
+		all = append(all, fact{"Began", s.Job.Began.Format("2006-01-02 15:04:05 -0700")})
+	}
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Text == "" })
+}
+
+// round keeps what a drawing can show.
+func round(x float64) float64 { return math.Round(100*x) / 100 }
+
+func word(text string) cell { return cell{Text: text, Left: true} }
+
+func code(text, title string) cell { return cell{Text: text, Title: title, Left: true, Code: true} }
+
+// value is a number with its text.
+func value(x float64, write func(float64) string) cell {
+	return cell{Text: write(x), Value: x, Sorted: true}
+}
+
+// shareBar is a bar of one part.
+func shareBar(share float64) cell { return cell{Left: true, Bar: []part{{"some", round(100 * share)}}} }
+
+// finish says how many rows there are, if not all are shown.
+func (l *listing) finish() *listing {
+	if len(l.Rows) > pageRows {
+		l.Cut = fmt.Sprintf("Show all %s rows", count(float64(len(l.Rows))))
+	}
+	return l
+}
+
+// rankListing has all ranks that were counted, those that compute longest first if not all are shown.
+func (s *summary) rankListing() *listing {
+	l := &listing{ID: "ranks-table", Caption: "Time of ranks", Heads: []heading{
+		{Text: "Rank", Sort: "none"}, {Text: "Host", Left: true, Sort: "none"}, {Text: "Process", Sort: "none"}, {Text: "Of the run time", Left: true, Wide: true},
+		{Text: "Compute", Sort: "none"}, {Text: "Wait", Sort: "none"}, {Text: "Either", Sort: "none"}, {Text: "Transfer", Sort: "none"}, {Text: "In MPI", Sort: "none"},
+	}}
+	order := slices.Clone(s.counted)
+	l.Heads[0].Sort = "ascending"
+	if len(order) > pageRows {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].Compute, s.parts[a].Compute) })
+		l.Heads[0].Sort, l.Heads[4].Sort = "none", "descending"
+	}
+	for _, i := range order {
+		a, r := s.parts[i], &s.Ranks[i]
+		l.Rows = append(l.Rows, []cell{
+			{Text: s.rankName(i), Value: float64(i), Sorted: true}, word(s.hostOf(i)), {Text: fmt.Sprint(r.Process), Value: float64(r.Process), Sorted: true}, s.partsBar(a),
+			value(a.Compute, seconds), value(a.Wait, seconds), value(a.Either, seconds), value(a.Transfer, seconds), value(share(a.mpi(), a.sum()), percent),
+		})
+	}
+	return l.finish()
+}
+
+func (s *summary) partsBar(a Parts) cell {
+	whole := s.efficiencies.Runtime
+	return cell{Left: true, Bar: []part{
+		{"compute", round(100 * share(a.Compute, whole))}, {"wait", round(100 * share(a.Wait, whole))},
+		{"either", round(100 * share(a.Either, whole))}, {"transfer", round(100 * share(a.Transfer, whole))},
+	}}
+}
+
+// chart is for more ranks than the table shows at first.
+func (s *summary) chart() *chartData {
+	if len(s.counted) <= pageRows || s.efficiencies.Runtime == 0 {
+		return nil
+	}
+	c := &chartData{Runtime: s.efficiencies.Runtime}
+	scaled := func(seconds float64) int { return int(math.Round(1e4 * seconds / s.efficiencies.Runtime)) }
+	for _, i := range s.counted {
+		a := s.parts[i]
+		c.Names = append(c.Names, s.rankName(i))
+		c.Compute, c.Wait = append(c.Compute, scaled(a.Compute)), append(c.Wait, scaled(a.Wait))
+		c.Either, c.Transfer = append(c.Either, scaled(a.Either)), append(c.Transfer, scaled(a.Transfer))
+	}
+	return c
+}
+
+func (s *summary) siteListing() *listing {
+	l := &listing{ID: "sites-table", Caption: "Calls by function and place", Heads: []heading{
+		{Text: "Place", Left: true}, {Text: "Function", Left: true, Sort: "none"}, {Text: "Of all time", Sort: "descending"}, {Text: "Wait, at least", Sort: "none"},
+		{Text: "Calls", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Longest", Sort: "none"}, {Text: "Bytes", Sort: "none"}, {Text: "Ranks", Sort: "none"}, {Text: "Most in rank", Left: true},
+	}}
+	whole := s.sum.sum()
+	for i := range s.sites {
+		one := &s.sites[i]
+		l.Rows = append(l.Rows, []cell{
+			code(cut(s.where(one.place), 60), s.whole(one.place)), code(functionName(one.function), ""), value(share(one.time, whole), percent), value(share(one.wait, whole), percent),
+			value(one.calls, count), value(share(one.time, one.calls), seconds), value(one.longest, seconds), value(one.bytes, size), value(float64(one.ranks), count),
+			word(s.rankName(one.most) + ": " + seconds(one.mostTime)),
+		})
+	}
+	return l.finish()
+}
+
+func (s *summary) pairListing(nodes []node, m *matrix) *listing {
+	l := &listing{ID: "pairs-table", Caption: "Pairs with most bytes", Heads: []heading{
+		{Text: "From", Left: true}, {Text: "To", Left: true}, {Text: "Bytes", Sort: "descending"}, {Text: "Messages", Sort: "none"}, {Text: "Where", Left: true, Sort: "none"},
+	}}
+	pairs, n := m.pairs(pagePairs)
+	for _, c := range pairs {
+		from, to := &nodes[c.from], &nodes[c.to]
+		l.Rows = append(l.Rows, []cell{word(s.nodeName(from)), word(s.nodeName(to)), value(c.bytes, size), value(c.count, count), word(s.relation(from, to))})
+	}
+	if n > len(pairs) {
+		l.Caption = fmt.Sprintf("The %d pairs with most bytes, of %s", len(pairs), count(float64(n)))
+	}
+	return l.finish()
+}
+
+func (s *summary) choiceListing() *listing {
+	l := &listing{ID: "rpp-table", Caption: "Share of bytes that stay in the process", Heads: []heading{
+		{Text: "Ranks in a process", Left: true}, {Text: "Stays inside"}, {Text: "", Left: true, Wide: true},
+	}}
+	for _, c := range s.choices {
+		name := fmt.Sprintf("-rpp %d", c.rpp)
+		if c.now {
+			name += ", as it was"
+		}
+		l.Rows = append(l.Rows, []cell{word(name), {Text: percent(c.inside)}, shareBar(c.inside)})
+	}
+	return l
+}
+
+func (s *summary) sizeListing() *listing {
+	l := &listing{ID: "sizes-table", Caption: "Sizes of messages and operations", Heads: []heading{
+		{Text: "Way", Left: true}, {Text: "Size"}, {Text: "Count"}, {Text: "Of the way"}, {Text: "", Left: true, Wide: true}, {Text: "Bytes"},
+	}}
+	whole := map[Way]float64{}
+	for _, c := range s.sizes {
+		whole[c.Way] += float64(c.Count)
+	}
+	for _, c := range s.sizes {
+		part := share(float64(c.Count), whole[c.Way])
+		l.Rows = append(l.Rows, []cell{word(string(c.Way)), {Text: class(c.From)}, {Text: count(float64(c.Count))}, {Text: percent(part)}, shareBar(part), {Text: size(float64(c.Bytes))}})
+	}
+	return l
+}
+
+func (s *summary) usageListing() *listing {
+	l := &listing{ID: "collectives-table", Caption: "Collective operations by communicator", Heads: []heading{
+		{Text: "Communicator", Left: true, Sort: "none"}, {Text: "Size", Sort: "none"}, {Text: "Function", Left: true, Sort: "none"}, {Text: "Calls of a rank", Sort: "none"}, {Text: "Of all time", Sort: "descending"},
+		{Text: "Wait, at least", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Bytes", Sort: "none"},
+	}}
+	whole := s.sum.sum()
+	for i := range s.usages {
+		u := &s.usages[i]
+		l.Rows = append(l.Rows, []cell{
+			code(cut(s.communicatorName(u.communicator), 60), ""), {Text: s.members(u)}, code(u.function, ""), value(share(u.calls, float64(u.ranks)), count), value(share(u.time, whole), percent),
+			value(share(u.wait, whole), percent), value(share(u.time, u.calls), seconds), value(u.bytes, size),
+		})
+	}
+	return l.finish()
+}
+
+func (s *summary) delayListing() *listing {
+	l := &listing{ID: "late-table", Caption: "The latest rank at collective operations", Heads: []heading{
+		{Text: "Place", Left: true}, {Text: "Function", Left: true, Sort: "none"}, {Text: "Communicator", Left: true, Sort: "none"}, {Text: "Latest rank", Sort: "none"}, {Text: "Late by", Sort: "none"},
+		{Text: "Calls", Sort: "none"}, {Text: "In all", Sort: "descending"}, {Text: "Earliest rank", Sort: "none"}, {Text: "Early by", Sort: "none"},
+	}}
+	for i := range s.delays {
+		d := &s.delays[i]
+		late := value(d.late, seconds)
+		if !d.isCertain() {
+			late.Text, late.Title = "~ "+late.Text, "The clocks of the hosts are not exact enough to be sure."
+		}
+		l.Rows = append(l.Rows, []cell{
+			code(cut(s.where(d.place), 60), s.whole(d.place)), code(d.function, ""), code(cut(s.communicatorName(d.communicator), 40), ""), {Text: s.rankName(d.last), Value: float64(d.last), Sorted: true}, late,
+			value(d.calls, count), value(d.cost(), seconds), {Text: s.rankName(d.first), Value: float64(d.first), Sorted: true}, value(max(0, -d.early), seconds),
+		})
+	}
+	return l.finish()
+}
+
+func (s *summary) matrixData(nodes []node, m *matrix) (*matrixData, error) {
+	d := &matrixData{Layers: map[string][]string{}}
+	for i := range nodes {
+		n := &nodes[i]
+		d.Names = append(d.Names, s.nodeName(n))
+		d.Processes = extend(d.Processes, i, i > 0 && n.process == nodes[i-1].process)
+		d.Hosts = extend(d.Hosts, i, i > 0 && n.host == nodes[i-1].host)
+	}
+	for way, cells := range m.cells {
+		counts, err := layer(cells, func(a amount) float64 { return a.count })
+		if err != nil {
+			return nil, err
+		}
+		bytes, err := layer(cells, func(a amount) float64 { return a.bytes })
+		if err != nil {
+			return nil, err
+		}
+		d.Layers[string(way)] = []string{counts, bytes}
+	}
+	return d, nil
+}
+
+// extend adds node i to the last range, or to a new one.
+func extend(ranges [][2]int, i int, same bool) [][2]int {
+	if same {
+		ranges[len(ranges)-1][1] = i + 1
+		return ranges
+	}
+	return append(ranges, [2]int{i, i + 1})
+}
+
+// layer writes numbers as matrixData has them.
+func layer(cells []amount, of func(amount) float64) (string, error) {
+	raw := make([]byte, 0, 2*len(cells))
+	for _, c := range cells {
+		raw = binary.LittleEndian.AppendUint16(raw, uint16(min(math.MaxUint16, math.Round(1024*math.Log2(1+max(0, of(c)))))))
+	}
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(raw); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+}

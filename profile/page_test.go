@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+func pageOf(t *testing.T, p *Profile) string {
+	t.Helper()
+	var out strings.Builder
+	require.NoError(t, p.Page(&out))
+	return out.String()
+}
+
+// Names that users have chosen stand on the page as text.
+func TestPageEscapes(t *testing.T) {
+	page := pageOf(t, longNames(madeUp(64, 8, 2)))
+	assert.NotContains(t, page, "<script>alert")
+	assert.NotContains(t, page, "<i>note")
+	assert.NotContains(t, page, "</script><b>")
+	assert.NotContains(t, page, "ZgotmplZ")
+	assert.Contains(t, page, "&lt;i&gt;note&lt;/i&gt;")
+}
+
+// worst is a profile whose matrix compresses badly and whose tables are full.
+func worst() *Profile {
+	p := madeUp(512, 1, 8)
+	for i := range p.Ranks {
+		p.Ranks[i].Peers = nil
+		for j := range p.Ranks {
+			n := int64((i*7919+j*104729)%99991 + 1)
+			a := Amount{n, n * n}
+			p.Ranks[i].Peers = append(p.Ranks[i].Peers, Peer{Rank: j, Sent: a, Put: Amount{n * 3, n * 7}, Collective: Amount{n * 5, n * n * n}})
+		}
+	}
+	return p
+}
+
+// No page has more than 5 MB, and none takes long to write.
+func TestPageIsSmall(t *testing.T) {
+	for name, p := range map[string]*Profile{"4": madeUp(4, 2, 1), "64": madeUp(64, 8, 2), "4096": madeUp(4096, 8, 64), "4096 flat": madeUp(4096, 1, 64), "worst matrix": worst()} {
+		began := time.Now()
+		page := pageOf(t, p)
+		t.Logf("%s: %s in %s", name, size(float64(len(page))), time.Since(began))
+		assert.LessOrEqual(t, len(page), 5_000_000, name)
+	}
+}
+
+// shown opens the page of a profile in a browser as wide as a window, and waits until all is drawn.
+func shown(t *testing.T, p *Profile, w window) *browser {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "profile.html")
+	require.NoError(t, os.WriteFile(file, []byte(pageOf(t, p)), 0o600))
+	b := newBrowser(t)
+	b.resize(w)
+	b.open("file://" + file)
+	b.until(`document.documentElement?.dataset.ready`)
+	return b
+}
+
+// A browser shows pages of small and great jobs without a complaint, with all that they should have, without anything from a network,
+// and not wider than the window.
+func TestPageInBrowser(t *testing.T) {
+	for name, c := range map[string]struct {
+		profile   *Profile
+		rows, all int // of the table of ranks
+		chart     bool
+	}{
+		"4":    {madeUp(4, 2, 1), 4, 4, false},
+		"64":   {longNames(madeUp(64, 8, 2)), 20, 64, true},
+		"4096": {madeUp(4096, 8, 64), 20, 4096, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, w := range []window{{1280, 900, false, ""}, {1280, 900, true, ""}, {390, 844, false, ""}, {1000, 1400, true, "print"}} {
+				b := shown(t, c.profile, w)
+				b.picture(w.name())
+				assert.Empty(t, b.complaints())
+				assert.Equal(t, true, b.value(`document.documentElement.scrollWidth <= innerWidth`), "%+v", w)
+				assert.EqualValues(t, c.rows, b.value(`[...document.querySelectorAll("#ranks-table tbody tr")].filter(r => r.offsetHeight > 0).length`))
+				assert.EqualValues(t, c.all, b.value(`document.querySelectorAll("#ranks-table tbody tr").length`))
+				assert.Equal(t, c.chart, b.value(`document.getElementById("ranks-chart") !== null`))
+				assert.Contains(t, b.value(`document.getElementById("places").textContent`), "halo.c:88")
+				assert.Contains(t, b.value(`document.getElementById("short").textContent`), "Is the network used?")
+				assert.NotEmpty(t, b.value(`document.getElementById("matrix-most").textContent`))
+			}
+		})
+	}
+}
+
+// A page of 4,096 ranks is there within two seconds, drawings and all.
+func TestPageIsFast(t *testing.T) {
+	b := shown(t, madeUp(4096, 8, 64), window{1280, 900, false, ""})
+	ready := b.value(`Number(document.documentElement.dataset.ready)`)
+	t.Logf("%v ms", ready)
+	assert.Less(t, ready, 2000.0)
+}
+
+// coloured counts the colours of a drawing.
+const coloured = `(() => { const c = document.getElementById("%s"), p = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, s = new Set();
+	for (let i = 0; i < p.length; i += 4) s.add(p[i] << 16 | p[i+1] << 8 | p[i+2]); return s.size })()`
+
+// Drawings are drawn, in colours of the screen's light, and again when these change.
+func TestDrawings(t *testing.T) {
+	b := shown(t, madeUp(64, 8, 2), window{1280, 900, false, ""})
+	for _, name := range []string{"ranks-chart", "matrix-map"} {
+		assert.Greater(t, b.value(strings.Replace(coloured, "%s", name, 1)), 4.0, name)
+	}
+	drawing := `document.getElementById("matrix-map").toDataURL()`
+	light := b.value(drawing)
+	b.resize(window{1280, 900, true, ""})
+	b.until(drawing + ` !== ` + quotedJS(light))
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
+	b.until(drawing + ` === ` + quotedJS(light))
+	b.value(`document.querySelector("#matrix-what input[value='0']").click()`)
+	assert.NotEqual(t, light, b.value(drawing))
+	assert.Contains(t, b.value(`document.getElementById("matrix-most").textContent`), "messages")
+	assert.Empty(t, b.complaints())
+}
+
+// All can be reached and used by the keyboard.
+func TestKeyboard(t *testing.T) {
+	b := shown(t, madeUp(64, 8, 2), window{1280, 900, false, ""})
+	reached := map[any]bool{}
+	for range 120 {
+		b.key("Tab")
+		reached[b.value(`(e => e.id || e.className || e.name || e.textContent)(document.activeElement)`)] = true
+	}
+	for _, want := range []string{"skip", "ranks-chart", "matrix-map", "all", "scroll", "what", "way", "In short"} {
+		assert.True(t, reached[want], "%s: %v", want, reached)
+	}
+
+	b.value(`document.getElementById("matrix-map").focus()`)
+	for _, key := range []string{"ArrowRight", "ArrowRight", "ArrowDown"} {
+		b.key(key)
+	}
+	assert.Regexp(t, "^1 \u2192 1: ", b.value(`document.getElementById("matrix-readout").textContent`), "the first key only begins")
+	b.key("Escape")
+	assert.Contains(t, b.value(`document.getElementById("matrix-readout").textContent`), "arrow keys")
+
+	b.value(`document.getElementById("ranks-chart").focus()`)
+	b.key("ArrowRight")
+	b.key("ArrowRight")
+	assert.Regexp(t, `^Rank 1: compute \d+\.\d s, wait `, b.value(`document.getElementById("ranks-readout").textContent`))
+
+	b.value(`document.querySelector("button.all[aria-controls=ranks-table]").focus()`)
+	b.key("Enter")
+	assert.EqualValues(t, 64, b.value(`[...document.querySelectorAll("#ranks-table tbody tr")].filter(r => r.offsetHeight > 0).length`))
+	first := `document.querySelector("#ranks-table tbody tr").cells[0].textContent`
+	assert.Equal(t, "36", b.value(first), "the slowest")
+	b.value(`document.querySelector("#ranks-table th button").focus()`)
+	b.key("Enter")
+	assert.Equal(t, "63", b.value(first), "the greatest number")
+	b.key("Enter")
+	assert.Equal(t, "0", b.value(first))
+	assert.Equal(t, "ascending", b.value(`document.querySelector("#ranks-table th").ariaSort`))
+	assert.Empty(t, b.complaints())
+}
+
+// Every drawing has a name and every control a label; each table has a caption; no two things have one name.
+func TestPageIsAccessible(t *testing.T) {
+	b := shown(t, madeUp(64, 8, 2), window{1280, 900, false, ""})
+	for _, none := range []string{
+		`[...document.querySelectorAll("canvas")].filter(e => !e.ariaLabel || e.getAttribute("role") !== "img")`,
+		`[...document.querySelectorAll("input")].filter(e => e.labels.length === 0)`,
+		`[...document.querySelectorAll("button")].filter(e => e.textContent.trim() === "")`,
+		`[...document.querySelectorAll("table")].filter(e => !e.caption || !e.caption.textContent)`,
+		`[...document.querySelectorAll("th")].filter(e => e.scope !== "col")`,
+		`[...document.querySelectorAll("section")].filter(e => !document.getElementById(e.getAttribute("aria-labelledby")))`,
+		`[...document.querySelectorAll("a[href^='#']")].filter(e => !document.querySelector(e.getAttribute("href")))`,
+		`[...document.querySelectorAll("[id]")].filter(e => document.querySelectorAll("#" + e.id).length > 1)`,
+	} {
+		assert.EqualValues(t, 0, b.value(`(`+none+`).length`), none)
+	}
+	assert.Equal(t, "en", b.value(`document.documentElement.lang`))
+}
+
+// A page without the script still has its tables.
+func TestPageWithoutScript(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "profile.html")
+	require.NoError(t, os.WriteFile(file, []byte(pageOf(t, madeUp(64, 8, 2))), 0o600))
+	b := newBrowser(t)
+	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
+	b.open("file://" + file)
+	b.until(`document.readyState === "complete"`)
+	assert.EqualValues(t, 64, b.value(`[...document.querySelectorAll("#ranks-table tbody tr")].filter(r => r.offsetHeight > 0).length`))
+	assert.EqualValues(t, 0, b.value(`[...document.querySelectorAll("canvas, button")].filter(e => e.offsetHeight > 0).length`))
+}
+
+func TestMain(m *testing.M) {
+	testsupport.ClearEnvironment()
+	os.Exit(m.Run())
+}
