@@ -16,6 +16,9 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
+
+	"github.com/tpsl/tpsl/internal/terminal"
 )
 
 //go:embed page/page.html
@@ -99,13 +102,12 @@ type heading struct {
 
 // A cell has a text, and what else its kind needs.
 type cell struct {
-	Text   string
-	Title  string  // more of the text
-	Left   bool    // words, and no numbers
-	Code   bool    // a name from the program
-	Value  float64 // to sort by
-	Sorted bool    // it has a value
-	Bar    []part  // a bar in place of the text
+	Text  string
+	Title string // more of the text
+	Left  bool   // words, and no numbers
+	Code  bool   // a name from the program
+	Value string // to sort by
+	Bar   []part // a bar in place of the text
 }
 
 // A part of a bar is a share of its width.
@@ -145,18 +147,18 @@ func newView(s *summary) (*view, error) {
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Policy: template.HTMLAttr(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-` +
 			base64.StdEncoding.EncodeToString(hash[:]) + `'"`),
-		Command: cut(s.Job.Command, 2000), Unusual: s.unusual(), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
-		PartsDefinition: partsDefinition, LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: s.Notes,
+		Command: terminal.Printable(cut(s.Job.Command, 2000)), Unusual: printable(s.unusual()), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
+		PartsDefinition: partsDefinition, LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: printable(s.Notes),
 	}
 	v.Facts = s.facts()
 	for _, a := range s.answers() {
-		v.Answers = append(v.Answers, fact{a.question, a.text})
+		v.Answers = append(v.Answers, fact{a.question, terminal.Printable(a.text)})
 	}
 	for _, e := range s.efficiencySentences() {
 		v.Efficiencies = append(v.Efficiencies, meter{e.name, percent(e.value), e.sentence, round(100 * e.value)})
 	}
 	for _, a := range s.advice() {
-		v.Advice = append(v.Advice, fact{a.text, a.reason})
+		v.Advice = append(v.Advice, fact{terminal.Printable(a.text), terminal.Printable(a.reason)})
 	}
 	v.Ranks, v.Sites, v.Choices, v.Sizes, v.Usages, v.Delays = s.rankListing(), s.siteListing(), s.choiceListing(), s.sizeListing(), s.usageListing(), s.delayListing()
 	v.Data.Ranks = s.chart()
@@ -188,20 +190,37 @@ func (s *summary) facts() []fact {
 	if !s.Job.Began.IsZero() {
 		all = append(all, fact{"Began", s.Job.Began.Format("2006-01-02 15:04:05 -0700")})
 	}
+	for i := range all {
+		all[i].Text = terminal.Printable(all[i].Text)
+	}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Text == "" })
+}
+
+func printable(lines []string) []string {
+	all := make([]string, len(lines))
+	for i := range lines {
+		all[i] = terminal.Printable(lines[i])
+	}
+	return all
 }
 
 // round keeps what a drawing can show.
 func round(x float64) float64 { return math.Round(100*x) / 100 }
 
-func word(text string) cell { return cell{Text: text, Left: true} }
+// word and code are names; what would change the order of characters around them, or cannot be seen, stands as in strings of Go.
+func word(text string) cell { return cell{Text: terminal.Printable(text), Left: true} }
 
-func code(text, title string) cell { return cell{Text: text, Title: title, Left: true, Code: true} }
-
-// value is a number with its text.
-func value(x float64, write func(float64) string) cell {
-	return cell{Text: write(x), Value: x, Sorted: true}
+func code(text, title string) cell {
+	return cell{Text: terminal.Printable(text), Title: terminal.Printable(title), Left: true, Code: true}
 }
+
+// value is a number with its text. To sort by, six digits are enough.
+func value(x float64, write func(float64) string) cell {
+	return cell{Text: write(x), Value: strconv.FormatFloat(x, 'g', 6, 64)}
+}
+
+// numbered is a number that is a name.
+func numbered(n int, name string) cell { return cell{Text: name, Value: strconv.Itoa(n)} }
 
 // shareBar is a bar of one part.
 func shareBar(share float64) cell { return cell{Left: true, Bar: []part{{"some", round(100 * share)}}} }
@@ -217,20 +236,20 @@ func (l *listing) finish() *listing {
 // rankListing has all ranks that were counted, those that compute longest first if not all are shown.
 func (s *summary) rankListing() *listing {
 	l := &listing{ID: "ranks-table", Caption: "Time of ranks", Heads: []heading{
-		{Text: "Rank", Sort: "none"}, {Text: "Host", Left: true, Sort: "none"}, {Text: "Process", Sort: "none"}, {Text: "Of the run time", Left: true, Wide: true},
-		{Text: "Compute", Sort: "none"}, {Text: "Wait", Sort: "none"}, {Text: "Either", Sort: "none"}, {Text: "Transfer", Sort: "none"}, {Text: "In MPI", Sort: "none"},
+		{Text: "Rank", Sort: "none"}, {Text: "Of the run time", Left: true, Wide: true}, {Text: "Compute", Sort: "none"}, {Text: "Wait", Sort: "none"}, {Text: "Either", Sort: "none"},
+		{Text: "Transfer", Sort: "none"}, {Text: "In MPI", Sort: "none"}, {Text: "Process", Sort: "none"}, {Text: "Host", Left: true, Sort: "none"},
 	}}
 	order := slices.Clone(s.counted)
 	l.Heads[0].Sort = "ascending"
 	if len(order) > pageRows {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].Compute, s.parts[a].Compute) })
-		l.Heads[0].Sort, l.Heads[4].Sort = "none", "descending"
+		l.Heads[0].Sort, l.Heads[2].Sort = "none", "descending"
 	}
 	for _, i := range order {
 		a, r := s.parts[i], &s.Ranks[i]
 		l.Rows = append(l.Rows, []cell{
-			{Text: s.rankName(i), Value: float64(i), Sorted: true}, word(s.hostOf(i)), {Text: fmt.Sprint(r.Process), Value: float64(r.Process), Sorted: true}, s.partsBar(a),
-			value(a.Compute, seconds), value(a.Wait, seconds), value(a.Either, seconds), value(a.Transfer, seconds), value(share(a.mpi(), a.sum()), percent),
+			numbered(i, s.rankName(i)), s.partsBar(a), value(a.Compute, seconds), value(a.Wait, seconds), value(a.Either, seconds), value(a.Transfer, seconds),
+			value(share(a.mpi(), a.sum()), percent), numbered(r.Process, strconv.Itoa(r.Process)), word(s.hostOf(i)),
 		})
 	}
 	return l.finish()
@@ -349,8 +368,8 @@ func (s *summary) delayListing() *listing {
 			late.Text, late.Title = "~ "+late.Text, "The clocks of the hosts are not exact enough to be sure."
 		}
 		l.Rows = append(l.Rows, []cell{
-			code(cut(s.where(d.place), 60), s.whole(d.place)), code(d.function, ""), code(cut(s.communicatorName(d.communicator), 40), ""), {Text: s.rankName(d.last), Value: float64(d.last), Sorted: true}, late,
-			value(d.calls, count), value(d.cost(), seconds), {Text: s.rankName(d.first), Value: float64(d.first), Sorted: true}, value(max(0, -d.early), seconds),
+			code(cut(s.where(d.place), 60), s.whole(d.place)), code(d.function, ""), code(cut(s.communicatorName(d.communicator), 40), ""), numbered(d.last, s.rankName(d.last)), late,
+			value(d.calls, count), value(d.cost(), seconds), numbered(d.first, s.rankName(d.first)), value(max(0, -d.early), seconds),
 		})
 	}
 	return l.finish()

@@ -30,6 +30,7 @@ func TestPageEscapes(t *testing.T) {
 	assert.NotContains(t, page, "<i>note")
 	assert.NotContains(t, page, "</script><b>")
 	assert.NotContains(t, page, "ZgotmplZ")
+	assert.NotContains(t, page, "\u202e", "it would turn around what follows")
 	assert.Contains(t, page, "&lt;i&gt;note&lt;/i&gt;")
 }
 

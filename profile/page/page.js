@@ -111,7 +111,7 @@
 		const canvas = byId("ranks-chart");
 		const n = chart.names.length;
 		const kinds = ["compute", "wait", "either", "transfer"];
-		const left = 34;
+		const left = 40;
 		const below = 18;
 
 		const hatch = (pen) => {
@@ -161,6 +161,13 @@
 				longest.forEach((tall, column) => pen.lineTo(left + (column + 0.5) * step, plot.height - (tall * plot.height) / 1e4));
 				pen.stroke();
 			}
+			const slowest = chart.compute.indexOf(Math.max(...chart.compute));
+			const at = left + ((slowest + 0.5) * plot.width) / n;
+			pen.fillStyle = colour("text");
+			pen.textBaseline = "top";
+			pen.textAlign = at > width / 2 ? "right" : "left";
+			pen.fillText(`rank ${chart.names[slowest]} computes longest`, at + (at > width / 2 ? -6 : 6), plot.height * (1 - chart.compute[slowest] / 1e4) + plot.height * 0.3);
+			pen.fillRect(at - 0.5, plot.height * (1 - chart.compute[slowest] / 1e4), 1, plot.height * 0.3 + 12);
 			pen.fillStyle = colour("quiet");
 			pen.textAlign = "right";
 			for (const [share, base] of [[1, "top"], [0.5, "middle"], [0, "bottom"]]) {
@@ -227,14 +234,15 @@
 					most = Math.max(most, x);
 				}
 			}
-			const low = channels("heat-low");
-			const high = channels("heat-high");
+			const ramp = ["heat-low", "heat-middle", "heat-high"].map(channels);
 			const pixels = new ImageData(n, n);
 			const range = Math.log(most / least) || 1;
 			cells.forEach((x, i) => {
 				if (x <= 0.5) return;
 				const t = most === least ? 1 : Math.log(x / least) / range;
-				for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = low[c] + t * (high[c] - low[c]);
+				const [from, to] = t < 0.5 ? [ramp[0], ramp[1]] : [ramp[1], ramp[2]];
+				const way = t < 0.5 ? 2 * t : 2 * t - 1;
+				for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = from[c] + way * (to[c] - from[c]);
 				pixels.data[4 * i + 3] = 255;
 			});
 			image.getContext("2d").putImageData(pixels, 0, 0);
@@ -256,7 +264,7 @@
 			pen.lineWidth = 1;
 			if (side / matrix.processes.length >= 6) matrix.processes.forEach(square);
 			pen.strokeStyle = colour("text");
-			pen.lineWidth = 1.75;
+			pen.lineWidth = side / matrix.hosts.length < 16 ? 0.75 : 1.75;
 			if (matrix.hosts.length > 1) matrix.hosts.forEach(square);
 
 			pen.fillStyle = colour("quiet");
