@@ -66,6 +66,7 @@ type view struct {
 	Ranks                *listing
 	PartsDefinition      string
 	Sites                *listing
+	Places               []fact // where those of the sites are
 	Matrix               bool
 	Moved                string
 	Pairs                *listing
@@ -150,7 +151,7 @@ func newView(s *summary) (*view, error) {
 		Command: terminal.Printable(cut(s.Job.Command, 2000)), Unusual: printable(s.unusual()), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
 		PartsDefinition: partsDefinition, LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: printable(s.Notes),
 	}
-	v.Facts = s.facts()
+	v.Facts, v.Places = s.facts(), s.places()
 	for _, a := range s.answers() {
 		v.Answers = append(v.Answers, fact{a.question, terminal.Printable(a.text)})
 	}
@@ -200,6 +201,18 @@ func printable(lines []string) []string {
 	all := make([]string, len(lines))
 	for i := range lines {
 		all[i] = terminal.Printable(lines[i])
+	}
+	return all
+}
+
+// places lists the places of all sites, each once.
+func (s *summary) places() (all []fact) {
+	seen := map[int]bool{Other: true}
+	for i := range s.sites {
+		if place := s.sites[i].place; !seen[place] {
+			seen[place] = true
+			all = append(all, fact{terminal.Printable(s.where(place)), terminal.Printable(s.whole(place))})
+		}
 	}
 	return all
 }

@@ -167,7 +167,7 @@ func (p *Profile) checkMembers(members string) error {
 
 func (p *Profile) checkRanks() error {
 	type name struct{ group, rank int }
-	seen := make(map[name]bool, len(p.Ranks))
+	seen, hosts := make(map[name]bool, len(p.Ranks)), map[int]int{}
 	for i := range p.Ranks {
 		r := &p.Ranks[i]
 		if err := p.checkRank(r); err != nil {
@@ -177,6 +177,10 @@ func (p *Profile) checkRanks() error {
 			return fmt.Errorf("rank %d: group %d has had a rank %d already", i, r.Group, r.Rank)
 		}
 		seen[name{r.Group, r.Rank}] = true
+		if host, known := hosts[r.Process]; known && host != r.Host {
+			return fmt.Errorf("rank %d: process %d is on host %d, and on host %d", i, r.Process, host, r.Host)
+		}
+		hosts[r.Process] = r.Host
 	}
 	return nil
 }

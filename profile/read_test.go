@@ -50,6 +50,7 @@ func TestReadRefuses(t *testing.T) {
 		"rank 3: host -1, where there are 2":                      func(p *Profile) { p.Ranks[3].Host = -1 },
 		"rank 1: a number of -1 cannot be":                        func(p *Profile) { p.Ranks[1].Process = -1 },
 		"rank 1: group 0 has had a rank 0 already":                func(p *Profile) { p.Ranks[1].Rank = 0 },
+		"rank 3: process 1 is on host 1, and on host 0":           func(p *Profile) { p.Ranks[3].Host = 0 },
 		"rank 0: a time of 1e+300 s cannot be":                    func(p *Profile) { p.Ranks[0].MPI = 1e300 },
 		"rank 0: calls 1: place 9, where there are 9":             func(p *Profile) { p.Ranks[0].Calls[1].Place = 9 },
 		"rank 0: calls 1: place -2, where there are 9":            func(p *Profile) { p.Ranks[0].Calls[1].Place = None },

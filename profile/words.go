@@ -82,7 +82,7 @@ func count(n float64) string {
 	if n >= 1e18 {
 		return strconv.FormatFloat(n, 'g', 3, 64)
 	}
-	return numbers.Thousands(uint64(math.Round(n)))
+	return numbers.Thousands(uint64(math.Round(max(0, n))))
 }
 
 // percent writes a share: 64 %; 6.4 %, as there a digit more tells something.

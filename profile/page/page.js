@@ -163,10 +163,12 @@
 			}
 			const slowest = chart.compute.indexOf(Math.max(...chart.compute));
 			const at = left + ((slowest + 0.5) * plot.width) / n;
+			const label = `rank ${chart.names[slowest]} computes longest`;
+			const fits = at + 6 + pen.measureText(label).width < width;
 			pen.fillStyle = colour("text");
 			pen.textBaseline = "top";
-			pen.textAlign = at > width / 2 ? "right" : "left";
-			pen.fillText(`rank ${chart.names[slowest]} computes longest`, at + (at > width / 2 ? -6 : 6), plot.height * (1 - chart.compute[slowest] / 1e4) + plot.height * 0.3);
+			pen.textAlign = fits ? "left" : "right";
+			pen.fillText(label, at + (fits ? 6 : -6), plot.height * (1 - chart.compute[slowest] / 1e4) + plot.height * 0.3);
 			pen.fillRect(at - 0.5, plot.height * (1 - chart.compute[slowest] / 1e4), 1, plot.height * 0.3 + 12);
 			pen.fillStyle = colour("quiet");
 			pen.textAlign = "right";
