@@ -57,6 +57,8 @@ func TestAdviseProcesses(t *testing.T) {
 	p.Ranks[1].Peers = p.Ranks[1].Peers[:1]
 	p.Ranks[2].Peers = p.Ranks[2].Peers[:1]
 	assert.Contains(t, strings.Join(advised(p), "\n"), "Start with -rpp 2: 100 % of bytes", "more than that keeps nothing more inside")
+	p.Ranks[0].Peers = append(p.Ranks[0].Peers, Peer{Rank: 3, Sent: Amount{1, 4}})
+	assert.Contains(t, strings.Join(advised(p), "\n"), "Start with -rpp 2: 99 % of bytes", "or hardly more")
 	for i := range p.Ranks {
 		p.Ranks[i].Process = i / 2
 	}
@@ -81,6 +83,7 @@ func TestAdvisePollingAndSmallMessages(t *testing.T) {
 	all := strings.Join(advised(p), "\n")
 	assert.Contains(t, all, "MPI_Test, MPI_Iprobe and their like take 25 % of all ranks' time. 2,000 calls, 1.25 ms each.")
 	assert.Contains(t, all, "Put small messages together: 90 % of 1,000,000 messages have fewer than 256 bytes. Each rank sends 90,000 of them in a second.")
+	assert.Less(t, strings.Index(all, "MPI_Test"), strings.Index(all, "small messages"), "more is at stake")
 	p.Ranks[0].Sizes[0].Count = 900
 	assert.NotContains(t, strings.Join(advised(p), "\n"), "small messages")
 }

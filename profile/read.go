@@ -31,11 +31,14 @@ func (p *Profile) Write(w io.Writer) error {
 
 // Read reads what Write has written, and nothing behind it. It refuses a profile whose indices lead nowhere and whose numbers cannot be.
 // Its errors are single lines that name what is wrong, and not the file.
-func Read(r io.Reader) (*Profile, error) {
-	limited := &io.LimitedReader{R: r, N: maxFile + 1}
+func Read(r io.Reader) (*Profile, error) { return readUpTo(maxFile, r) }
+
+// readUpTo is Read for files of at most so many bytes.
+func readUpTo(most int64, r io.Reader) (*Profile, error) {
+	limited := &io.LimitedReader{R: r, N: most + 1}
 	p, err := decode(json.NewDecoder(limited))
 	if limited.N <= 0 {
-		return nil, fmt.Errorf("larger than %s", size(maxFile))
+		return nil, fmt.Errorf("larger than %s", size(float64(most)))
 	}
 	if err != nil {
 		return nil, err

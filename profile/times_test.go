@@ -140,4 +140,11 @@ func TestDelays(t *testing.T) {
 	assert.InDelta(t, 0.0025, p.delays()[0].clock, 1e-15, "of the two hosts that are least exact")
 	p.Hosts[2].ClockError = 0.01
 	assert.False(t, p.delays()[0].isCertain())
+
+	for i := range p.Ranks {
+		later := lateBy(*p.Ranks[i].Calls[0].Late / 2)
+		later.Place, later.Calls = 1, 1000
+		p.Ranks[i].Calls = append(p.Ranks[i].Calls, later)
+	}
+	assert.Equal(t, []int{1, 0}, []int{p.delays()[0].place, p.delays()[1].place}, "the most costly first")
 }
