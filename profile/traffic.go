@@ -82,18 +82,17 @@ func membersOf(text string) (list []int) {
 // traffic returns it. The same message is told by its sender and by its receiver: it counts once, also if one of both has not been counted.
 func (p *Profile) traffic() *traffic {
 	t := &traffic{p: p, known: map[int][]int{}}
-	sent := map[[2]int]Amount{}
+	sent := map[int]bool{} // pairs of sender and receiver, of which the sender tells
 	for i := range p.Ranks {
-		for _, peer := range p.Ranks[i].Peers {
-			if peer.Rank != Other && peer.Sent != (Amount{}) {
-				a := sent[[2]int{i, peer.Rank}]
-				sent[[2]int{i, peer.Rank}] = Amount{a.Count + peer.Sent.Count, a.Bytes + peer.Sent.Bytes}
+		for j := range p.Ranks[i].Peers {
+			if peer := &p.Ranks[i].Peers[j]; peer.Rank != Other && peer.Sent != (Amount{}) {
+				sent[i*len(p.Ranks)+peer.Rank] = true
 			}
 		}
 	}
 	for i := range p.Ranks {
-		for _, peer := range p.Ranks[i].Peers {
-			t.addPeer(i, &peer, sent)
+		for j := range p.Ranks[i].Peers {
+			t.addPeer(i, &p.Ranks[i].Peers[j], sent)
 		}
 		for _, spread := range p.Ranks[i].Spread {
 			t.addSpread(i, &spread)
@@ -102,14 +101,14 @@ func (p *Profile) traffic() *traffic {
 	return t
 }
 
-func (t *traffic) addPeer(rank int, peer *Peer, sent map[[2]int]Amount) {
+func (t *traffic) addPeer(rank int, peer *Peer, sent map[int]bool) {
 	if peer.Rank == Other {
 		for _, a := range []Amount{peer.Sent, peer.Put, peer.Got, peer.Collective} {
 			t.unknown.add(float64(a.Count), float64(a.Bytes))
 		}
 		return
 	}
-	if _, told := sent[[2]int{peer.Rank, rank}]; !told {
+	if !sent[peer.Rank*len(t.p.Ranks)+rank] {
 		t.add(peer.Rank, rank, Messages, peer.Received)
 	}
 	t.add(rank, peer.Rank, Messages, peer.Sent)
@@ -384,6 +383,8 @@ func (m *matrix) pairs(most int) (top []pair, n int) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(b.count, a.count)) })
+	slices.SortFunc(all, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(b.count, a.count), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
 	return all[:min(most, len(all))], len(all)
 }

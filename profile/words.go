@@ -27,16 +27,16 @@ func three(x float64) string {
 
 // seconds writes a time: 12.3 s, 3.10 ms, 450 us.
 func seconds(s float64) string {
-	switch magnitude := math.Abs(s); {
+	switch {
 	case s == 0:
 		return "0 s"
 	case s < 0:
 		return "-" + seconds(-s)
-	case magnitude >= 99999.5:
+	case s >= 99999.5:
 		return count(s) + " s"
-	case magnitude >= 0.9995:
+	case s >= 0.9995:
 		return three(s) + " s"
-	case magnitude >= 0.9995e-3:
+	case s >= 0.9995e-3:
 		return three(s*1e3) + " ms"
 	}
 	return three(s*1e6) + " us"
