@@ -9,6 +9,7 @@
 //	tpsl names [LIBRARY]
 //	tpsl nic
 //	tpsl run [-rpp K] PROGRAM
+//	tpsl top [PID]
 //	tpsl trace PID...
 //	tpsl where [PID]
 package main
@@ -56,6 +57,7 @@ var commands = []struct {
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"run", "run a program as ranks of one address space", runJob},
+	{"top", "show what the ranks of a job do and use, live", watchRanks},
 	{"trace", "show what the kernel does to ranks, live", traceJob},
 	{"where", "say which MPI call each rank is in, and why it waits", whereAreRanks},
 }

@@ -24,6 +24,7 @@ const (
 	ModexQuery                 // body: Modex; somebody wants what a rank of this proxy's has put
 	Dead                       // body: ranks that ended while the job goes on
 	Locate                     // tell where the ranks are
+	Watch                      // index: any but 0, for the answer; sample the ranks and tell of them. 0: sample them no more
 	Grow                       // body: of package launch; makes the proxy a relay
 )
 
@@ -50,6 +51,7 @@ const (
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: plan.Placement, before anything starts
 	Located                        // body: Location
+	Watched                        // index: that of the question; body: Samples
 	Lost                           // body: Loss
 	Done                           // all ranks have ended and all output is sent
 )
