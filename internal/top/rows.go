@@ -33,7 +33,7 @@ type row struct {
 	ranks    []int
 	host     string
 	pids     []int
-	together int    // ranks that share the memory
+	together int    // ranks that share the memory with the only rank of the row
 	resident uint64 // bytes; 0: not known
 	inMPI    int    // ranks in a call
 	ended    int
@@ -47,22 +47,20 @@ type row struct {
 func rowsOf(job whereabouts.Job, rates map[key]rate, by grouping) (rows []row) {
 	for _, host := range job.Hosts {
 		var ofHost []row
+		var pids []int
+		var resident uint64
 		for _, p := range host.Processes {
 			var ofProcess []row
 			for _, r := range p.Ranks {
 				ofProcess = append(ofProcess, rowOf(host, p, r, rates[key{host.Proxy, r.Rank}]))
 			}
-			if by != byRank && len(ofProcess) > 0 {
-				ofProcess = []row{merged(ofProcess, p.Resident)}
+			if by == byProcess {
+				ofProcess = merged(ofProcess, []int{p.PID}, p.Resident)
 			}
-			ofHost = append(ofHost, ofProcess...)
+			ofHost, pids, resident = append(ofHost, ofProcess...), append(pids, p.PID), resident+p.Resident
 		}
-		if by == byHost && len(ofHost) > 0 {
-			var resident uint64
-			for _, r := range ofHost {
-				resident += r.resident
-			}
-			ofHost = []row{merged(ofHost, resident)}
+		if by == byHost {
+			ofHost = merged(ofHost, pids, resident)
 		}
 		rows = append(rows, ofHost...)
 	}
@@ -72,11 +70,8 @@ func rowsOf(job whereabouts.Job, rates map[key]rate, by grouping) (rows []row) {
 // rowOf returns the row of a rank. Names may hold anything.
 func rowOf(host whereabouts.Host, p whereabouts.Process, r whereabouts.Rank, of rate) row {
 	one := row{
-		group: host.Group, ranks: []int{r.Rank}, host: terminal.Printable(host.Name), together: len(p.Ranks), resident: p.Resident,
+		group: host.Group, ranks: []int{r.Rank}, pids: known([]int{r.PID}), host: terminal.Printable(host.Name), together: len(p.Ranks), resident: p.Resident,
 		rate: of, since: r.Since, waitsFor: waitsFor(r), state: terminal.Printable(r.State),
-	}
-	if r.PID > 0 {
-		one.pids = []int{r.PID}
 	}
 	if r.InMPI {
 		one.inMPI = 1
@@ -98,45 +93,53 @@ func waitsFor(r whereabouts.Rank) string {
 	return text
 }
 
-// merged puts rows together. What they do is told of the ranks of each state, the most frequent one first.
-func merged(rows []row, resident uint64) row {
-	all := row{group: rows[0].group, host: rows[0].host, resident: resident, since: rows[0].since, rate: sum(rows)}
+// known returns the process ids that are known, in their order.
+func known(pids []int) []int {
+	slices.Sort(pids)
+	return slices.DeleteFunc(slices.Compact(pids), func(pid int) bool { return pid == 0 })
+}
+
+// merged puts the rows of ranks together into one, if there are any. What they do is told of the ranks of each state, the most frequent one
+// first.
+func merged(rows []row, pids []int, resident uint64) []row {
+	if len(rows) == 0 {
+		return nil
+	}
+	all := row{group: rows[0].group, host: rows[0].host, pids: known(pids), resident: resident, since: rows[0].since, rate: sum(rows), state: rows[0].state}
 	in := map[string]int{}
 	for _, r := range rows {
-		all.ranks, all.pids = append(all.ranks, r.ranks...), append(all.pids, r.pids...)
+		all.ranks = append(all.ranks, r.ranks...)
 		all.inMPI, all.ended, all.since = all.inMPI+r.inMPI, all.ended+r.ended, min(all.since, r.since)
-		in[r.state] += len(r.ranks)
+		in[r.state]++
 	}
 	slices.Sort(all.ranks)
-	slices.Sort(all.pids)
-	all.pids, all.together = slices.Compact(all.pids), len(all.ranks)
-	all.state = rows[0].state
 	if len(in) > 1 {
 		all.state = states(in)
 	}
-	return all
+	return []row{all}
 }
 
-// sum returns the rates of rows together. Where none is known the sum is not known.
+// sum returns the rates of ranks together: the mean of the shares of time in MPI, and the sums of the others. Where none is known the sum is
+// not known.
 func sum(rows []row) rate {
-	total, weights := unknown, 0.0
-	add := func(to *float64, value, weight float64) {
+	total, ranks := unknown, 0.0
+	add := func(to *float64, value float64) {
 		if value >= 0 {
-			*to = max(*to, 0) + value*weight
+			*to = max(*to, 0) + value
 		}
 	}
 	for _, r := range rows {
 		if r.rate.mpi >= 0 {
-			weights += float64(len(r.ranks))
+			ranks++
 		}
-		add(&total.mpi, r.rate.mpi, float64(len(r.ranks)))
-		add(&total.cpu, r.rate.cpu, 1)
-		add(&total.voluntary, r.rate.voluntary, 1)
-		add(&total.involuntary, r.rate.involuntary, 1)
-		add(&total.faults, r.rate.faults, 1)
+		add(&total.mpi, r.rate.mpi)
+		add(&total.cpu, r.rate.cpu)
+		add(&total.voluntary, r.rate.voluntary)
+		add(&total.involuntary, r.rate.involuntary)
+		add(&total.faults, r.rate.faults)
 	}
-	if weights > 0 {
-		total.mpi /= weights
+	if ranks > 0 {
+		total.mpi /= ranks
 	}
 	return total
 }

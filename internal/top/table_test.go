@@ -61,17 +61,18 @@ func TestGroups(t *testing.T) {
 		` 0-1 a        50  50.0 225.0     300M   107     3   123k -         - 1: in MPI_Recv(source 2, tag 7, MPI_COMM_WORLD); 1: outside of MPI`,
 		`   2 b        60     -     -     1.0G     -     -      - -         - in MPI_Barrier(communicator "x")`,
 	}, lines(byProcess))
-	assert.Len(t, lines(byHost), 2)
+	assert.Equal(t, lines(byProcess), lines(byHost), "each host has one process")
 }
 
 // The sum over a host counts the memory of each process once.
 func TestMemoryOfHost(t *testing.T) {
 	job := someTable(byHost)
-	job.job.Hosts[0].Processes = append(job.job.Hosts[0].Processes, whereabouts.Process{PID: 51, Resident: 100 << 20, Ranks: []whereabouts.Rank{{Rank: 9, PID: 51}}})
+	job.job.Hosts[0].Processes = append(job.job.Hosts[0].Processes, whereabouts.Process{PID: 51, Resident: 100 << 20, Ranks: []whereabouts.Rank{{Rank: 9, PID: 52, State: "outside of MPI"}}})
 	rows := job.rows()
 	assert.Equal(t, uint64(400<<20), rows[0].resident)
 	assert.Equal(t, []int{0, 1, 9}, rows[0].ranks)
 	assert.Equal(t, []int{50, 51}, rows[0].pids)
+	assert.Equal(t, "2: outside of MPI; 1: in MPI_Recv(source 2, tag 7, MPI_COMM_WORLD)", rows[0].state)
 }
 
 // Each key sorts by its column, and the second press turns the order round.
