@@ -242,3 +242,23 @@ func TestGarbledSamples(t *testing.T) {
 	w.sampled(event{link: w.proxies[0], frame: channel.Frame{Kind: channel.Watched, Body: []byte{1}}})
 	assert.Equal(t, ExitLauncher, w.outcome.Code)
 }
+
+// 4,096 ranks of 64 hosts, which are in a barrier.
+func BenchmarkDescribe(b *testing.B) {
+	var hosts []toldHost
+	for id := range 64 {
+		all := told(aHost(id, 0, "a", 64*id), channel.OutOfBarrier, receives(64*id, 0))
+		for rank := 64*id + 1; rank < 64*(id+1); rank++ {
+			more := told(aHost(id, 0, "a", rank), channel.OutOfBarrier, receives(rank, 0)).samples
+			all.host.Sets = append(all.host.Sets, plan.RankSet{Ranks: []int{rank}})
+			all.samples.Whereabouts = append(all.samples.Whereabouts, more.Whereabouts...)
+			all.samples.Doing = append(all.samples.Doing, more.Doing...)
+			all.samples.Ranks = append(all.samples.Ranks, more.Ranks...)
+			all.samples.Processes = append(all.samples.Processes, more.Processes...)
+		}
+		hosts = append(hosts, all)
+	}
+	for b.Loop() {
+		describe(hosts)
+	}
+}

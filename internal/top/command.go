@@ -29,18 +29,21 @@ job is that of the process, as with tpsl where, and has to run under mpiexec
   -by rank|process|host  a line for each (default rank)
   -once                  print one table, and end
 
-Rates are of the last five seconds. The columns, and the keys that sort by them:
+Rates are of the last five seconds. The columns, each with the key that sorts by
+it, and the other way round when it is pressed again:
 
-  r RANK    ranks, with their group in front if they were spawned
-  h HOST    y MEMORY  resident, of the process; /8: of eight ranks together
-  p PID     f FAULTS  page faults per second
-  m %MPI    share of the time in MPI calls that can wait, of 20 samples a second
-  c %CPU    of one processor
-  v VCSW    context switches per second: voluntary,
-  i IVCSW   and involuntary, since others wanted the CPU
-  w FOR     ranks for which it waits, as far as its call tells
-  t SINCE   for how long at least it has been in its state
-  s STATE   the MPI call that it is in, with peer, tag and communicator
+    r RANK     ranks, with their group in front if they were spawned
+    h HOST
+    p PID
+    m %MPI     share of the time in MPI calls that can wait, by sampling
+    c %CPU     of one processor
+    y MEMORY   resident memory of the process; /8: of eight ranks together
+    v VCSW     voluntary context switches per second
+    i IVCSW    involuntary ones, since others wanted the CPU
+    f FAULTS   page faults per second
+    w FOR      ranks for which it waits, as far as its call tells
+    t SINCE    for how long at least it has been in its state
+    s STATE    the MPI call that it is in
 
 Other keys: space pauses; / takes ranks (0-3,8) or a part of a host's name or of
 a state, and Esc ends that; g shows ranks, processes or hosts; arrows, PgUp and
