@@ -96,16 +96,23 @@ func (p *proxy) usedRanks() (ranks []usage.Rank) {
 	return ranks
 }
 
-// processUsages lists the processes of rank sets that have not ended.
-func (p *proxy) processUsages() (list []channel.ProcessUsage) {
+// processUsages lists the processes of rank sets, with their memory unless they have ended.
+func (p *proxy) processUsages() []channel.ProcessUsage {
+	list, alive := p.listProcesses()
+	for i := range list {
+		if alive[i] {
+			list[i].Resident = usage.Resident(list[i].PID)
+		}
+	}
+	return list
+}
+
+func (p *proxy) listProcesses() (list []channel.ProcessUsage, alive []bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, proc := range p.processes {
-		own := channel.ProcessUsage{PID: proc.pid, Ranks: slices.Clone(proc.set.Ranks)}
-		if !proc.hasEnded() {
-			own.Resident = usage.Resident(proc.pid)
-		}
-		list = append(list, own)
+		list = append(list, channel.ProcessUsage{PID: proc.pid, Ranks: slices.Clone(proc.set.Ranks)})
+		alive = append(alive, !proc.hasEnded())
 	}
-	return list
+	return list, alive
 }
