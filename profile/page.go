@@ -311,7 +311,7 @@ func (s *summary) siteListing() *listing {
 
 func (s *summary) pairListing(nodes []node, m *matrix) *listing {
 	l := &listing{ID: "pairs-table", Caption: "Pairs with most bytes", Heads: []heading{
-		{Text: "From", Left: true}, {Text: "To", Left: true}, {Text: "Bytes", Sort: "descending"}, {Text: "Messages", Sort: "none"}, {Text: "Where", Left: true, Sort: "none"},
+		{Text: "From", Left: true}, {Text: "To", Left: true}, {Text: "Bytes", Sort: "descending"}, {Text: "Count", Sort: "none"}, {Text: "Where", Left: true, Sort: "none"},
 	}}
 	pairs, n := m.pairs(pagePairs)
 	for _, c := range pairs {
