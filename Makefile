@@ -35,7 +35,7 @@ PMIX     = $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),lib/tp
 PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
 YIELD    = lib/tpsl/libtpslyield.so
 WITNESS  = lib/tpsl/libtpslwitness.so
-CALLS    = lib/tpsl/libtpslcalls.so
+CALLS    = lib/tpsl/libtpslcalls.so lib/tpsl/libtpslprofile.so
 XPMEM    = lib/tpsl/libtpslxpmem.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
@@ -111,7 +111,8 @@ $(WITNESS): hydra/witness/witness.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fvisibility=hidden -shared -Wl,-soname,$(@F) $< -o $@
 
-# What notes the MPI calls of a rank: in front of its MPI library.
+# What notes the MPI calls of a rank, and what counts them as well: in front of its MPI library.
+lib/tpsl/libtpslprofile.so: CFLAGS_OWN += -DTPSL_PROFILE
 $(CALLS): $(wildcard calls/front/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fexceptions -fvisibility=hidden -ftls-model=initial-exec -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@

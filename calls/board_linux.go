@@ -17,7 +17,7 @@ import (
 
 // The layout of front/board.h.
 const (
-	boardVersion   = 1
+	boardVersion   = 2
 	headerBytes    = 64
 	notesPerRank   = 8
 	commsPerRank   = 63
@@ -37,6 +37,10 @@ type Board struct {
 	file *os.File
 	stop chan struct{}
 
+	ranks  []LocalRank
+	counts bool // ranks count their calls as well
+	places Places
+
 	mu    sync.Mutex
 	bytes []byte     // nil after Close
 	seen  []seenRank // by local rank
@@ -49,14 +53,24 @@ type seenRank struct {
 	quiet time.Time // since when none has changed
 }
 
-// NewBoard makes a board for the ranks of a host, in the order of their local ranks, and watches it until Close.
-func NewBoard(ranks []int) (*Board, error) {
+// A LocalRank is a rank of a host.
+type LocalRank struct {
+	Rank  int // in its world
+	Space int // number of its address space: that of others who share it
+}
+
+// NewBoard makes a board for the ranks of a host, in the order of their local ranks, and watches it until Close. counts says whether the
+// ranks count their calls.
+func NewBoard(ranks []LocalRank, counts bool) (*Board, error) {
 	fd, err := unix.MemfdCreate("tpsl-calls", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make board of calls: %w", err)
 	}
-	b := &Board{file: os.NewFile(uintptr(fd), "board"), seen: make([]seenRank, len(ranks)), stop: make(chan struct{})}
+	b := &Board{file: os.NewFile(uintptr(fd), "board"), seen: make([]seenRank, len(ranks)), stop: make(chan struct{}), ranks: ranks, counts: counts}
 	size := headerBytes + len(ranks)*rankBytes
+	if counts {
+		size += len(ranks) * countsBytes
+	}
 	if err = unix.Ftruncate(fd, int64(size)); err == nil {
 		b.bytes, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
@@ -66,8 +80,11 @@ func NewBoard(ranks []int) (*Board, error) {
 	}
 	binary.NativeEndian.PutUint32(b.bytes, boardVersion)
 	binary.NativeEndian.PutUint32(b.bytes[4:], uint32(len(ranks)))
+	if counts {
+		binary.NativeEndian.PutUint32(b.bytes[8:], 1)
+	}
 	for i, rank := range ranks {
-		binary.NativeEndian.PutUint32(b.rank(i), uint32(rank))
+		binary.NativeEndian.PutUint32(b.rank(i), uint32(rank.Rank))
 	}
 	b.read()
 	go b.watch()
@@ -118,6 +135,7 @@ func noteOf(rank []byte, i int) []byte {
 func (b *Board) Read() []Rank {
 	ranks := b.read()
 	b.settle(ranks)
+	b.locate(ranks)
 	return ranks
 }
 
@@ -177,6 +195,7 @@ func (b *Board) readRank(local int, now time.Time) Rank {
 			Function: number(n[40:]), Communicator: handles[handle], Thread: number(n[44:]),
 			Peer: meaning(number(n[24:]), peers[abi]), Tag: meaning(number(n[28:]), tags[abi]),
 			From: meaning(number(n[32:]), peers[abi]), FromTag: meaning(number(n[36:]), tags[abi]),
+			Return: word(n[48:]),
 		}
 		if sequence == seen.notes[i] {
 			call.Age = now.Sub(seen.since[i])

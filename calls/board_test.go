@@ -16,7 +16,11 @@ import (
 // newBoard makes a board that goes with the test.
 func newBoard(t testing.TB, ranks ...int) *Board {
 	t.Helper()
-	b, err := NewBoard(ranks)
+	var locals []LocalRank
+	for _, rank := range ranks {
+		locals = append(locals, LocalRank{Rank: rank})
+	}
+	b, err := NewBoard(locals, false)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	return b
@@ -83,7 +87,7 @@ func TestSettled(t *testing.T) {
 func FuzzBoard(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, content []byte) {
-		b, err := NewBoard([]int{0, 1})
+		b, err := NewBoard([]LocalRank{{Rank: 0}, {Rank: 1}}, false)
 		require.NoError(t, err)
 		defer b.Close()
 		copy(b.bytes[headerBytes:], content)

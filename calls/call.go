@@ -27,6 +27,8 @@ type Call struct {
 	Peer, Tag     int           // or one of the values below
 	From, FromTag int           // of what is received by calls that send and receive
 	Thread        int           // the kernel's id
+	Return        uint64        // the address in the program to which the call returns
+	Place         string        // what is known of that in the source: file and line, or the function; or ""
 	Age           time.Duration // for how long at least the thread has been in it
 	Settled       bool          // the thread had the time to go on, and did not
 }

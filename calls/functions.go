@@ -6,6 +6,7 @@ package calls
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -38,20 +39,17 @@ var functionsHeader string
 // functions are in the order of functions.h, which is that of the numbers in notes.
 var functions = readFunctions(functionsHeader)
 
-var functionLine = regexp.MustCompile(`(?m)^(CALL|LARGE|CREATE|BEGIN|LEAVE)\((.*)\)$`)
+var functionLine = regexp.MustCompile(`(?m)^(LARGE_)?(CALL|START|OTHER)\((.*)\)$`)
 
 func readFunctions(header string) (list []function) {
 	for _, line := range functionLine.FindAllStringSubmatch(header, -1) {
-		args := strings.Split(line[2], ", ")
+		args := strings.Split(line[3], ", ")
 		f := function{name: args[0], kind: waitsForSomething}
-		switch line[1] {
-		case "CREATE":
-			f.kind, f.hasComm = waitsForAll, args[2] != none
-		case "CALL", "LARGE":
+		if line[2] == "CALL" {
 			f.kind, f.hasComm, f.hasPeer, f.hasSource = waitKind(args[2]), args[3] != none, args[4] != none, args[6] != none
 		}
 		list = append(list, f)
-		if line[1] == "LARGE" {
+		if line[1] != "" {
 			f.name += "_c"
 			list = append(list, f)
 		}
@@ -83,4 +81,10 @@ func functionOf(number int) function {
 		return function{name: "call of unknown number", kind: waitsForSomething}
 	}
 	return functions[number]
+}
+
+// IsCollective reports whether all members of a communicator make such a call, and wait in it. The name begins with MPI_.
+func IsCollective(name string) bool {
+	i := slices.IndexFunc(functions, func(f function) bool { return "MPI_"+f.name == name })
+	return i >= 0 && functions[i].isCollective()
 }

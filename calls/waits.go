@@ -344,7 +344,11 @@ func (w *waits) allWait() bool {
 func (r Rank) Text() string {
 	var texts []string
 	for _, c := range r.Calls {
-		texts = append(texts, c.String())
+		text := c.String()
+		if c.Place != "" {
+			text += " at " + c.Place
+		}
+		texts = append(texts, text)
 	}
 	switch {
 	case r.Ended:

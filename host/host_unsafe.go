@@ -72,7 +72,7 @@ func configure(set *rankset.Set) error {
 		return err
 	}
 	folder := filepath.Dir(self)
-	config, err := process.Config(set, folder, os.Getenv)
+	config, err := process.Config(set, folder, files(os.Getenv("TPSL_TOOLS")), os.Getenv)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,6 @@ func configure(set *rankset.Set) error {
 		return err
 	}
 	config.Policy = append(heaps, policies.Private...)
-	config.Preload = append(files(os.Getenv("TPSL_TOOLS")), config.Preload...)
 	config.Wrappers = loader.Wrappers{Libraries: soname.Flat, Functions: map[string]unsafe.Pointer{
 		"MPI_Init": C.tpsl_rank_MPI_Init, "PMPI_Init": C.tpsl_rank_PMPI_Init,
 		"MPI_Init_thread": C.tpsl_rank_MPI_Init_thread, "PMPI_Init_thread": C.tpsl_rank_PMPI_Init_thread,

@@ -19,6 +19,7 @@ import (
 	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
+	"github.com/tpsl/tpsl/profile"
 	"github.com/tpsl/tpsl/pmi"
 )
 
@@ -62,6 +63,8 @@ type Job struct {
 	gathered     <-chan time.Time // fires when the warnings are to be told; nil if there are none
 	crash        int              // index in failures of the crash that ended the job, or -1
 	reportFile   *os.File
+	profileFiles profileFiles
+	told         []profile.Told // what ranks have counted
 }
 
 // An event is something that the job's goroutine has to act on.
@@ -86,7 +89,7 @@ func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slo
 // Run runs the job to its end. It leaves no process and no file of the job behind.
 func (j *Job) Run() Outcome {
 	signals := procs.CatchSignals(procs.AsLauncher)
-	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport()); err != nil {
+	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport(), j.openProfile()); err != nil {
 		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
 	}
 	launcher, err := launch.New(j.launch)
@@ -184,6 +187,7 @@ func (j *Job) handle(e event) {
 			return
 		}
 		j.started(w)
+		j.readClock(e.link, 0)
 		j.agree(w)
 		j.askAgain(e.link)
 		w.showProcesses()
@@ -203,11 +207,16 @@ func (j *Job) handle(e event) {
 	case channel.Aborted:
 		j.aborted(e)
 	case channel.Exited:
+		j.readClock(e.link, 1)
 		j.exited(e)
 	case channel.Failed:
 		j.broken(w, e.frame.Index-1, string(e.frame.Body))
 	case channel.Located:
 		j.located(e)
+	case channel.Counted:
+		j.counted(e)
+	case channel.Timed:
+		j.clockRead(e)
 	case channel.LastLines:
 		j.keepTail(e)
 	case channel.Explained:

@@ -24,6 +24,7 @@ type proxyLink struct {
 	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
 	asksWhere bool           // it was asked where its ranks are, and has not answered
 	where     channel.Location
+	clock     hostClock
 	done      bool            // it has sent everything
 	stdin     *channel.Window // nil if none of its ranks reads stdin
 }

@@ -111,6 +111,7 @@ func (j *Job) conclude() {
 	if j.plan.Exit.PrintAll {
 		j.outcome.Lines = append(j.outcome.Lines, j.exitCodes()...)
 	}
+	j.writeProfile()
 	j.writeReport()
 	if j.plan.Exit.Silent {
 		j.outcome.Lines = nil

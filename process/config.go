@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tpsl/tpsl/internal/soname"
@@ -15,8 +16,8 @@ import (
 )
 
 // Config returns what both modes want of the instances of a rank set, by the environment. folder is
-// where what is installed beside the library lies.
-func Config(set *rankset.Set, folder string, getenv func(string) string) (loader.Config, error) {
+// where what is installed beside the library lies. Of tools, which the user preloads, each instance gets copies, behind what notes its calls.
+func Config(set *rankset.Set, folder string, tools []string, getenv func(string) string) (loader.Config, error) {
 	yields, err := set.Yields(folder, getenv)
 	if err != nil {
 		return loader.Config{}, err
@@ -25,15 +26,20 @@ func Config(set *rankset.Set, folder string, getenv func(string) string) (loader
 	if err != nil {
 		return loader.Config{}, err
 	}
-	return loader.Config{Preload: append(notes(folder, getenv), yields...), Instead: set.Instead(folder), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
+	return loader.Config{Preload: slices.Concat(notes(folder, getenv), tools, yields), Instead: set.Instead(folder), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
 }
 
-// notes returns the library that notes the calls of each rank, if the launcher wants them and has not put it in front of the process.
+// notes returns the library that notes the calls of each rank, or counts them as well, if the launcher wants that and has not put it in
+// front of the process.
 func notes(folder string, getenv func(string) string) []string {
-	if getenv("TPSL_BOARD_FD") == "" || strings.Contains(getenv("LD_PRELOAD"), soname.Calls) {
+	library := soname.Calls
+	if getenv("TPSL_COUNTS") != "" {
+		library = soname.Profile
+	}
+	if getenv("TPSL_BOARD_FD") == "" || strings.Contains(getenv("LD_PRELOAD"), library) {
 		return nil
 	}
-	return []string{filepath.Join(folder, soname.Calls)}
+	return []string{filepath.Join(folder, library)}
 }
 
 func warn(err error) { fmt.Fprintln(os.Stderr, "tpsl:", err) }

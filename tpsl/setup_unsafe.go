@@ -103,7 +103,7 @@ func configure(folder string) error {
 	if err != nil {
 		return err
 	}
-	config, err := process.Config(state.set, folder, getenv)
+	config, err := process.Config(state.set, folder, nil, getenv)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ const (
 	ModexQuery                 // body: Modex; somebody wants what a rank of this proxy's has put
 	Dead                       // body: ranks that ended while the job goes on
 	Locate                     // tell where the ranks are
+	Time                       // index: any, for the answer; tell the host's time
 	Grow                       // body: of package launch; makes the proxy a relay
 )
 
@@ -50,6 +51,8 @@ const (
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: plan.Placement, before anything starts
 	Located                        // body: Location
+	Counted                        // body: Counts, of a rank that has ended
+	Timed                          // index: of the question; body: the host's CLOCK_MONOTONIC in nanoseconds, 8 bytes big-endian
 	Lost                           // body: Loss
 	Done                           // all ranks have ended and all output is sent
 )

@@ -80,6 +80,12 @@ type Location struct {
 	Doing       []calls.Rank // empty if they note no calls
 }
 
+// Counts are what a rank has counted, with the place in the source of each row.
+type Counts struct {
+	calls.Counts
+	Places []calls.Place
+}
+
 // Whereabouts tell where some ranks of one process are.
 type Whereabouts struct {
 	Ranks []int

@@ -63,6 +63,11 @@ func exitOptions() []option {
 		{names: []string{"hang-report"}, args: "SECONDS", short: "say where the ranks are when none has moved for so long",
 			long: "It is said once for each standstill, on stderr, and the job goes on. It implies -state.",
 			set:  toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.State.HangAfter })},
+		{names: []string{"profile"}, args: "[=FILE]", short: "write what ranks did in MPI to FILE.json and a page to FILE.html",
+			long: "A library in front of each rank's MPI library counts its calls: how often, how long, from which line, how many bytes, to whom.\n" +
+				"FILE is " + plan.ProfileFile + " unless given. tpsl report shows the file as text, and compares two. It implies -state.\n" +
+				"The environment variable TPSL_PROFILE=FILE does the same.",
+			set: setProfile},
 		{names: []string{"exit-code"}, args: "or|first|max|128+sig", short: "how the ranks' exit codes become one",
 			long: "or, the default: all codes or-ed together, or the number of the signal that ended the first rank that was killed;\n" +
 				"first: that of the first rank that failed; max: the largest;\n" +
@@ -124,7 +129,6 @@ func ignoredOptions() []option {
 		{names: []string{"topolib"}, args: "NAME", short: "the library that tells Hydra about CPUs", long: note, set: ignore},
 		{names: []string{"oversubscribe"}, short: "more ranks than slots, as Open MPI allows it: in any case", long: note, set: ignore},
 		{names: []string{"allow-run-as-root"}, short: "run as root, as Open MPI allows it: in any case", long: note, set: ignore},
-		{names: []string{"profile"}, short: "Hydra's profile of itself", long: note, set: ignore},
 	}
 }
 

@@ -57,7 +57,7 @@ func TestEveryOption(t *testing.T) {
 		{"-iface eth0", func(o *CommandLine) { o.Hosts.Iface, o.Hosts.PropagateName = "eth0", false }},
 		{"-localhost me", func(o *CommandLine) { o.Hosts.LocalName = "me" }},
 		{"-disable-hostname-propagation", func(o *CommandLine) { o.Hosts.PropagateName = false }},
-		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-nameserver h:1|-demux poll|-topolib hwloc|-profile|-oversubscribe|-allow-run-as-root",
+		{"-enable-hostname-propagation|-envall|-genvall|-enable-auto-cleanup|-arch x|-initial-errhandler mpi_errors_return|-nameserver h:1|-demux poll|-topolib hwloc|-oversubscribe|-allow-run-as-root",
 			func(*CommandLine) {}},
 		{"-genv A 1|-genv A=1", func(o *CommandLine) { o.Env = []string{"A=1"} }},
 		{"-l|-prepend-rank", func(o *CommandLine) { o.Stdio.Label = plan.LabelPattern }},
@@ -93,6 +93,8 @@ func TestEveryOption(t *testing.T) {
 		{"-membind bind:0-1,3", func(o *CommandLine) {
 			o.Hardware.MemBind = plan.MemBinding{Policy: "bind", Nodes: topology.Set{0, 1, 3}}
 		}},
+		{"-profile", func(o *CommandLine) { o.Profile = plan.ProfileFile }},
+		{"-profile=a/b|-profile=a/b.json|-profile=a/b.html", func(o *CommandLine) { o.Profile = "a/b" }},
 		{"-report-bindings", func(o *CommandLine) { o.Hardware.Report = true }},
 		{"-gpus-per-proc AUTO|-g auto", func(o *CommandLine) { o.Hardware.GPUs = "auto" }},
 		{"-gpu-subdevs-per-proc auto", func(*CommandLine) {}},

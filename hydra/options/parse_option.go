@@ -41,8 +41,11 @@ func (p *parser) parseOption(args []string) ([]string, error) {
 		p.opts.Action, p.opts.topic = ActionHelp, opt
 		return nil, nil
 	}
-	if opt.args == "" && joined {
+	switch {
+	case opt.args == "" && joined:
 		return nil, fmt.Errorf("option -%s takes no value", opt.names[0])
+	case opt.isOptional() && joined && value == "":
+		return nil, fmt.Errorf("option -%s: its value is empty", opt.names[0])
 	}
 	var values []string
 	if joined {
@@ -64,7 +67,7 @@ func (p *parser) parseOption(args []string) ([]string, error) {
 // count returns how many values the option takes if its values begin with these words.
 func (o *option) count(values []string) int {
 	switch {
-	case o.args == "":
+	case o.args == "" || o.isOptional():
 		return 0
 	case o.isAssignment() && len(values) > 0 && !strings.Contains(values[0], "="):
 		return 2

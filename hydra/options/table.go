@@ -98,6 +98,9 @@ func (o *option) key() string {
 // isAssignment reports whether the option takes NAME VALUE as well as NAME=VALUE.
 func (o *option) isAssignment() bool { return strings.HasPrefix(o.args, "NAME VALUE") }
 
+// isOptional reports whether the option may stand alone, and takes a value only as -OPTION=VALUE.
+func (o *option) isOptional() bool { return strings.HasPrefix(o.args, "[=") }
+
 func unknownOption(arg, name string, values []string) error {
 	if err := fromOpenMPI(arg, name, values); err != nil {
 		return err

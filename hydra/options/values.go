@@ -4,6 +4,7 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -78,4 +79,19 @@ func parseTimeout(v string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is not a number of seconds above 0 and below %d", v, most)
 	}
 	return time.Duration(seconds * float64(time.Second)), nil
+}
+
+// setProfile sets the files of the profile. Their endings may be given.
+func setProfile(p *parser, v string) error {
+	if v == "" {
+		v = plan.ProfileFile
+	}
+	for _, ending := range []string{".json", ".html"} {
+		v = strings.TrimSuffix(v, ending)
+	}
+	if v == "" || strings.HasSuffix(v, "/") {
+		return errors.New("it names no file")
+	}
+	p.opts.Profile = v
+	return nil
 }

@@ -43,6 +43,7 @@ func variables() []variable {
 		{names: []string{"MPIEXEC_TIMEOUT", "I_MPI_JOB_TIMEOUT"}, option: "timeout"},
 		{names: []string{"TPSL_BANNER"}, option: "banner"},
 		{names: []string{"TPSL_STATE"}, words: onOff("state", "")},
+		{names: []string{"TPSL_PROFILE"}, option: "profile"},
 		{names: []string{"HYDRA_LAUNCHER_AUTOFORK"}, set: setAutoFork},
 		{names: []string{"HYDRA_LAUNCH_TIMEOUT"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Limit })},
 		{names: []string{"TPSL_SILENCE"}, set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Launch.Silence })},

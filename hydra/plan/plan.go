@@ -20,6 +20,8 @@ type Plan struct {
 	Hosts []Host
 	Exit  ExitOptions
 	State StateOptions
+	// Profile is that of the request.
+	Profile string
 
 	request Request // the request from which it was made
 	site    Site
@@ -37,6 +39,7 @@ type Host struct {
 	Sets      []RankSet
 	Tools     []Tool
 	State     bool // ranks note which MPI calls they are in
+	Profile   bool // ranks count their calls as well
 	Ranks     int  // on this host
 	Hardware  HardwareOptions
 	Iface     string // the interface whose address ranks get as their host's name
@@ -87,7 +90,8 @@ func newPlan(r Request, s Site, g rankGroup) (Plan, error) {
 		PMI:       r.PMI,
 		Programs:  programs(r, s),
 		Tools:     r.Tools,
-		State:     r.State.Notes(),
+		State:     r.State.Notes() || r.Profile != "",
+		Profile:   r.Profile != "",
 		Hardware:  r.Hardware,
 		Iface:     r.Hosts.Iface,
 		TellName:  r.Hosts.PropagateName,
@@ -99,7 +103,7 @@ func newPlan(r Request, s Site, g rankGroup) (Plan, error) {
 		Trace:     r.Verbose,
 	}
 	common.PMI.Trace = r.PMI.Trace || r.Verbose
-	plan := Plan{Size: len(ranks.host), Exit: r.Exit, State: r.State, request: r, site: s}
+	plan := Plan{Size: len(ranks.host), Exit: r.Exit, State: r.State, Profile: r.Profile, request: r, site: s}
 	for i, parts := range ranks.perHost() {
 		host, err := common.on(ranks.hosts[i])
 		if err != nil {

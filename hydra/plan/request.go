@@ -12,6 +12,9 @@ import (
 // MaxRanks bounds the ranks of a job, so that a typing error does not exhaust the machine's memory.
 const MaxRanks = 1 << 20
 
+// ProfileFile is where a profile is written unless the user says where, without the ending.
+const ProfileFile = "tpsl-profile"
+
 // A Request is what the user asks for. Package options reads it from a command line, a configuration file and the environment.
 type Request struct {
 	Verbose bool
@@ -26,6 +29,7 @@ type Request struct {
 	Hardware HardwareOptions
 	Tools    []Tool
 	State    StateOptions
+	Profile  string // without its ending, the files to which a profile of the job is written; "": there is none
 
 	Segments []Segment
 }

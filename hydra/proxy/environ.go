@@ -31,6 +31,9 @@ func (p *proxy) settings(set plan.RankSet, exe executable.Executable, layout des
 		own = append(own, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME="+p.hostName, "PMI_HOSTNAME="+p.hostName)
 	}
 	own = append(own, layout.Settings()...)
+	if p.host.Profile {
+		own = append(own, "TPSL_COUNTS=1")
+	}
 	own = append(own, p.session(set)...)
 	if p.host.Group > 0 {
 		own = append(own, "PMI_SPAWNED=1")

@@ -146,6 +146,7 @@ func (p *proxy) finish() {
 		p.port.listener.Close()
 	}
 	p.server.Close()
+	p.tellCounts()
 	p.board.Close()
 	p.up.close()
 	p.input.Close()
@@ -196,6 +197,8 @@ func (p *proxy) handle(frame channel.Frame) {
 		p.end()
 	case channel.Locate:
 		go p.tellWhereabouts()
+	case channel.Time:
+		p.tellTime(frame.Index)
 	case channel.Dead:
 		p.otherDied(frame)
 	case channel.BarrierOut:

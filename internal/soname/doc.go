@@ -31,5 +31,8 @@ var OpenMPI = []string{"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.s
 // Flat are the names by which flat programs are linked with an MPI library.
 var Flat = slices.Concat(StandIns, OpenMPI)
 
-// Calls is the library that notes the MPI calls of a rank, in front of its MPI library.
-const Calls = "libtpslcalls.so"
+// Calls is the library that notes the MPI calls of a rank, in front of its MPI library. Profile counts them as well.
+const (
+	Calls   = "libtpslcalls.so"
+	Profile = "libtpslprofile.so"
+)

@@ -48,7 +48,7 @@ func TestTutorial(t *testing.T) {
 		})
 		require.True(t, ran, "later steps use what this one builds")
 	}
-	assert.Len(t, steps, 11, "each step has commands")
+	assert.Len(t, steps, 12, "each step has commands")
 }
 
 var answer = regexp.MustCompile(`(?m)^jacobi: .*$`)

@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -51,7 +52,7 @@ func TestWhere(t *testing.T) {
 		return strings.Contains(told.stdout, "\ndeadlock: ")
 	}, limit, 100*time.Millisecond)
 	told.succeeded(t)
-	assert.Regexp(t, `(?m)^rank 0 on \S+: in MPI_Recv\(source 1, tag 10, MPI_COMM_WORLD\) for \d+s \(PID \d+\)$`, told.stdout)
+	assert.Regexp(t, `(?m)^rank 0 on \S+: in MPI_Recv\(source 1, tag 10, MPI_COMM_WORLD\) at \S+ for \d+s \(PID \d+\)$`, told.stdout)
 	_, rank, _ := strings.Cut(told.stdout, "(PID ")
 	rank, _, _ = strings.Cut(rank, ")")
 	assert.Contains(t, where(t, rank).succeeded(t).stdout, "\ndeadlock: ")
@@ -108,4 +109,18 @@ func TestWhereOnHosts(t *testing.T) {
 	job := from(t, hosts, "-hosts a,b -n 2 -genv OMP_NUM_THREADS 1 -state -timeout 10", flat(t, "testdata/stuck.c"), "wrong_tag")
 	require.Equal(t, 255, job.code, job.stderr)
 	assert.Regexp(t, `(?m)^mpiexec: deadlock: rank 0 waits in MPI_Recv\(source 1, tag 1, MPI_COMM_WORLD\), rank 1 waits in MPI_Ssend\(to 0, tag 2, MPI_COMM_WORLD\)$`, job.stderr)
+}
+
+// The line of the program from which a call is made is told, if the program has debugging information.
+func TestWhereOfLines(t *testing.T) {
+	line := 1 + strings.Count(strings.Split(readText(t, "testdata/stuck.c"), "MPI_Recv(")[0], "\n")
+	for _, mode := range []struct{ options, threads, compiler string }{
+		{"-n 2", "1", "mpicc.mpich"}, {"-n 2 -rpp 2 -tpsl private", "1", "mpicc.mpich"}, {"-n 2 -rpp 2", "2", "tpslcc"},
+	} {
+		t.Run(mode.options, func(t *testing.T) {
+			program := testsupport.CC(t, mode.compiler, "testdata/stuck.c", "-fopenmp", "-O2", "-g")
+			said := stuck(t, []string{"OMP_NUM_THREADS=" + mode.threads}, "deadlock: .*", "-hang-report 1 "+mode.options, program, "receive_cycle")
+			assert.Regexp(t, fmt.Sprintf(`in MPI_Recv\(source 1, tag 10, MPI_COMM_WORLD\) at stuck\.c:%d `, line), said)
+		})
+	}
 }
