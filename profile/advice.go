@@ -65,7 +65,7 @@ func (s *summary) longestWait() *site {
 
 // waitsFor reports whether a function may wait for other ranks in the midst of the job.
 func waitsFor(function string) bool {
-	return function != "" && mayWait(function) && !startAndEnd[base(function)]
+	return function != "" && mayWait(function) && !isStartOrEnd(function)
 }
 
 func (s *summary) waitingLine() string {
@@ -182,10 +182,10 @@ func (s *summary) adviseWaits() []advice {
 	}
 	how := "Post the receives earlier, or compute between start and wait."
 	switch {
-	case base(w.function) == "Barrier":
+	case w.function == "MPI_Barrier":
 		how = "Ask whether the barrier is needed: messages and collective operations order what they must."
 	case isCollective(w.function):
-		how = "Use its non-blocking form and compute meanwhile, or call it less often."
+		how = "Call it less often, or start its non-blocking form and compute meanwhile."
 	}
 	return []advice{{
 		text:   fmt.Sprintf("%s in %s takes %s of all ranks' time%s. %s", w.function, s.where(w.place), percent(taken), beside, how),
@@ -214,7 +214,7 @@ func (s *summary) adviseProcesses() []advice {
 func (s *summary) advisePolling() []advice {
 	var calls, time float64
 	for i := range s.sites {
-		if polling[base(s.sites[i].function)] {
+		if isPolling(s.sites[i].function) {
 			calls += s.sites[i].calls
 			time += s.sites[i].time
 		}
@@ -260,7 +260,7 @@ func (s *summary) adviseSmall() []advice {
 func (s *summary) adviseShort() []advice {
 	var time float64
 	for i := range s.sites {
-		if startAndEnd[base(s.sites[i].function)] {
+		if isStartOrEnd(s.sites[i].function) {
 			time += s.sites[i].time
 		}
 	}

@@ -68,7 +68,7 @@ func TestAdviseProcesses(t *testing.T) {
 func TestAdviseWaits(t *testing.T) {
 	for function, want := range map[string]string{
 		"MPI_Barrier": "MPI_Barrier in halo.c:88 takes 30 % of all ranks' time. Ask whether the barrier is needed",
-		"MPI_Bcast":   "MPI_Bcast in halo.c:88 takes 30 % of all ranks' time. Use its non-blocking form",
+		"MPI_Bcast":   "MPI_Bcast in halo.c:88 takes 30 % of all ranks' time. Call it less often",
 		"MPI_Waitall": "MPI_Waitall in halo.c:88 takes 30 % of all ranks' time. Post the receives earlier",
 		"MPI_Isend":   "Nothing stands out.",
 	} {
