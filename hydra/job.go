@@ -19,8 +19,8 @@ import (
 	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/plan"
 	"github.com/tpsl/tpsl/hydra/procs"
-	"github.com/tpsl/tpsl/profile"
 	"github.com/tpsl/tpsl/pmi"
+	"github.com/tpsl/tpsl/profile"
 )
 
 // A Job is a plan that runs.
@@ -49,10 +49,12 @@ type Job struct {
 	interrupted  bool             // a first SIGINT was passed on to the ranks
 	asked        time.Time        // when a first SIGTERM was passed on to the ranks
 	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
-	whenLocated  []func()         // what follows when the proxies have told where their ranks are; empty if they were not asked
-	unlocated    <-chan time.Time // fires when they have had enough time to tell
+	locating     inquiry          // where the ranks are
+	sampling     inquiry          // what they do, for those who watch
+	samplings    int              // how often the proxies were asked that
+	watchers     int              // who watches
 	lastSeen     []string         // where the ranks were when the job's time was up
-	questions    chan question    // of tpsl where
+	questions    chan func()      // of tpsl where and tpsl top
 	over         chan struct{}    // closed when they are not answered any more
 	hangTold     []string         // why the ranks stand still, as it was told; nil if they go on
 	meetings     map[string]*meeting
@@ -77,7 +79,7 @@ type event struct {
 
 // NewJob returns a job that starts proxies as opts say. log takes the trace.
 func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slog.Logger) *Job {
-	j := &Job{plan: made, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), questions: make(chan question), over: make(chan struct{}), meetings: map[string]*meeting{}}
+	j := &Job{plan: made, launch: opts, timeout: timeout, log: log, events: make(chan event, 64), questions: make(chan func()), over: make(chan struct{}), meetings: map[string]*meeting{}}
 	j.began, j.crash = procs.Now(), -1
 	j.outcome.sum.rule = made.Exit.Code
 	j.stdout = newMerger(os.Stdout)
@@ -141,12 +143,14 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.end()
 		case <-timeout:
 			j.timedOut()
-		case q := <-j.questions:
-			j.answer(q)
+		case question := <-j.questions:
+			question()
 		case <-hang:
 			j.checkHang()
-		case <-j.unlocated:
-			j.locatedAll()
+		case <-j.locating.late:
+			j.locating.end()
+		case <-j.sampling.late:
+			j.sampling.end()
 		case <-j.gathered:
 			j.tellWarnings()
 		case <-j.grace:
@@ -217,6 +221,8 @@ func (j *Job) handle(e event) {
 		j.counted(e)
 	case channel.Timed:
 		j.clockRead(e)
+	case channel.Watched:
+		j.sampled(e)
 	case channel.LastLines:
 		j.keepTail(e)
 	case channel.Explained:

@@ -22,11 +22,11 @@ type proxyLink struct {
 	pids      []int          // of the processes of the rank sets; nil until all of them run
 	pmix      bool           // the proxy serves its ranks by PMIx
 	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
-	asksWhere bool           // it was asked where its ranks are, and has not answered
 	where     channel.Location
 	clock     hostClock
-	done      bool            // it has sent everything
-	stdin     *channel.Window // nil if none of its ranks reads stdin
+	samples   *channel.Samples // the last ones; nil if it has told none
+	done      bool             // it has sent everything
+	stdin     *channel.Window  // nil if none of its ranks reads stdin
 }
 
 // startProxies starts a proxy on each host of the world. It does not wait: the proxies answer when they run.

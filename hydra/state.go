@@ -12,30 +12,14 @@ import (
 	"github.com/tpsl/tpsl/hydra/whereabouts"
 )
 
-// A question comes from tpsl where. The answer is closed when it is whole.
-type question struct{ answer chan<- string }
-
-// serveState lets tpsl where ask this job. The job runs without it if it cannot.
+// serveState lets tpsl where and tpsl top ask this job. The job runs without it if it cannot.
 func (j *Job) serveState() (stop func()) {
 	if !j.plan.State.Notes() {
 		return func() {}
 	}
-	server, err := whereabouts.Serve(func() string {
-		answer := make(chan string, 1)
-		select {
-		case j.questions <- question{answer}:
-		case <-j.over:
-			return ""
-		}
-		select {
-		case text := <-answer:
-			return text
-		case <-j.over:
-			return ""
-		}
-	})
+	server, err := whereabouts.Serve(asked{j})
 	if err != nil {
-		j.stderr.line(fmt.Sprintf("mpiexec: tpsl where cannot ask this job: %v", err))
+		j.stderr.line(fmt.Sprintf("mpiexec: tpsl where and tpsl top cannot ask this job: %v", err))
 		return func() {}
 	}
 	return func() {
@@ -44,15 +28,38 @@ func (j *Job) serveState() (stop func()) {
 	}
 }
 
-// answer tells where the ranks are.
-func (j *Job) answer(q question) {
-	j.locate(func() {
-		var text strings.Builder
-		for _, line := range j.whereaboutLines() {
-			fmt.Fprintln(&text, strings.TrimPrefix(line, "mpiexec: "))
-		}
-		q.answer <- text.String()
+// asked answers for the job. Its methods run on goroutines of those who ask.
+type asked struct{ *Job }
+
+// Where implements whereabouts.Respondent.
+func (j asked) Where() (text string) {
+	j.ask(func(answered func()) {
+		j.locate(func() {
+			var lines strings.Builder
+			for _, line := range j.whereaboutLines() {
+				fmt.Fprintln(&lines, strings.TrimPrefix(line, "mpiexec: "))
+			}
+			text = lines.String()
+			answered()
+		})
 	})
+	return text
+}
+
+// ask has the job's goroutine do something, and waits until that calls answered. It reports false if the job is over before.
+func (j asked) ask(do func(answered func())) bool {
+	done := make(chan struct{})
+	select {
+	case j.questions <- func() { do(func() { close(done) }) }:
+	case <-j.over:
+		return false
+	}
+	select {
+	case <-done:
+		return true
+	case <-j.over:
+		return false
+	}
 }
 
 // tellState writes on stderr where the ranks are.
@@ -76,7 +83,7 @@ func (j *Job) hangTicker() (ticks <-chan time.Time, stop func()) {
 // checkHang says where the ranks are if none has changed its state for a while; once until one changes it, or until more is known of why they
 // wait.
 func (j *Job) checkHang() {
-	if j.ranksOver() || len(j.whenLocated) > 0 {
+	if j.ranksOver() || j.locating.underWay() {
 		return
 	}
 	j.locate(func() {

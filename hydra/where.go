@@ -14,22 +14,9 @@ import (
 	"github.com/tpsl/tpsl/internal/ranges"
 )
 
-// locateLimit is how long proxies may take to tell where their ranks are.
-const locateLimit = 2 * time.Second
-
-// locate asks the proxies where their ranks are, and calls then when all have answered or have had enough time. Who asks while
-// others wait for the answers gets these as well.
+// locate asks the proxies where their ranks are, and calls then when that is known.
 func (j *Job) locate(then func()) {
-	j.whenLocated = append(j.whenLocated, then)
-	if len(j.whenLocated) > 1 {
-		return
-	}
-	j.unlocated = time.After(locateLimit)
-	for _, link := range j.proxies {
-		link.asksWhere = !link.done
-		link.conn.Send(channel.Locate, 0, nil)
-	}
-	j.locatedIfAll()
+	j.locating.begin(j.proxies, func(link *proxyLink) { link.conn.Send(channel.Locate, 0, nil) }, then)
 }
 
 // located takes a proxy's answer.
@@ -39,24 +26,8 @@ func (j *Job) located(e event) {
 		j.garbled(e.link, err)
 		return
 	}
-	e.link.asksWhere, e.link.where = false, answer
-	j.locatedIfAll()
-}
-
-// locatedIfAll goes on if no proxy has still to answer.
-func (j *Job) locatedIfAll() {
-	if !slices.ContainsFunc(j.proxies, func(link *proxyLink) bool { return link.asksWhere && !link.done }) {
-		j.locatedAll()
-	}
-}
-
-// locatedAll goes on with what is known.
-func (j *Job) locatedAll() {
-	all := j.whenLocated
-	j.whenLocated, j.unlocated = nil, nil
-	for _, then := range all {
-		then()
-	}
+	e.link.where = answer
+	j.locating.answered(e.link)
 }
 
 // phaseTexts say how far ranks had come, and no more than the proxy can see.
@@ -70,6 +41,9 @@ var phaseTexts = map[channel.Phase]string{
 	channel.Ended:        "had ended",
 }
 
+// notAnswered says where ranks are of which their proxy tells nothing.
+const notAnswered = "not known, as their proxy did not answer"
+
 // mostWhereabouts is how many lines tell the ranks of each host apart. Above it hosts share lines, without their processes.
 const mostWhereabouts = 16
 
@@ -78,7 +52,7 @@ func (j *Job) whereaboutLines() []string {
 	var apart []string
 	var together complaints
 	for _, link := range j.proxies {
-		for _, at := range link.whereabouts() {
+		for _, at := range j.whereabouts(link) {
 			own := complaint{text: at.text, group: link.host.Group, ranks: at.ranks, hosts: []string{link.host.Name}}
 			apart = append(apart, own.line()+at.age()+at.processes())
 			together.add(at.text, link.host.Name, link.host.Group, at.ranks...)
@@ -104,6 +78,14 @@ func (j *Job) explanationLines() (lines []string) {
 	return lines
 }
 
+// stateOf says what a rank does, and for how long at least it has done that; 0: not known.
+func stateOf(phase channel.Phase, doing calls.Rank) (text string, quiet time.Duration) {
+	if doing.Known && phase != channel.Ended && phase != channel.Finalized {
+		return doing.Text(), doing.Quiet
+	}
+	return phaseTexts[phase], 0
+}
+
 // A whereabout is the ranks of a host that had come equally far.
 type whereabout struct {
 	text        string
@@ -112,16 +94,14 @@ type whereabout struct {
 }
 
 // whereabouts puts together what the proxy has told. It is empty if the proxy was not asked.
-func (link *proxyLink) whereabouts() (all []whereabout) {
-	if link.asksWhere {
-		return []whereabout{{text: "not known, as their proxy did not answer", ranks: link.host.LocalRanks()}}
+func (j *Job) whereabouts(link *proxyLink) (all []whereabout) {
+	if j.locating.silent[link] {
+		return []whereabout{{text: notAnswered, ranks: link.host.LocalRanks()}}
 	}
 	for _, told := range link.where.Whereabouts {
 		for _, rank := range told.Ranks {
-			at := whereabout{text: phaseTexts[told.Phase], ranks: []int{rank}}
-			if doing := link.doing(rank); doing.Known && told.Phase != channel.Ended && told.Phase != channel.Finalized {
-				at.text, at.quiet = doing.Text(), doing.Quiet
-			}
+			at := whereabout{ranks: []int{rank}}
+			at.text, at.quiet = stateOf(told.Phase, rankOf(link.where.Doing, rank))
 			if told.PID > 0 && told.Phase != channel.Ended {
 				at.pids = []int{told.PID}
 			}
@@ -142,13 +122,13 @@ func addWhereabout(all []whereabout, at whereabout) []whereabout {
 	return all
 }
 
-// doing returns what a rank does, as far as it notes that.
-func (link *proxyLink) doing(rank int) calls.Rank {
-	i := slices.IndexFunc(link.where.Doing, func(r calls.Rank) bool { return r.Rank == rank })
+// rankOf returns what a rank does, as far as it notes that.
+func rankOf(doing []calls.Rank, rank int) calls.Rank {
+	i := slices.IndexFunc(doing, func(r calls.Rank) bool { return r.Rank == rank })
 	if i < 0 {
 		return calls.Rank{}
 	}
-	return link.where.Doing[i]
+	return doing[i]
 }
 
 // age says for how long the ranks have been there.

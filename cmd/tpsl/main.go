@@ -10,6 +10,7 @@
 //	tpsl nic
 //	tpsl report A.json [B.json]
 //	tpsl run [-rpp K] PROGRAM
+//	tpsl top [PID]
 //	tpsl trace PID...
 //	tpsl where [PID]
 package main
@@ -58,6 +59,7 @@ var commands = []struct {
 	{"nic", "list network interfaces and RDMA devices", listNICs},
 	{"report", "say what ranks did in MPI, from a profile", reportProfile},
 	{"run", "run a program as ranks of one address space", runJob},
+	{"top", "show what the ranks of a job do and use, live", watchRanks},
 	{"trace", "show what the kernel does to ranks, live", traceJob},
 	{"where", "say which MPI call each rank is in, and why it waits", whereAreRanks},
 }

@@ -49,21 +49,34 @@ func whereAreRanks(args []string, to streams) int {
 }
 
 func askWhere(args []string) (string, error) {
-	set := flags.New("where")
-	ids, err := pids.Parse(set, args)
-	switch {
-	case errors.Is(err, pids.ErrNone):
-		ids, err = whereabouts.Jobs()
-	case err == nil && len(ids) > 1:
-		err = fmt.Errorf("%d PIDs given; want one", len(ids))
-	}
-	switch {
-	case err != nil:
+	ids, err := pids.Parse(flags.New("where"), args)
+	if err != nil && !errors.Is(err, pids.ErrNone) {
 		return "", err
-	case len(ids) == 0:
-		return "", errors.New("no job on this host notes its calls; start it with mpiexec -state")
-	case len(ids) > 1:
-		return "", fmt.Errorf("several jobs note their calls on this host; name one of PIDs %s", ranges.List(ids))
 	}
-	return whereabouts.Ask(ids[0])
+	job, err := connect(ids)
+	if err != nil {
+		return "", err
+	}
+	defer job.Close()
+	return job.Where()
+}
+
+// connect connects to the mpiexec of the job of a process or, if none is given, to the only one on this host.
+func connect(ids []int) (*whereabouts.Connection, error) {
+	if len(ids) > 1 {
+		return nil, fmt.Errorf("%d PIDs given; want one", len(ids))
+	}
+	if len(ids) == 0 {
+		jobs, err := whereabouts.Jobs()
+		switch {
+		case err != nil:
+			return nil, err
+		case len(jobs) == 0:
+			return nil, errors.New("no job on this host notes its calls; start it with mpiexec -state")
+		case len(jobs) > 1:
+			return nil, fmt.Errorf("several jobs note their calls on this host; name one of PIDs %s", ranges.List(jobs))
+		}
+		ids = jobs
+	}
+	return whereabouts.Connect(ids[0])
 }

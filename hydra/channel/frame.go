@@ -25,6 +25,7 @@ const (
 	Dead                       // body: ranks that ended while the job goes on
 	Locate                     // tell where the ranks are
 	Time                       // index: any, for the answer; tell the host's time
+	Watch                      // index: any but 0, for the answer; sample the ranks and tell of them. 0: sample them no more
 	Grow                       // body: of package launch; makes the proxy a relay
 )
 
@@ -53,6 +54,7 @@ const (
 	Located                        // body: Location
 	Counted                        // body: Counts, of a rank that has ended
 	Timed                          // index: of the question; body: the host's CLOCK_MONOTONIC in nanoseconds, 8 bytes big-endian
+	Watched                        // index: that of the question; body: Samples
 	Lost                           // body: Loss
 	Done                           // all ranks have ended and all output is sent
 )

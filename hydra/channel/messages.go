@@ -93,6 +93,55 @@ type Whereabouts struct {
 	Phase Phase
 }
 
+// Samples tell what the ranks of a host do, and what they have used since they are watched.
+type Samples struct {
+	Location
+	At        time.Duration // by a clock of the host's own, which only grows
+	Taken     int           // samples of the calls that ranks are in
+	Ranks     []RankSamples // of those about which something is known
+	Processes []ProcessUsage
+}
+
+// RankSamples are those of one rank.
+type RankSamples struct {
+	Rank   int
+	InCall int  // samples in which it was in a call
+	Used   bool // Usage is known
+	Usage
+}
+
+// A Usage is what a rank has taken of its host.
+type Usage struct {
+	CPU                    time.Duration
+	Voluntary, Involuntary uint64 // context switches
+	Faults                 uint64 // of pages
+}
+
+// Add adds another usage.
+func (u *Usage) Add(other Usage) {
+	u.CPU += other.CPU
+	u.Voluntary += other.Voluntary
+	u.Involuntary += other.Involuntary
+	u.Faults += other.Faults
+}
+
+// Since returns what was used after an earlier usage.
+func (u Usage) Since(before Usage) Usage {
+	return Usage{u.CPU - before.CPU, u.Voluntary - before.Voluntary, u.Involuntary - before.Involuntary, u.Faults - before.Faults}
+}
+
+// LessThan reports whether some part is less than that of another usage.
+func (u Usage) LessThan(other Usage) bool {
+	return u.CPU < other.CPU || u.Voluntary < other.Voluntary || u.Involuntary < other.Involuntary || u.Faults < other.Faults
+}
+
+// A ProcessUsage is the memory of a process of ranks. Ranks of private mode that share an address space count as one process.
+type ProcessUsage struct {
+	PID      int // on its host
+	Ranks    []int
+	Resident uint64 // bytes; 0: not known
+}
+
 // A Phase is how far a rank has come, as far as its proxy can see.
 type Phase int
 

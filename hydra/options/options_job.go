@@ -55,7 +55,7 @@ func exitOptions() []option {
 			long: "The ranks get SIGTERM, and are killed 2 s later. Lines on stderr say where each of them was, as far as PMI shows it.\n" +
 				"The environment variable MPIEXEC_TIMEOUT does the same.",
 			set: toParsed(parseTimeout, func(p *parser) *time.Duration { return &p.opts.Timeout })},
-		{names: []string{"state"}, short: "ranks note which MPI calls they are in, for tpsl where",
+		{names: []string{"state"}, short: "ranks note which MPI calls they are in, for tpsl where and tpsl top",
 			long: "A library in front of each rank's MPI library notes the calls that can wait for other ranks. tpsl where PID, -timeout, and\n" +
 				"SIGQUIT to mpiexec then say which call each rank is in, and name deadlocks. SIGQUIT does not go to the ranks then.\n" +
 				"The environment variable TPSL_STATE=1 does the same.",

@@ -53,6 +53,7 @@ type proxy struct {
 	output   *stdio.Output
 	rdma     *rdma.Guard
 	board    *calls.Board // nil if the ranks note no calls
+	watch    *watch       // nil if nobody looks on; only for the goroutine that handles frames
 	began    time.Time
 	group    *procs.Group   // of the sets' processes; nil if it cannot be made. It does not change after the first start
 	running  sync.WaitGroup // counts the processes whose end has not been reported
@@ -199,6 +200,8 @@ func (p *proxy) handle(frame channel.Frame) {
 		go p.tellWhereabouts()
 	case channel.Time:
 		p.tellTime(frame.Index)
+	case channel.Watch:
+		p.watchRanks(frame.Index)
 	case channel.Dead:
 		p.otherDied(frame)
 	case channel.BarrierOut:

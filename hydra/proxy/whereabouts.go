@@ -6,23 +6,28 @@ package proxy
 import (
 	"slices"
 
+	"github.com/tpsl/tpsl/calls"
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
 // tellWhereabouts answers the question of mpiexec. It takes a moment to see whether calls last.
 func (p *proxy) tellWhereabouts() {
+	p.conn.SendValue(channel.Located, p.location((*calls.Board).Read))
+}
+
+// location tells where the ranks are and, if they note their calls, what is read of these.
+func (p *proxy) location(read func(*calls.Board) []calls.Rank) channel.Location {
 	where := p.whereabouts()
 	if p.board == nil {
-		p.conn.SendValue(channel.Located, channel.Location{Whereabouts: where})
-		return
+		return channel.Location{Whereabouts: where}
 	}
-	doing := p.board.Read()
+	doing := read(p.board)
 	for _, at := range where {
 		for i := range doing {
 			doing[i].Ended = doing[i].Ended || at.Phase == channel.Ended && slices.Contains(at.Ranks, doing[i].Rank)
 		}
 	}
-	p.conn.SendValue(channel.Located, channel.Location{Whereabouts: where, Doing: doing})
+	return channel.Location{Whereabouts: where, Doing: doing}
 }
 
 // whereabouts tells where each rank of the host is. Ranks of one process that are in the same phase share an entry.

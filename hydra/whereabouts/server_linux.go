@@ -4,6 +4,8 @@
 package whereabouts
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,43 +13,133 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/version"
 )
 
-// patience is how long a peer may take to read the answer.
-const patience = 5 * time.Second
+const (
+	// patience is how long a peer may take to read an answer.
+	patience = 5 * time.Second
+	// quietTime is how long a peer may ask nothing before mpiexec ends the connection. A tpsl top that is stopped connects again.
+	quietTime = time.Minute
+	// mostPeers is how many may ask at the same time.
+	mostPeers = 16
+	// longestQuestion bounds a line.
+	longestQuestion = 1 << 10
+)
+
+// A Respondent answers for a job. Its methods may be called from any goroutine.
+type Respondent interface {
+	// Where says where the ranks are; "" if the job is ending.
+	Where() string
+	// Watch is called before Look. It may begin what costs the job something, until end is called.
+	Watch() (end func())
+	// Look says what the ranks do; false if the job is ending.
+	Look() (Job, bool)
+}
 
 // name returns the socket's name for a process of mpiexec.
 func name(pid int) string { return fmt.Sprintf("@tpsl/mpiexec/%d", pid) }
 
-// Serve answers who asks, one after the other, until it is closed.
-func Serve(answer func() string) (*net.UnixListener, error) {
+// Serve answers who asks, until it is closed.
+func Serve(r Respondent) (*net.UnixListener, error) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: name(os.Getpid()), Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
+	peers := make(chan struct{}, mostPeers)
 	go func() {
 		for {
 			conn, err := listener.AcceptUnix()
-			if errors.Is(err, net.ErrClosed) {
+			switch {
+			case errors.Is(err, net.ErrClosed):
 				return
-			}
-			if err == nil {
-				serveOne(conn, answer)
+			case err != nil:
+				time.Sleep(100 * time.Millisecond) // no descriptor is free
+			case !isAllowed(conn):
+				conn.Close()
+			default:
+				go admit(conn, peers, r)
 			}
 		}
 	}()
 	return listener, nil
 }
 
-func serveOne(conn *net.UnixConn, answer func() string) {
-	defer conn.Close()
+// isAllowed reports whether a peer may ask about this process's job.
+func isAllowed(conn *net.UnixConn) bool {
 	peer, err := peerOf(conn)
-	if err != nil || peer.Uid != 0 && peer.Uid != uint32(os.Getuid()) {
-		return
+	return err == nil && (peer.Uid == 0 || peer.Uid == uint32(os.Getuid()))
+}
+
+// admit serves a peer if there are not too many of them.
+func admit(conn *net.UnixConn, peers chan struct{}, r Respondent) {
+	defer conn.Close()
+	p := &peer{conn: conn, respondent: r}
+	defer p.leave()
+	select {
+	case peers <- struct{}{}:
+		defer func() { <-peers }()
+		p.serve(p.answer)
+	default:
+		p.serve(func(Question) Answer { return Answer{Error: fmt.Sprintf("%d others are asking this job", mostPeers)} })
 	}
-	text := answer()
-	_ = conn.SetWriteDeadline(time.Now().Add(patience))
-	_, _ = conn.Write([]byte(text)) // who has left does not want it
+}
+
+// A peer is somebody who asks.
+type peer struct {
+	conn       *net.UnixConn
+	respondent Respondent
+	endWatch   func() // nil if it does not watch
+}
+
+// serve answers questions until the peer leaves, falls silent or does not read.
+func (p *peer) serve(answer func(Question) Answer) {
+	lines := bufio.NewScanner(p.conn)
+	lines.Buffer(nil, longestQuestion)
+	encoder := json.NewEncoder(p.conn)
+	for {
+		_ = p.conn.SetReadDeadline(time.Now().Add(quietTime))
+		if !lines.Scan() {
+			return
+		}
+		var q Question
+		if json.Unmarshal(lines.Bytes(), &q) != nil {
+			return
+		}
+		a := answer(q)
+		if a == (Answer{}) {
+			return
+		}
+		_ = p.conn.SetWriteDeadline(time.Now().Add(patience))
+		if encoder.Encode(a) != nil {
+			return
+		}
+	}
+}
+
+// answer answers a question. The answer is empty if the job is ending.
+func (p *peer) answer(q Question) Answer {
+	switch q.Ask {
+	case askWhere:
+		return Answer{Text: p.respondent.Where()}
+	case askLook:
+		if p.endWatch == nil {
+			p.endWatch = p.respondent.Watch()
+		}
+		if job, ok := p.respondent.Look(); ok {
+			return Answer{Job: &job}
+		}
+		return Answer{}
+	}
+	return Answer{Error: fmt.Sprintf("mpiexec is of version %s, which does not know how to answer this; run tpsl of that version", version.Version)}
+}
+
+// leave ends what was begun for the peer.
+func (p *peer) leave() {
+	if p.endWatch != nil {
+		p.endWatch()
+	}
 }
 
 func peerOf(conn *net.UnixConn) (peer *unix.Ucred, err error) {

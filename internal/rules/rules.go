@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"internal/mpilib":    {"internal/soname", "loader/image", "loader/search"},
 	"internal/importlib": {"internal/flags", "internal/mpilib", "internal/soname", "internal/suggest", "loader/image", "loader/search", "tpsl/names"},
 	"internal/mem":       {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
+	"internal/top":       {"hydra/procs", "hydra/whereabouts", "internal/flags", "internal/numbers", "internal/pids", "internal/ranges", "internal/suggest", "internal/terminal", "internal/version"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"tests":              {"endpoints/engine", "internal"},
 	"examples":           {"endpoints/engine", "loader", "internal/malloc"},
@@ -69,7 +70,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/trace", "pagetables", "profile", "endpoints/engine"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

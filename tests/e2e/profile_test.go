@@ -26,13 +26,19 @@ type profileWay struct {
 }
 
 func profileWays() []profileWay {
-	mpich := func(t *testing.T) string { return testsupport.CC(t, "mpicc.mpich", "testdata/traffic.c", "-fopenmp", "-O2", "-g") }
+	mpich := func(t *testing.T) string {
+		return testsupport.CC(t, "mpicc.mpich", "testdata/traffic.c", "-fopenmp", "-O2", "-g")
+	}
 	return []profileWay{
 		{"flat", "-n 4", "1", mpich},
 		{"private", "-n 4 -rpp 2 -tpsl private", "1", mpich},
 		{"shared", "-n 4 -rpp 2", "2", func(t *testing.T) string { return fixture(t, "traffic", "-g") }},
-		{"Open MPI", "-n 4", "1", func(t *testing.T) string { return testsupport.CC(t, "mpicc.openmpi", "testdata/traffic.c", "-fopenmp", "-O2", "-g") }},
-		{"private Open MPI", "-n 4 -rpp 4", "1", func(t *testing.T) string { return testsupport.CC(t, "mpicc.openmpi", "testdata/traffic.c", "-fopenmp", "-O2", "-g") }},
+		{"Open MPI", "-n 4", "1", func(t *testing.T) string {
+			return testsupport.CC(t, "mpicc.openmpi", "testdata/traffic.c", "-fopenmp", "-O2", "-g")
+		}},
+		{"private Open MPI", "-n 4 -rpp 4", "1", func(t *testing.T) string {
+			return testsupport.CC(t, "mpicc.openmpi", "testdata/traffic.c", "-fopenmp", "-O2", "-g")
+		}},
 	}
 }
 

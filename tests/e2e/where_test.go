@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,18 +20,24 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// stuckJob starts a job whose ranks wait for each other, until the test ends. Its stderr goes to the file.
+// stuckJob starts a job of flat ranks that wait for each other, until the test ends. Its stderr goes to the file.
 func stuckJob(t *testing.T, options, way string) (job *exec.Cmd, stderr string) {
+	t.Helper()
+	return backgroundJob(t, "1", options, flat(t, "testdata/stuck.c"), way)
+}
+
+// backgroundJob starts a job that goes on until the test ends, with so many OpenMP threads in each process.
+func backgroundJob(t *testing.T, threads, options string, program ...string) (job *exec.Cmd, stderr string) {
 	t.Helper()
 	testsupport.NothingLeft(t)
 	file, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)
-	job = exec.Command(built(t, "bin/mpiexec"), append(strings.Fields(options), flat(t, "testdata/stuck.c"), way)...)
-	job.Env, job.Stderr = append(os.Environ(), "OMP_NUM_THREADS=1"), file
+	job = exec.Command(built(t, "bin/mpiexec"), slices.Concat(strings.Fields(options), program)...)
+	job.Env, job.Stderr = append(os.Environ(), "OMP_NUM_THREADS="+threads), file
 	require.NoError(t, job.Start())
 	t.Cleanup(func() {
 		_ = job.Process.Signal(unix.SIGTERM)
-		_ = job.Wait()
+		_ = job.Wait() // a second time where the test has waited
 		file.Close()
 	})
 	return job, file.Name()
