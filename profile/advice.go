@@ -46,11 +46,20 @@ func (s *summary) slowRank() string {
 		return "There is one rank only."
 	}
 	e := s.efficiencies
-	if e.MaxUseful < slow*e.MeanUseful {
-		return fmt.Sprintf("None. All compute about equally long: at most %s times the mean of %s.", three(share(e.MaxUseful, e.MeanUseful)), seconds(e.MeanUseful))
+	switch {
+	case e.MaxUseful < slow*e.MeanUseful || e.MaxUseful == 0:
+		return fmt.Sprintf("None. All compute about equally long: at most %s times the mean of %s.", three(max(1, share(e.MaxUseful, e.MeanUseful))), seconds(e.MeanUseful))
+	case !s.isUnbalanced():
+		return fmt.Sprintf("None that matters. Rank %s computes longest, for %s of %s.", s.rankName(i), seconds(e.MaxUseful), seconds(e.Runtime))
 	}
 	return fmt.Sprintf("Rank %s on %s: it computes for %s, %s times the mean of %s.", s.rankName(i), s.hostOf(i), seconds(e.MaxUseful),
 		three(e.MaxUseful/e.MeanUseful), seconds(e.MeanUseful))
+}
+
+// isUnbalanced reports whether a rank computes so much longer than the others that the job could end earlier by what is worth it.
+func (s *summary) isUnbalanced() bool {
+	e := s.efficiencies
+	return len(s.counted) > 1 && e.MaxUseful >= slow*e.MeanUseful && share(e.MaxUseful-e.MeanUseful, e.Runtime) >= atStake
 }
 
 // longestWait is the site that may wait and has most time, or nil.
@@ -117,6 +126,9 @@ const atStake = 0.01
 
 // advice returns at least one, what matters most first.
 func (s *summary) advice() []advice {
+	if len(s.counted) == 0 {
+		return []advice{{text: "Run a program that calls MPI: nothing was counted of this one."}}
+	}
 	var all []advice
 	for _, find := range []func() []advice{s.adviseBalance, s.adviseDelays, s.adviseWaits, s.adviseProcesses, s.advisePolling, s.adviseSmall, s.adviseShort} {
 		all = append(all, find()...)
@@ -130,7 +142,7 @@ func (s *summary) advice() []advice {
 
 func (s *summary) adviseBalance() []advice {
 	e := s.efficiencies
-	if i := s.slowest(); i >= 0 && len(s.counted) > 1 && e.MaxUseful >= slow*e.MeanUseful && share(e.MaxUseful-e.MeanUseful, e.Runtime) >= atStake {
+	if i := s.slowest(); s.isUnbalanced() {
 		return []advice{{
 			text: fmt.Sprintf("Give rank %s less to compute, or its CPU more: the job would end up to %s earlier if all computed alike.",
 				s.rankName(i), seconds(e.MaxUseful-e.MeanUseful)),

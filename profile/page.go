@@ -155,8 +155,10 @@ func newView(s *summary) (*view, error) {
 	for _, a := range s.answers() {
 		v.Answers = append(v.Answers, fact{a.question, terminal.Printable(a.text)})
 	}
-	for _, e := range s.efficiencySentences() {
-		v.Efficiencies = append(v.Efficiencies, meter{e.name, percent(e.value), e.sentence, round(100 * e.value)})
+	if len(s.counted) > 0 {
+		for _, e := range s.efficiencySentences() {
+			v.Efficiencies = append(v.Efficiencies, meter{e.name, percent(e.value), e.sentence, round(100 * e.value)})
+		}
 	}
 	for _, a := range s.advice() {
 		v.Advice = append(v.Advice, fact{terminal.Printable(a.text), terminal.Printable(a.reason)})
