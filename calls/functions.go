@@ -6,7 +6,6 @@ package calls
 import (
 	_ "embed"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -30,6 +29,7 @@ const (
 type function struct {
 	name                        string // without MPI_
 	kind                        waitKind
+	mayWait                     bool
 	hasComm, hasPeer, hasSource bool
 }
 
@@ -46,7 +46,7 @@ func readFunctions(header string) (list []function) {
 		args := strings.Split(line[3], ", ")
 		f := function{name: args[0], kind: waitsForSomething}
 		if line[2] == "CALL" {
-			f.kind, f.hasComm, f.hasPeer, f.hasSource = waitKind(args[2]), args[3] != none, args[4] != none, args[6] != none
+			f.mayWait, f.kind, f.hasComm, f.hasPeer, f.hasSource = true, waitKind(args[2]), args[3] != none, args[4] != none, args[6] != none
 		}
 		list = append(list, f)
 		if line[1] != "" {
@@ -83,8 +83,22 @@ func functionOf(number int) function {
 	return functions[number]
 }
 
+var functionsByName = func() map[string]function {
+	byName := map[string]function{}
+	for _, f := range functions {
+		byName["MPI_"+f.name] = f
+	}
+	return byName
+}()
+
 // IsCollective reports whether all members of a communicator make such a call, and wait in it. The name begins with MPI_.
-func IsCollective(name string) bool {
-	i := slices.IndexFunc(functions, func(f function) bool { return "MPI_"+f.name == name })
-	return i >= 0 && functions[i].isCollective()
+func IsCollective(name string) bool { return functionsByName[name].isCollective() }
+
+// IsSynchronising reports whether no member of a communicator returns from such a call before all have made it.
+func IsSynchronising(name string) bool {
+	f := functionsByName[name]
+	return f.isCollective() && f.kind == waitsForAll
 }
+
+// MayWait reports whether such a call may wait for other ranks.
+func MayWait(name string) bool { return functionsByName[name].mayWait }

@@ -152,13 +152,19 @@ func TestNothingIsProven(t *testing.T) {
 
 // Each call has a text, and functions.h is read as the compiler reads it.
 func TestFunctions(t *testing.T) {
-	assert.Equal(t, function{name: "Send", kind: waitsForReceiver, hasComm: true, hasPeer: true}, functions[0])
+	assert.Equal(t, function{name: "Send", kind: waitsForReceiver, mayWait: true, hasComm: true, hasPeer: true}, functions[0])
 	assert.Equal(t, "Send_c", functions[1].name)
-	assert.Equal(t, function{name: "Comm_create_from_group", kind: waitsForAll}, functions[functionNumber("Comm_create_from_group")])
+	assert.Equal(t, function{name: "Comm_create_from_group", kind: waitsForAll, mayWait: true}, functions[functionNumber("Comm_create_from_group")])
 	assert.Equal(t, function{name: "Win_test", kind: waitsForSomething}, functions[len(functions)-1])
 	kinds := []waitKind{waitsForReceiver, waitsForSender, waitsForBoth, waitsForAll, waitsForRoot, rootWaitsForAll, waitsForSome, waitsForJob, waitsForSomething}
 	for number, f := range functions {
 		assert.Contains(t, kinds, f.kind, f.name)
 		assert.Contains(t, Call{Function: number}.String(), "MPI_"+f.name+"(")
+	}
+	for name, want := range map[string][3]bool{ // collective, synchronising, may wait
+		"MPI_Allreduce_c": {true, true, true}, "MPI_Bcast": {true, false, true}, "MPI_Alltoallv": {true, false, true}, "MPI_Recv": {false, false, true},
+		"MPI_Win_fence": {false, false, true}, "MPI_Isend": {}, "MPI_Comm_rank": {}, "Recv": {}, "MPI_Unknown": {}, "": {},
+	} {
+		assert.Equal(t, want, [3]bool{IsCollective(name), IsSynchronising(name), MayWait(name)}, name)
 	}
 }

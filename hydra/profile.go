@@ -107,37 +107,18 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// notesOn says what is missing or not exact.
-func notesOn(p *profile.Profile) (notes []string) {
-	silent, unended, crowded := 0, 0, 0
+// notesOn says what is missing or not exact, beside ranks of which nothing is known or that have not ended: the profile tells these by itself.
+func notesOn(p *profile.Profile) []string {
+	crowded := 0
 	for _, r := range p.Ranks {
-		switch {
-		case !r.Counted:
-			silent++
-		case !r.Ended:
-			unended++
-		}
 		if r.Counted && hasOther(r) {
 			crowded++
 		}
 	}
-	for _, n := range []struct {
-		ranks int
-		what  string
-	}{
-		{silent, "has counted no MPI call: it has made none, was not started, or its host was lost"},
-		{unended, "has not come to the end of MPI_Finalize: its figures go to the last call that is known, and what it was counting then may be missing"},
-		{crowded, "has made calls from more places, or to more ranks, than its tables hold: the rest is told as other"},
-	} {
-		switch {
-		case n.ranks == 1:
-			notes = append(notes, "1 rank "+n.what+".")
-		case n.ranks > 1:
-			what := strings.NewReplacer("has ", "have ", "it ", "they ", "was ", "were ", "its ", "their ").Replace(n.what)
-			notes = append(notes, fmt.Sprintf("%d ranks %s.", n.ranks, what))
-		}
+	if crowded == 0 {
+		return nil
 	}
-	return notes
+	return []string{fmt.Sprintf("Of %s the tables were full: calls from further places, or to further ranks, are told as other.", plural(crowded, "rank"))}
 }
 
 func hasOther(r profile.Rank) bool {

@@ -46,11 +46,20 @@ func (s *summary) slowRank() string {
 		return "There is one rank only."
 	}
 	e := s.efficiencies
-	if e.MaxUseful < slow*e.MeanUseful {
-		return fmt.Sprintf("None. All compute about equally long: at most %s times the mean of %s.", three(share(e.MaxUseful, e.MeanUseful)), seconds(e.MeanUseful))
+	switch {
+	case e.MaxUseful < slow*e.MeanUseful || e.MaxUseful == 0:
+		return fmt.Sprintf("None. All compute about equally long: at most %s times the mean of %s.", three(max(1, share(e.MaxUseful, e.MeanUseful))), seconds(e.MeanUseful))
+	case !s.isUnbalanced():
+		return fmt.Sprintf("None that matters. Rank %s computes longest, for %s of %s.", s.rankName(i), seconds(e.MaxUseful), seconds(e.Runtime))
 	}
 	return fmt.Sprintf("Rank %s on %s: it computes for %s, %s times the mean of %s.", s.rankName(i), s.hostOf(i), seconds(e.MaxUseful),
 		three(e.MaxUseful/e.MeanUseful), seconds(e.MeanUseful))
+}
+
+// isUnbalanced reports whether a rank computes so much longer than the others that the job could end earlier by what is worth it.
+func (s *summary) isUnbalanced() bool {
+	e := s.efficiencies
+	return len(s.counted) > 1 && e.MaxUseful >= slow*e.MeanUseful && share(e.MaxUseful-e.MeanUseful, e.Runtime) >= atStake
 }
 
 // longestWait is the site that may wait and has most time, or nil.
@@ -65,7 +74,7 @@ func (s *summary) longestWait() *site {
 
 // waitsFor reports whether a function may wait for other ranks in the midst of the job.
 func waitsFor(function string) bool {
-	return function != "" && mayWait(function) && !startAndEnd[base(function)]
+	return function != "" && mayWait(function) && !isStartOrEnd(function)
 }
 
 func (s *summary) waitingLine() string {
@@ -117,6 +126,9 @@ const atStake = 0.01
 
 // advice returns at least one, what matters most first.
 func (s *summary) advice() []advice {
+	if len(s.counted) == 0 {
+		return []advice{{text: "Run a program that calls MPI: nothing was counted of this one."}}
+	}
 	var all []advice
 	for _, find := range []func() []advice{s.adviseBalance, s.adviseDelays, s.adviseWaits, s.adviseProcesses, s.advisePolling, s.adviseSmall, s.adviseShort} {
 		all = append(all, find()...)
@@ -130,7 +142,7 @@ func (s *summary) advice() []advice {
 
 func (s *summary) adviseBalance() []advice {
 	e := s.efficiencies
-	if i := s.slowest(); i >= 0 && len(s.counted) > 1 && e.MaxUseful >= slow*e.MeanUseful && share(e.MaxUseful-e.MeanUseful, e.Runtime) >= atStake {
+	if i := s.slowest(); s.isUnbalanced() {
 		return []advice{{
 			text: fmt.Sprintf("Give rank %s less to compute, or its CPU more: the job would end up to %s earlier if all computed alike.",
 				s.rankName(i), seconds(e.MaxUseful-e.MeanUseful)),
@@ -182,10 +194,10 @@ func (s *summary) adviseWaits() []advice {
 	}
 	how := "Post the receives earlier, or compute between start and wait."
 	switch {
-	case base(w.function) == "Barrier":
+	case w.function == "MPI_Barrier":
 		how = "Ask whether the barrier is needed: messages and collective operations order what they must."
 	case isCollective(w.function):
-		how = "Use its non-blocking form and compute meanwhile, or call it less often."
+		how = "Call it less often, or start its non-blocking form and compute meanwhile."
 	}
 	return []advice{{
 		text:   fmt.Sprintf("%s in %s takes %s of all ranks' time%s. %s", w.function, s.where(w.place), percent(taken), beside, how),
@@ -214,7 +226,7 @@ func (s *summary) adviseProcesses() []advice {
 func (s *summary) advisePolling() []advice {
 	var calls, time float64
 	for i := range s.sites {
-		if polling[base(s.sites[i].function)] {
+		if isPolling(s.sites[i].function) {
 			calls += s.sites[i].calls
 			time += s.sites[i].time
 		}
@@ -260,7 +272,7 @@ func (s *summary) adviseSmall() []advice {
 func (s *summary) adviseShort() []advice {
 	var time float64
 	for i := range s.sites {
-		if startAndEnd[base(s.sites[i].function)] {
+		if isStartOrEnd(s.sites[i].function) {
 			time += s.sites[i].time
 		}
 	}

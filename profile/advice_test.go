@@ -31,6 +31,14 @@ func TestAdviseBalance(t *testing.T) {
 	assert.Equal(t, "Rank 1 on n1: it computes for 8.00 s, 1.33 times the mean of 6.00 s.", p.summarize().slowRank())
 }
 
+func TestLittleImbalance(t *testing.T) {
+	p := ranksOf(Rank{Elapsed: 10, MPI: 9.99}, Rank{Elapsed: 10, MPI: 9.97})
+	assert.Equal(t, "None that matters. Rank 1 computes longest, for 30.0 ms of 10.0 s.", p.summarize().slowRank())
+	assert.NotContains(t, strings.Join(advised(p), ""), "less to compute")
+	p = ranksOf(Rank{Elapsed: 1, MPI: 1}, Rank{Elapsed: 1, MPI: 1})
+	assert.Equal(t, "None. All compute about equally long: at most 1.00 times the mean of 0 s.", p.summarize().slowRank())
+}
+
 func TestAdviseDelays(t *testing.T) {
 	equal := Rank{Elapsed: 1, MPI: 0.05}
 	p := ranksOf(equal, equal, equal)
@@ -68,7 +76,7 @@ func TestAdviseProcesses(t *testing.T) {
 func TestAdviseWaits(t *testing.T) {
 	for function, want := range map[string]string{
 		"MPI_Barrier": "MPI_Barrier in halo.c:88 takes 30 % of all ranks' time. Ask whether the barrier is needed",
-		"MPI_Bcast":   "MPI_Bcast in halo.c:88 takes 30 % of all ranks' time. Use its non-blocking form",
+		"MPI_Bcast":   "MPI_Bcast in halo.c:88 takes 30 % of all ranks' time. Call it less often",
 		"MPI_Waitall": "MPI_Waitall in halo.c:88 takes 30 % of all ranks' time. Post the receives earlier",
 		"MPI_Isend":   "Nothing stands out.",
 	} {
@@ -116,6 +124,11 @@ func TestAnswersOfOneRank(t *testing.T) {
 	assert.Equal(t, "There is one rank only.", s.slowRank())
 	assert.Equal(t, "No. All ranks are on one host, n1.", s.network())
 	assert.Equal(t, "No rank brought data to another one.", s.staysInside())
-	s.counted = nil
+	p := ranksOf(Rank{}, Rank{})
+	p.Ranks[0].Counted, p.Ranks[1].Counted = false, false
+	s = p.summarize()
 	assert.Equal(t, "No rank was counted.", s.slowRank())
+	assert.Equal(t, "Run a program that calls MPI: nothing was counted of this one.", s.answers()[4].text)
+	assert.NotContains(t, textOfProfile(t, p), "fficiency")
+	assert.NotContains(t, pageOf(t, p), "fficiency<")
 }

@@ -155,8 +155,10 @@ func newView(s *summary) (*view, error) {
 	for _, a := range s.answers() {
 		v.Answers = append(v.Answers, fact{a.question, terminal.Printable(a.text)})
 	}
-	for _, e := range s.efficiencySentences() {
-		v.Efficiencies = append(v.Efficiencies, meter{e.name, percent(e.value), e.sentence, round(100 * e.value)})
+	if len(s.counted) > 0 {
+		for _, e := range s.efficiencySentences() {
+			v.Efficiencies = append(v.Efficiencies, meter{e.name, percent(e.value), e.sentence, round(100 * e.value)})
+		}
 	}
 	for _, a := range s.advice() {
 		v.Advice = append(v.Advice, fact{terminal.Printable(a.text), terminal.Printable(a.reason)})
@@ -311,7 +313,7 @@ func (s *summary) siteListing() *listing {
 
 func (s *summary) pairListing(nodes []node, m *matrix) *listing {
 	l := &listing{ID: "pairs-table", Caption: "Pairs with most bytes", Heads: []heading{
-		{Text: "From", Left: true}, {Text: "To", Left: true}, {Text: "Bytes", Sort: "descending"}, {Text: "Messages", Sort: "none"}, {Text: "Where", Left: true, Sort: "none"},
+		{Text: "From", Left: true}, {Text: "To", Left: true}, {Text: "Bytes", Sort: "descending"}, {Text: "Count", Sort: "none"}, {Text: "Where", Left: true, Sort: "none"},
 	}}
 	pairs, n := m.pairs(pagePairs)
 	for _, c := range pairs {

@@ -118,6 +118,26 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
+// Pages of jobs that hardly were any are shown without a complaint, too.
+func TestOddPagesInBrowser(t *testing.T) {
+	silent, cut := ranksOf(Rank{}, Rank{}), madeUp(64, 8, 2)
+	silent.Ranks[0].Counted, silent.Ranks[1].Counted = false, false
+	cut.Job.ExitCode, cut.Ranks[7].Counted, cut.Ranks[9].Ended, cut.Places = 9, false, false, nil
+	for i := range cut.Ranks {
+		for j := range cut.Ranks[i].Calls {
+			cut.Ranks[i].Calls[j].Place, cut.Ranks[i].Calls[j].Communicator, cut.Ranks[i].Calls[j].Late = Other, Other, nil
+		}
+	}
+	b := newBrowser(t)
+	for name, p := range map[string]*Profile{"silent": silent, "one": ranksOf(Rank{Elapsed: 1}), "no time": ranksOf(Rank{}, Rank{}), "cut": cut} {
+		b.show(pageOf(t, p), window{390, 844, false, ""})
+		b.picture(strings.ReplaceAll(name, " ", "-"))
+		assert.Empty(t, b.complaints(), name)
+		assert.Equal(t, true, b.value(`document.documentElement.scrollWidth <= innerWidth`), name)
+		assert.NotRegexp(t, "NaN|Infinity|undefined", b.value(`document.body.innerText`), name)
+	}
+}
+
 // A page of 4,096 ranks is there within two seconds, drawings and all. On a busy machine one of some tries must be that fast.
 func TestPageIsFast(t *testing.T) {
 	b := newBrowser(t)

@@ -73,10 +73,10 @@ func (s *summary) unusual() (lines []string) {
 		}
 	}
 	if len(silent) > 0 {
-		lines = append(lines, fmt.Sprintf("Nothing is known of %s, which made no MPI call that was counted: %s.", number(len(silent), "rank"), some(silent)))
+		lines = append(lines, fmt.Sprintf("Nothing is known of %s, %s: there was no MPI call to count, or no start, or the host was lost.", number(len(silent), "rank"), some(silent)))
 	}
 	if len(running) > 0 {
-		lines = append(lines, fmt.Sprintf("Not at the end of MPI_Finalize: %s, %s. What is told of them goes to the last call that is known.", number(len(running), "rank"), some(running)))
+		lines = append(lines, fmt.Sprintf("Not at the end of MPI_Finalize: %s, %s. What is told goes to the last call that is known, and what was being counted then may be missing.", number(len(running), "rank"), some(running)))
 	}
 	if s.traffic.unknown.bytes > 0 {
 		lines = append(lines, fmt.Sprintf("%s went to ranks that did not fit into a table, or of other worlds. They are in no matrix and in no share.", size(s.traffic.unknown.bytes)))

@@ -96,6 +96,9 @@ const notMeasured = "POP divides communication efficiency further into serialisa
 	"which a simulator finds from a trace of all messages. A profile has sums only, so they are not told."
 
 func (t textOf) efficiency() {
+	if len(t.counted) == 0 {
+		return
+	}
 	writeHead(t.out, "Efficiency")
 	for _, e := range t.efficiencySentences() {
 		writeParagraph(t.out, fmt.Sprintf("  %-24s %6s  ", e.name, percent(e.value)), strings.Repeat(" ", 35), e.sentence)

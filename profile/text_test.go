@@ -80,8 +80,8 @@ func TestUnusual(t *testing.T) {
 	p.Ranks[41].Peers = append(p.Ranks[41].Peers, Peer{Rank: Other, Sent: Amount{1, 2048}})
 	assert.Equal(t, []string{
 		"The job ended with exit code 9.",
-		"Nothing is known of 20 ranks, which made no MPI call that was counted: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more.",
-		"Not at the end of MPI_Finalize: 1 rank, 40. What is told of them goes to the last call that is known.",
+		"Nothing is known of 20 ranks, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more: there was no MPI call to count, or no start, or the host was lost.",
+		"Not at the end of MPI_Finalize: 1 rank, 40. What is told goes to the last call that is known, and what was being counted then may be missing.",
 		"2.00 KiB went to ranks that did not fit into a table, or of other worlds. They are in no matrix and in no share.",
 	}, p.summarize().unusual())
 	textOfProfile(t, p)

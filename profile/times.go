@@ -3,6 +3,8 @@
 
 package profile
 
+import "github.com/tpsl/tpsl/calls"
+
 // Efficiencies are those of the POP project (https://pop-coe.eu), from 0 to 1. Useful time is the time outside of MPI. Parallel is the mean
 // of the ranks' useful time over the run time. It is LoadBalance, which is their mean over their maximum, times Communication, which is their maximum
 // over the run time.
@@ -78,7 +80,7 @@ func (p *Profile) operations() []*operation {
 	for i := range p.Ranks {
 		for j := range p.Ranks[i].Calls {
 			c := &p.Ranks[i].Calls[j]
-			if !p.Ranks[i].Counted || c.Communicator < 0 || c.Place < 0 || !synchronising[base(c.Function)] {
+			if !p.Ranks[i].Counted || c.Communicator < 0 || c.Place < 0 || !calls.IsSynchronising(c.Function) {
 				continue
 			}
 			key := operationKey{c.Function, c.Place, c.Communicator}

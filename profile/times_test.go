@@ -99,7 +99,7 @@ func TestFunctions(t *testing.T) {
 	for name, want := range map[string][2]bool{ // collective, may wait
 		"MPI_Allreduce": {true, true}, "MPI_Allreduce_c": {true, true}, "MPI_Iallreduce": {true, false}, "MPI_Allreduce_init": {true, false},
 		"MPI_Ibarrier": {true, false}, "MPI_Recv": {false, true}, "MPI_Irecv": {false, false}, "MPI_Init": {false, true},
-		"MPI_Ineighbor_alltoallw_c": {true, false}, "MPI_I": {false, false}, "MPI_Test": {false, false}, "": {false, true}, "MPI_Waitall": {false, true},
+		"MPI_Ineighbor_alltoallw_c": {true, false}, "MPI_I": {false, false}, "MPI_Comm_split": {true, true}, "MPI_Bcast_init_c": {true, false}, "MPI_Unknown": {false, false}, "MPI_Test": {false, false}, "": {false, true}, "MPI_Waitall": {false, true},
 	} {
 		assert.Equal(t, want, [2]bool{isCollective(name), mayWait(name)}, name)
 	}

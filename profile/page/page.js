@@ -214,6 +214,7 @@
 		const canvas = byId("matrix-map");
 		const n = matrix.names.length;
 		const margin = 40;
+		canvas.style.maxWidth = Math.max(260, 72 * n + margin) + "px"; // cells of few ranks need not be great
 		const layers = {};
 		for (const [way, texts] of Object.entries(matrix.layers)) layers[way] = await Promise.all(texts.map(unpack));
 		layers[""] = [0, 1].map((what) => {
@@ -255,7 +256,7 @@
 
 		const draw = (position) => {
 			const { pen, width } = surface(canvas, true);
-			const side = width - margin;
+			const side = width - margin - 1; // the last lines need a pixel
 			const cell = side / n;
 			pen.fillStyle = colour("raised");
 			pen.fillRect(margin, margin, side, side);
@@ -307,7 +308,7 @@
 		};
 		const redraw = explore(canvas, byId("matrix-readout"), {
 			at: (x, y) => {
-				const cell = (canvas.clientWidth - margin) / n;
+				const cell = (canvas.clientWidth - margin - 1) / n;
 				const [from, to] = [Math.floor((y - margin) / cell), Math.floor((x - margin) / cell)];
 				return from < 0 || to < 0 || from >= n || to >= n ? null : [from, to];
 			},

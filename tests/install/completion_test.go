@@ -76,7 +76,6 @@ func TestCompletion(t *testing.T) {
 		{"tpsl mem -", []string{"-by", "-flat", "-json", "-proof"}},
 		{"tpsl rep", []string{"report"}},
 		{"tpsl report -", []string{"-html"}},
-		{"tpsl report -html testdata/cm", []string{"cmake"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {
