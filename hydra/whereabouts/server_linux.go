@@ -83,7 +83,9 @@ func admit(p *peer, peers chan struct{}) {
 		defer func() { <-peers }()
 		p.serve(p.answer)
 	default:
-		p.serve(func(Question) Answer { return Answer{Error: fmt.Sprintf("%d others are asking this job", p.most.peers)} })
+		p.serve(func(Question) Answer {
+			return Answer{Error: fmt.Sprintf("%d others are asking this job", p.most.peers)}
+		})
 	}
 }
 
