@@ -47,8 +47,8 @@ func (p *Profile) Efficiencies() Efficiencies {
 // A division says what the time of a rank went into, in seconds. Its parts add up to the rank's elapsed time.
 //
 // At a synchronising collective operation no member leaves before all have come, and the one that comes last does not wait. So the times of the
-// member that took least, summed over all calls from a place, are Transfer, and by how much longer another one took is its Wait. If not always the
-// same member came last, all have waited, also the one that took least: Wait is a lower bound, and Transfer an upper one.
+// member that took least, summed over all calls from a place, are the transfer of each, and by how much longer another one took is its wait. If not always the
+// same member came last, all have waited, also the one that took least: wait is a lower bound, and transfer an upper one.
 type division struct {
 	compute  float64 // outside of MPI
 	wait     float64 // for other members, at synchronising collective operations
