@@ -46,6 +46,13 @@ func TestAwaitedBy(t *testing.T) {
 	}
 }
 
+// A rank that was killed in a collective operation does not come to it.
+func TestEndedRankIsAwaited(t *testing.T) {
+	ranks := world(t, barrier(), barrier())
+	ranks[1].Ended = true
+	assert.Equal(t, []int{1}, AwaitedBy(ranks)[0].Ranks)
+}
+
 // Of many ranks some are named and the others are counted.
 func TestManyAreAwaited(t *testing.T) {
 	in := make([]made, 100)

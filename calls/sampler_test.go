@@ -36,6 +36,11 @@ func TestSamplerEnds(t *testing.T) {
 	require.Eventually(t, func() bool { taken, _ := s.Counts(); return taken >= 4 }, time.Minute, time.Millisecond)
 	assert.Greater(t, time.Since(began), 2*SampleEvery, "four samples in four periods")
 	s.Stop()
+	select {
+	case <-s.ended:
+	default:
+		t.Error("it still runs")
+	}
 	before, _ := s.Counts()
 	time.Sleep(3 * SampleEvery)
 	after, _ := s.Counts()

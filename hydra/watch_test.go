@@ -97,8 +97,9 @@ func TestDescribeWhatIsNotKnown(t *testing.T) {
 
 	done := told(aHost(0, 0, "a", 0), channel.OutOfBarrier, receives(0, 1))
 	done.done = true
-	hosts = describe([]toldHost{done})
+	hosts = describe([]toldHost{done, told(aHost(1, 0, "b", 1), channel.OutOfBarrier, receives(1, 0))})
 	assert.True(t, first(hosts).Ended)
+	assert.Empty(t, first(hosts).For)
 	assert.Equal(t, "had ended", first(hosts).State)
 
 	hosts = describe([]toldHost{{host: aHost(0, 0, "a", 0, 1)}})
@@ -190,8 +191,8 @@ func TestWatch(t *testing.T) {
 		assert.Equal(t, round, w.asked(t, 0))
 		assert.Equal(t, round, w.asked(t, 1))
 		w.answer(0, round-1, 999) // too late for the round before
-		w.answer(0, round, 10*round)
 		w.answer(1, round, 20*round)
+		w.answer(0, round, 10*round)
 		job := <-looked
 		assert.Equal(t, "solver", job.Name)
 		assert.Equal(t, 2, job.Ranks)

@@ -71,13 +71,13 @@ func (o *option) list(b *strings.Builder) {
 	line := "  -" + o.names[0]
 	for _, name := range o.names[1:] {
 		next := line + ", -" + name
-		if len(next)+len(" ")+len(o.args) > columns {
-			b.WriteString(strings.TrimRight(line+" "+o.args, " ") + "\n")
+		if len(next)+len(o.argument()) > columns {
+			b.WriteString(strings.TrimRight(line+o.argument(), " ") + "\n")
 			next = "  -" + name
 		}
 		line = next
 	}
-	line = strings.TrimRight(line+" "+o.args, " ")
+	line = strings.TrimRight(line+o.argument(), " ")
 	if short := fmt.Sprintf("%-26s  %s\n", line, o.short); len(line) <= 26 && len(short) <= columns+1 {
 		b.WriteString(short)
 		return
@@ -86,7 +86,15 @@ func (o *option) list(b *strings.Builder) {
 }
 
 func (o *option) synopsis() string {
-	return strings.TrimSpace("-" + strings.Join(o.names, ", -") + " " + o.args)
+	return strings.TrimSpace("-" + strings.Join(o.names, ", -") + o.argument())
+}
+
+// argument is what help shows behind the name.
+func (o *option) argument() string {
+	if o.isOptional() {
+		return o.args
+	}
+	return " " + o.args
 }
 
 func (o *option) help() string {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,7 @@ func TestWatch(t *testing.T) {
 	assert.Nil(t, p.watch)
 	before, _ := sampler.Counts()
 	assert.Less(t, samplesFor(t, p, mpiexec, 9).Taken, before, "it begins anew")
+	time.Sleep(3 * calls.SampleEvery)
 	after, _ := sampler.Counts()
 	assert.Equal(t, before, after)
 	p.handle(channel.Frame{Kind: channel.Watch})

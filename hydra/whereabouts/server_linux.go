@@ -17,16 +17,17 @@ import (
 	"github.com/tpsl/tpsl/internal/version"
 )
 
-const (
-	// patience is how long a peer may take to read an answer.
-	patience = 5 * time.Second
-	// quietTime is how long a peer may ask nothing before mpiexec ends the connection. A tpsl top that is stopped connects again.
-	quietTime = time.Minute
-	// mostPeers is how many may ask at the same time.
-	mostPeers = 16
-	// longestQuestion bounds a line.
-	longestQuestion = 1 << 10
-)
+// longestQuestion bounds a line.
+const longestQuestion = 1 << 10
+
+// limits are those of who asks.
+type limits struct {
+	read  time.Duration // how long it may take to read an answer
+	quiet time.Duration // how long it may ask nothing before the connection is ended. A tpsl top that was stopped connects again
+	peers int           // how many may ask at the same time
+}
+
+var usualLimits = limits{read: 5 * time.Second, quiet: time.Minute, peers: 16}
 
 // A Respondent answers for a job. Its methods may be called from any goroutine.
 type Respondent interface {
@@ -42,12 +43,14 @@ type Respondent interface {
 func name(pid int) string { return fmt.Sprintf("@tpsl/mpiexec/%d", pid) }
 
 // Serve answers who asks, until it is closed.
-func Serve(r Respondent) (*net.UnixListener, error) {
+func Serve(r Respondent) (*net.UnixListener, error) { return serve(r, usualLimits) }
+
+func serve(r Respondent, most limits) (*net.UnixListener, error) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: name(os.Getpid()), Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	peers := make(chan struct{}, mostPeers)
+	peers := make(chan struct{}, most.peers)
 	go func() {
 		for {
 			conn, err := listener.AcceptUnix()
@@ -59,7 +62,7 @@ func Serve(r Respondent) (*net.UnixListener, error) {
 			case !isAllowed(conn):
 				conn.Close()
 			default:
-				go admit(conn, peers, r)
+				go admit(&peer{conn: conn, respondent: r, most: most}, peers)
 			}
 		}
 	}()
@@ -73,16 +76,16 @@ func isAllowed(conn *net.UnixConn) bool {
 }
 
 // admit serves a peer if there are not too many of them.
-func admit(conn *net.UnixConn, peers chan struct{}, r Respondent) {
-	defer conn.Close()
-	p := &peer{conn: conn, respondent: r}
+func admit(p *peer, peers chan struct{}) {
 	defer p.leave()
 	select {
 	case peers <- struct{}{}:
 		defer func() { <-peers }()
 		p.serve(p.answer)
 	default:
-		p.serve(func(Question) Answer { return Answer{Error: fmt.Sprintf("%d others are asking this job", mostPeers)} })
+		p.serve(func(Question) Answer {
+			return Answer{Error: fmt.Sprintf("%d others are asking this job", p.most.peers)}
+		})
 	}
 }
 
@@ -90,6 +93,7 @@ func admit(conn *net.UnixConn, peers chan struct{}, r Respondent) {
 type peer struct {
 	conn       *net.UnixConn
 	respondent Respondent
+	most       limits
 	endWatch   func() // nil if it does not watch
 }
 
@@ -99,7 +103,7 @@ func (p *peer) serve(answer func(Question) Answer) {
 	lines.Buffer(nil, longestQuestion)
 	encoder := json.NewEncoder(p.conn)
 	for {
-		_ = p.conn.SetReadDeadline(time.Now().Add(quietTime))
+		_ = p.conn.SetReadDeadline(time.Now().Add(p.most.quiet))
 		if !lines.Scan() {
 			return
 		}
@@ -111,7 +115,7 @@ func (p *peer) serve(answer func(Question) Answer) {
 		if a == (Answer{}) {
 			return
 		}
-		_ = p.conn.SetWriteDeadline(time.Now().Add(patience))
+		_ = p.conn.SetWriteDeadline(time.Now().Add(p.most.read))
 		if encoder.Encode(a) != nil {
 			return
 		}
@@ -135,8 +139,9 @@ func (p *peer) answer(q Question) Answer {
 	return Answer{Error: fmt.Sprintf("mpiexec is of version %s, which does not know how to answer this; run tpsl of that version", version.Version)}
 }
 
-// leave ends what was begun for the peer.
+// leave ends the connection, and what was begun for the peer.
 func (p *peer) leave() {
+	p.conn.Close()
 	if p.endWatch != nil {
 		p.endWatch()
 	}

@@ -43,10 +43,10 @@ func (f *fake) Look() (Job, bool) {
 	return Job{PID: os.Getpid(), Name: "fake", Ranks: int(f.looks.Add(1)), Hosts: []Host{{Processes: []Process{{Ranks: ranks}}}}}, !f.over.Load()
 }
 
-func serve(t *testing.T) *fake {
+func serveFake(t *testing.T, most limits) *fake {
 	t.Helper()
 	f := &fake{}
-	server, err := Serve(f)
+	server, err := serve(f, most)
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Close() })
 	return f
@@ -61,7 +61,7 @@ func connection(t *testing.T) *Connection {
 }
 
 func TestQuestions(t *testing.T) {
-	f := serve(t)
+	f := serveFake(t, usualLimits)
 	jobs, err := Jobs()
 	require.NoError(t, err)
 	assert.Contains(t, jobs, os.Getpid())
@@ -102,18 +102,32 @@ func TestEnded(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoJob)
 }
 
-// A connection that mpiexec has ended since nothing was asked for long is made again.
-func TestConnectsAgain(t *testing.T) {
-	serve(t)
+// mpiexec ends the connection of one who asks nothing for long, and who asks again is connected again.
+func TestQuietPeer(t *testing.T) {
+	short := usualLimits
+	short.quiet = 100 * time.Millisecond
+	f := serveFake(t, short)
 	c := connection(t)
 	_, err := c.Look()
 	require.NoError(t, err)
-	require.NoError(t, c.conn.CloseWrite()) // mpiexec ends it, too
-	_, err = c.conn.Read(make([]byte, 1))
-	require.Error(t, err)
+	require.Eventually(t, func() bool { return f.watchers.Load() == 0 }, time.Minute, time.Millisecond)
 	job, err := c.Look()
 	require.NoError(t, err)
 	assert.Equal(t, 2, job.Ranks)
+}
+
+// mpiexec ends the connection of one who does not read, and samples no more for it.
+func TestPeerThatDoesNotRead(t *testing.T) {
+	short := usualLimits
+	short.read = 100 * time.Millisecond
+	f := serveFake(t, short)
+	conn, err := net.Dial("unix", name(os.Getpid()))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte(strings.Repeat(`{"ask":"look"}`+"\n", 20)))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return f.looks.Load() > 0 && f.watchers.Load() == 0 }, time.Minute, time.Millisecond)
+	assert.Less(t, f.looks.Load(), int32(20))
 }
 
 // raw sends a line and returns what is answered.
@@ -129,7 +143,7 @@ func raw(t *testing.T, question string) string {
 
 // Questions of other versions are answered with an error, and what is no question with nothing.
 func TestOtherQuestions(t *testing.T) {
-	serve(t)
+	serveFake(t, usualLimits)
 	assert.Contains(t, raw(t, `{"ask":"why"}`+"\n"), `{"error":"mpiexec is of version `)
 	assert.Contains(t, raw(t, `{"ask":"where","more":[1]}`+"\n"), "rank 0: here")
 	assert.Empty(t, raw(t, "where\n"))
@@ -138,11 +152,13 @@ func TestOtherQuestions(t *testing.T) {
 
 // More may connect than may ask, and who is too much learns that.
 func TestTooManyPeers(t *testing.T) {
-	serve(t)
-	for range mostPeers {
+	few := usualLimits
+	few.peers = 3
+	serveFake(t, few)
+	for range few.peers {
 		_, err := connection(t).Where()
 		require.NoError(t, err)
 	}
 	_, err := connection(t).Where()
-	assert.ErrorContains(t, err, "16 others are asking this job")
+	assert.ErrorContains(t, err, "3 others are asking this job")
 }

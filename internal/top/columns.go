@@ -89,7 +89,7 @@ func memoryCell(r row) string {
 		return ""
 	}
 	text := bytesText(r.resident)
-	if r.together > 1 && len(r.ranks) == 1 {
+	if r.together > 1 {
 		text += fmt.Sprintf("/%d", r.together)
 	}
 	return text

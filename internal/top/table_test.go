@@ -107,7 +107,7 @@ func TestSort(t *testing.T) {
 
 func TestFilter(t *testing.T) {
 	for filter, want := range map[string][]int{
-		"": {0, 1, 2}, "1": {1}, "1-2": {1, 2}, "0, 2": {0, 2}, "9": nil, "mpi_recv": {0}, "B": {2}, "outside": {1}, "any": {2}, "1-": nil, "nothing": nil,
+		"": {0, 1, 2}, "1": {1}, "1-2": {1, 2}, "0, 2": {0, 2}, "9": nil, "mpi_recv": {0}, "B": {2}, "outside": {1}, "any": {2}, "1-": nil, "recv,2": nil, "nothing": nil,
 	} {
 		job := someTable(byRank)
 		job.filter = filter

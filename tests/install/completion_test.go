@@ -62,6 +62,8 @@ func TestCompletion(t *testing.T) {
 		{"mpiexec -launcher s", []string{"sge", "slurm", "ssh"}},
 		{"mpiexec -hosts a:2 -silent", []string{"-silent-abort"}},
 		{"mpiexec -f testdata/cm", []string{"cmake"}},
+		{"mpiexec -n 2 -prof", []string{"-profile"}},
+		{"mpiexec -profile testdata/cm", []string{"cmake"}},
 		{"mpiexec -tpsl ", []string{"auto", "private", "shared"}},
 		{"mpiexec -n 2 -bind-to c", []string{"core"}},
 		{"mpiexec -env TPSL_TEST_ONE", []string{"TPSL_TEST_ONE"}},
