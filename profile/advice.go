@@ -27,7 +27,7 @@ func (s *summary) answers() []answer {
 func (s *summary) slowest() int {
 	slowest := -1
 	for _, i := range s.counted {
-		if slowest < 0 || s.parts[i].Compute > s.parts[slowest].Compute {
+		if slowest < 0 || s.parts[i].compute > s.parts[slowest].compute {
 			slowest = i
 		}
 	}

@@ -52,8 +52,8 @@ func newBrowser(t *testing.T) *browser {
 	theirOut.Close()
 	require.NoError(t, from.SetReadDeadline(time.Now().Add(browserLimit)))
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		cmd.Wait() // it was killed
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait() // it was killed
 		to.Close()
 		from.Close()
 	})

@@ -104,10 +104,10 @@ func (c comparison) efficiencies() {
 		row("parallel efficiency", x.Parallel, y.Parallel, percent),
 		row("load balance", x.LoadBalance, y.LoadBalance, percent),
 		row("communication efficiency", x.Communication, y.Communication, percent),
-		row("useful time of all ranks", c.a.sum.Compute, c.b.sum.Compute, seconds),
+		row("useful time of all ranks", c.a.sum.compute, c.b.sum.compute, seconds),
 	})
-	if share := c.b.sum.Compute; share > 0 && c.a.sum.Compute > 0 {
-		scaling := c.a.sum.Compute / share
+	if share := c.b.sum.compute; share > 0 && c.a.sum.compute > 0 {
+		scaling := c.a.sum.compute / share
 		writeParagraph(c.out, "  ", "  ", fmt.Sprintf("If both solve the same problem, POP's computation scalability of B is %s, and its global efficiency, which is that times parallel efficiency, %s. "+
 			"A is the reference.", percent(scaling), percent(scaling*y.Parallel)))
 	}
@@ -117,7 +117,7 @@ func (c comparison) times() {
 	writeHead(c.out, "Time")
 	mean := func(s *summary, seconds float64) float64 { return share(seconds, float64(len(s.counted))) }
 	of := func(s *summary) []float64 {
-		return []float64{s.Job.Elapsed, s.efficiencies.Runtime, mean(s, s.sum.Compute), mean(s, s.sum.Wait), mean(s, s.sum.Either), mean(s, s.sum.Transfer)}
+		return []float64{s.Job.Elapsed, s.efficiencies.Runtime, mean(s, s.sum.compute), mean(s, s.sum.wait), mean(s, s.sum.either), mean(s, s.sum.transfer)}
 	}
 	x, y := of(c.a), of(c.b)
 	var rows [][]string

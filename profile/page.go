@@ -257,24 +257,24 @@ func (s *summary) rankListing() *listing {
 	order := slices.Clone(s.counted)
 	l.Heads[0].Sort = "ascending"
 	if len(order) > pageRows {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].Compute, s.parts[a].Compute) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].compute, s.parts[a].compute) })
 		l.Heads[0].Sort, l.Heads[2].Sort = "none", "descending"
 	}
 	for _, i := range order {
 		a, r := s.parts[i], &s.Ranks[i]
 		l.Rows = append(l.Rows, []cell{
-			numbered(i, s.rankName(i)), s.partsBar(a), value(a.Compute, seconds), value(a.Wait, seconds), value(a.Either, seconds), value(a.Transfer, seconds),
+			numbered(i, s.rankName(i)), s.partsBar(a), value(a.compute, seconds), value(a.wait, seconds), value(a.either, seconds), value(a.transfer, seconds),
 			value(share(a.mpi(), a.sum()), percent), numbered(r.Process, strconv.Itoa(r.Process)), word(s.hostOf(i)),
 		})
 	}
 	return l.finish()
 }
 
-func (s *summary) partsBar(a Parts) cell {
+func (s *summary) partsBar(a division) cell {
 	whole := s.efficiencies.Runtime
 	return cell{Left: true, Bar: []part{
-		{"compute", round(100 * share(a.Compute, whole))}, {"wait", round(100 * share(a.Wait, whole))},
-		{"either", round(100 * share(a.Either, whole))}, {"transfer", round(100 * share(a.Transfer, whole))},
+		{"compute", round(100 * share(a.compute, whole))}, {"wait", round(100 * share(a.wait, whole))},
+		{"either", round(100 * share(a.either, whole))}, {"transfer", round(100 * share(a.transfer, whole))},
 	}}
 }
 
@@ -288,8 +288,8 @@ func (s *summary) chart() *chartData {
 	for _, i := range s.counted {
 		a := s.parts[i]
 		c.Names = append(c.Names, s.rankName(i))
-		c.Compute, c.Wait = append(c.Compute, scaled(a.Compute)), append(c.Wait, scaled(a.Wait))
-		c.Either, c.Transfer = append(c.Either, scaled(a.Either)), append(c.Transfer, scaled(a.Transfer))
+		c.Compute, c.Wait = append(c.Compute, scaled(a.compute)), append(c.Wait, scaled(a.wait))
+		c.Either, c.Transfer = append(c.Either, scaled(a.either)), append(c.Transfer, scaled(a.transfer))
 	}
 	return c
 }

@@ -13,9 +13,9 @@ import (
 type summary struct {
 	*Profile
 	efficiencies Efficiencies
-	counted      []int   // indices of the ranks that were counted
-	parts        []Parts // of each rank
-	sum          Parts   // over ranks
+	counted      []int      // indices of the ranks that were counted
+	parts        []division // of each rank
+	sum          division   // over ranks
 	sites        []site
 	usages       []usage
 	delays       []delay
@@ -28,7 +28,7 @@ type summary struct {
 }
 
 func (p *Profile) summarize() *summary {
-	s := &summary{Profile: p, efficiencies: p.Efficiencies(), parts: make([]Parts, len(p.Ranks))}
+	s := &summary{Profile: p, efficiencies: p.Efficiencies(), parts: make([]division, len(p.Ranks))}
 	waits := waits(p.operations())
 	for i := range p.Ranks {
 		if p.Ranks[i].Counted {

@@ -116,14 +116,14 @@ func (t textOf) advised() {
 }
 
 // bar draws shares of a time: # compute, w wait, ? either, . transfer.
-func bar(a Parts, whole float64) string {
+func bar(a division, whole float64) string {
 	var out strings.Builder
 	var sum float64
 	drawn := 0
 	for _, part := range []struct {
 		sign    string
 		seconds float64
-	}{{"#", a.Compute}, {"w", a.Wait}, {"?", a.Either}, {".", a.Transfer}} {
+	}{{"#", a.compute}, {"w", a.wait}, {"?", a.either}, {".", a.transfer}} {
 		sum += part.seconds
 		until := int(math.Round(barWidth * min(1, share(sum, whole))))
 		out.WriteString(strings.Repeat(part.sign, until-drawn))
@@ -138,7 +138,7 @@ func (s *summary) shownRanks() []int {
 		return s.counted
 	}
 	order := slices.Clone(s.counted)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].Compute, s.parts[a].Compute) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].compute, s.parts[a].compute) })
 	return slices.Concat(order[:textRanks*3/4], order[len(order)-textRanks/4:])
 }
 
@@ -154,7 +154,7 @@ func (t textOf) ranks() {
 	var rows [][]string
 	for _, i := range shown {
 		a := t.parts[i]
-		rows = append(rows, []string{t.rankName(i), t.hostOf(i), seconds(a.Compute), seconds(a.Wait), seconds(a.Either), seconds(a.Transfer), bar(a, t.efficiencies.Runtime)})
+		rows = append(rows, []string{t.rankName(i), t.hostOf(i), seconds(a.compute), seconds(a.wait), seconds(a.either), seconds(a.transfer), bar(a, t.efficiencies.Runtime)})
 	}
 	writeTable(t.out, []column{{head: "RANK"}, {"HOST", true, 10}, {head: "COMPUTE"}, {head: "WAIT"}, {head: "EITHER"}, {head: "TRANSFER"}, {"# w ? .", true, 0}}, rows)
 	writeParagraph(t.out, "  ", "  ", partsDefinition)

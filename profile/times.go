@@ -9,12 +9,12 @@ import "github.com/tpsl/tpsl/calls"
 // of the ranks' useful time over the run time. It is LoadBalance, which is their mean over their maximum, times Communication, which is their maximum
 // over the run time.
 type Efficiencies struct {
-	Parallel      float64 `json:"parallel"`
-	LoadBalance   float64 `json:"load_balance"`
-	Communication float64 `json:"communication"`
-	Runtime       float64 `json:"runtime"`     // the longest of the ranks' elapsed times, in seconds
-	MeanUseful    float64 `json:"mean_useful"` // seconds
-	MaxUseful     float64 `json:"max_useful"`  // seconds
+	Parallel      float64
+	LoadBalance   float64
+	Communication float64
+	Runtime       float64 // the longest of the ranks' elapsed times, in seconds
+	MeanUseful    float64 // seconds
+	MaxUseful     float64 // seconds
 }
 
 // Efficiencies returns those of the ranks that were counted. They are 1 if there are none, or if no time has passed.
@@ -44,16 +44,16 @@ func (p *Profile) Efficiencies() Efficiencies {
 	return e
 }
 
-// Parts are what the time of a rank went into, in seconds. Their sum is the rank's elapsed time.
+// A division says what the time of a rank went into, in seconds. Its parts add up to the rank's elapsed time.
 //
 // At a synchronising collective operation no member leaves before all have come, and the one that comes last does not wait. So the times of the
-// member that took least, summed over all calls from a place, are Transfer, and by how much longer another one took is its Wait. If not always the
-// same member came last, all have waited, also the one that took least: Wait is a lower bound, and Transfer an upper one.
-type Parts struct {
-	Compute  float64 `json:"compute"`  // outside of MPI
-	Wait     float64 `json:"wait"`     // for other members, at synchronising collective operations
-	Either   float64 `json:"either"`   // in other calls that may wait: waiting or transfer
-	Transfer float64 `json:"transfer"` // the rest of MPI: transfer, and calls that do not wait
+// member that took least, summed over all calls from a place, are the transfer of each, and by how much longer another one took is its wait. If not always the
+// same member came last, all have waited, also the one that took least: wait is a lower bound, and transfer an upper one.
+type division struct {
+	compute  float64 // outside of MPI
+	wait     float64 // for other members, at synchronising collective operations
+	either   float64 // in other calls that may wait: waiting or transfer
+	transfer float64 // the rest of MPI: transfer, and calls that do not wait
 }
 
 // An operation is a row of calls that the members of a communicator share: all have called a function equally often from one place.
@@ -133,44 +133,44 @@ func waits(operations []*operation) map[*Calls]float64 {
 }
 
 // parts returns those of a rank.
-func (r *Rank) parts(waits map[*Calls]float64) Parts {
-	var inside Parts
+func (r *Rank) parts(waits map[*Calls]float64) division {
+	var inside division
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		wait, met := waits[c]
 		switch {
 		case met:
-			inside.Wait += wait
-			inside.Transfer += c.Time - wait
+			inside.wait += wait
+			inside.transfer += c.Time - wait
 		case mayWait(c.Function):
-			inside.Either += c.Time
+			inside.either += c.Time
 		default:
-			inside.Transfer += c.Time
+			inside.transfer += c.Time
 		}
 	}
 	spent := r.Elapsed - r.Outside()
-	counted := inside.Wait + inside.Either + inside.Transfer
+	counted := inside.wait + inside.either + inside.transfer
 	if counted <= spent {
-		inside.Either += spent - counted // of calls that are not in the table
+		inside.either += spent - counted // of calls that are not in the table
 	} else { // several threads were in MPI at the same time, or little is left out of rounding
 		scale := spent / counted
-		inside.Wait *= scale
-		inside.Either *= scale
-		inside.Transfer *= scale
+		inside.wait *= scale
+		inside.either *= scale
+		inside.transfer *= scale
 	}
-	inside.Compute = r.Outside()
+	inside.compute = r.Outside()
 	return inside
 }
 
 // add adds other parts.
-func (a *Parts) add(b Parts) {
-	a.Compute += b.Compute
-	a.Wait += b.Wait
-	a.Either += b.Either
-	a.Transfer += b.Transfer
+func (a *division) add(b division) {
+	a.compute += b.compute
+	a.wait += b.wait
+	a.either += b.either
+	a.transfer += b.transfer
 }
 
 // mpi is the time in MPI.
-func (a Parts) mpi() float64 { return a.Wait + a.Either + a.Transfer }
+func (a division) mpi() float64 { return a.wait + a.either + a.transfer }
 
-func (a Parts) sum() float64 { return a.Compute + a.mpi() }
+func (a division) sum() float64 { return a.compute + a.mpi() }

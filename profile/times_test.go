@@ -51,14 +51,14 @@ func reduce(time float64) Calls {
 	return Calls{Function: "MPI_Allreduce", Calls: 10, Time: time, Min: time / 20, Max: time / 5}
 }
 
-func partsOf(p *Profile) []Parts { return p.summarize().parts }
+func partsOf(p *Profile) []division { return p.summarize().parts }
 
 func TestPartsOfMeetings(t *testing.T) {
 	p := ranksOf(
 		Rank{Elapsed: 10, MPI: 4, Calls: []Calls{reduce(3), {Function: "MPI_Recv", Place: 1, Time: 0.5}, {Function: "MPI_Isend", Place: 1, Time: 0.5}}},
 		Rank{Elapsed: 10, MPI: 1, Calls: []Calls{reduce(1)}},
 	)
-	assert.Equal(t, []Parts{{Compute: 6, Wait: 2, Either: 0.5, Transfer: 1.5}, {Compute: 9, Transfer: 1}}, partsOf(p))
+	assert.Equal(t, []division{{compute: 6, wait: 2, either: 0.5, transfer: 1.5}, {compute: 9, transfer: 1}}, partsOf(p))
 
 	for name, change := range map[string]func(){
 		"a member has called more often": func() { p.Ranks[1].Calls[0].Calls++ },
@@ -71,11 +71,11 @@ func TestPartsOfMeetings(t *testing.T) {
 		first, second, world := p.Ranks[0].Calls[0], p.Ranks[1].Calls[0], p.Communicators[0]
 		change()
 		parts := partsOf(p)
-		assert.Zero(t, parts[0].Wait, name)
-		assert.Equal(t, 3.5, parts[0].Either, name)
+		assert.Zero(t, parts[0].wait, name)
+		assert.Equal(t, 3.5, parts[0].either, name)
 		p.Ranks[0].Calls[0], p.Ranks[1].Calls[0], p.Communicators[0] = first, second, world
 	}
-	assert.Equal(t, 2.0, partsOf(p)[0].Wait)
+	assert.Equal(t, 2.0, partsOf(p)[0].wait)
 }
 
 // Whatever the calls say, the parts are those of the rank's elapsed time.
@@ -88,11 +88,11 @@ func TestPartsAddUp(t *testing.T) {
 	} {
 		a := partsOf(ranksOf(r))[0]
 		assert.InDelta(t, 10, a.sum(), 1e-12, name)
-		assert.Equal(t, r.Outside(), a.Compute, name)
-		assert.GreaterOrEqual(t, min(a.Wait, a.Either, a.Transfer), 0.0, name)
+		assert.Equal(t, r.Outside(), a.compute, name)
+		assert.GreaterOrEqual(t, min(a.wait, a.either, a.transfer), 0.0, name)
 	}
 	threads := partsOf(ranksOf(Rank{Elapsed: 10, MPI: 15, Calls: []Calls{{Function: "MPI_Send", Time: 10}, {Function: "MPI_Isend", Time: 5}}}))[0]
-	assert.InDelta(t, 2*threads.Transfer, threads.Either, 1e-12)
+	assert.InDelta(t, 2*threads.transfer, threads.either, 1e-12)
 }
 
 func TestFunctions(t *testing.T) {

@@ -251,7 +251,7 @@
 			image.getContext("2d").putImageData(pixels, 0, 0);
 			const write = what === 1 ? size : count;
 			byId("matrix-least").textContent = most > 0 ? write(least) : "nothing";
-			byId("matrix-most").textContent = most > 0 ? write(most) + (what === 1 ? "" : " messages") : "";
+			byId("matrix-most").textContent = most > 0 ? write(most) : "";
 		};
 
 		const draw = (position) => {
@@ -262,13 +262,17 @@
 			pen.fillRect(margin, margin, side, side);
 			pen.imageSmoothingEnabled = cell * (window.devicePixelRatio || 1) < 1;
 			pen.drawImage(image, margin, margin, side, side);
-			const square = ([from, to]) => pen.strokeRect(margin + from * cell, margin + from * cell, (to - from) * cell, (to - from) * cell);
-			pen.strokeStyle = colour("quiet");
-			pen.lineWidth = 1;
-			if (side / matrix.processes.length >= 6) matrix.processes.forEach(square);
-			pen.strokeStyle = colour("text");
-			pen.lineWidth = side / matrix.hosts.length < 16 ? 0.75 : 1.75;
-			if (matrix.hosts.length > 1) matrix.hosts.forEach(square);
+			// Great squares have a light line below the dark one, so that they show on cells of any colour.
+			const squares = (blocks, thickness) => {
+				const great = side / blocks.length >= 32;
+				for (const [ink, more] of great ? [["ground", 2], ["text", 0]] : [["quiet", 0]]) {
+					pen.strokeStyle = colour(ink);
+					pen.lineWidth = great ? thickness + more : 0.75;
+					for (const [from, to] of blocks) pen.strokeRect(margin + from * cell, margin + from * cell, (to - from) * cell, (to - from) * cell);
+				}
+			};
+			if (side / matrix.processes.length >= 6) squares(matrix.processes, 1);
+			if (matrix.hosts.length > 1) squares(matrix.hosts, 2.5);
 
 			pen.fillStyle = colour("quiet");
 			const blocks = matrix.processes.length > 1 && matrix.processes.length <= 16 ? matrix.processes.map(([from]) => from) : Array.from(matrix.names.keys());
@@ -316,7 +320,7 @@
 			tell: ([from, to]) => {
 				const layer = layers[chosen("way")];
 				const i = from * n + to;
-				return `${matrix.names[from]} \u2192 ${matrix.names[to]}: ${size(layer[1][i])} in ${count(layer[0][i])}, ${relation(from, to)}`;
+				return `${matrix.names[from]} \u2192 ${matrix.names[to]}: ${size(layer[1][i])} in ${count(layer[0][i])} messages or operations, ${relation(from, to)}`;
 			},
 			draw,
 		});
