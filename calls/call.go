@@ -54,7 +54,7 @@ func (c Communicator) text() string {
 		return "a communicator that is not known"
 	case c.Name == "":
 		return fmt.Sprintf("a communicator of %d ranks", c.Size)
-	case strings.HasPrefix(c.Name, "MPI_COMM_"):
+	case strings.HasPrefix(c.Name, "MPI_COMM_") && strings.Trim(c.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "":
 		return c.Name
 	}
 	return fmt.Sprintf("communicator %q", c.Name)

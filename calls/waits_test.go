@@ -168,3 +168,10 @@ func TestFunctions(t *testing.T) {
 		assert.Equal(t, want, [3]bool{IsCollective(name), IsSynchronising(name), MayWait(name)}, name)
 	}
 }
+
+// A name that only begins like those of MPI's communicators is quoted like any other.
+func TestCommunicatorNames(t *testing.T) {
+	for name, want := range map[string]string{"MPI_COMM_WORLD": "MPI_COMM_WORLD", "solver": `communicator "solver"`, "MPI_COMM_\x1b[2J": `communicator "MPI_COMM_\x1b[2J"`} {
+		assert.Equal(t, want, Communicator{ID: 1, Size: 2, Name: name}.text())
+	}
+}
