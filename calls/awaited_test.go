@@ -88,5 +88,5 @@ func BenchmarkAwaitedBy(b *testing.B) {
 }
 
 func numberOf(name string) int {
-	return slices.IndexFunc(functions, func(f function) bool { return f.name == name })
+	return slices.IndexFunc(functions(), func(f function) bool { return f.name == name })
 }

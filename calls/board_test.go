@@ -51,7 +51,7 @@ func TestBoard(t *testing.T) {
 	binary.NativeEndian.PutUint32(c[20:], 1)
 	copy(c[24:], "MPI_COMM_WORLD")
 	receive := 0
-	for functions[receive].name != "Recv" {
+	for functions()[receive].name != "Recv" {
 		receive++
 	}
 	b.enter(1, 3, receive, os.Getpid(), 0xffff_ffff_4400_0000, -2, -1)

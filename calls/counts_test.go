@@ -53,7 +53,7 @@ func some() countsWriter {
 }
 
 func functionNumber(name string) int {
-	for i, f := range functions {
+	for i, f := range functions() {
 		if f.name == name {
 			return i
 		}

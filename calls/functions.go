@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A waitKind says for whom a call waits.
@@ -36,13 +37,17 @@ type function struct {
 //go:embed front/functions.h
 var functionsHeader string
 
-// functions are in the order of functions.h, which is that of the numbers in notes.
-var functions = readFunctions(functionsHeader)
+// functions are in the order of functions.h, which is that of the numbers in notes. The header is read at the first use: most jobs of
+// mpiexec do without.
+var functions = sync.OnceValue(func() []function { return readFunctions(functionsHeader) })
 
-var functionLine = regexp.MustCompile(`(?m)^(LARGE_)?(CALL|START|OTHER)\((.*)\)$`)
+// functionLine is compiled when it is needed, for the same reason.
+func functionLine() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(LARGE_)?(CALL|START|OTHER)\((.*)\)$`)
+}
 
 func readFunctions(header string) (list []function) {
-	for _, line := range functionLine.FindAllStringSubmatch(header, -1) {
+	for _, line := range functionLine().FindAllStringSubmatch(header, -1) {
 		args := strings.Split(line[3], ", ")
 		f := function{name: args[0], kind: waitsForSomething}
 		if line[2] == "CALL" {
@@ -77,28 +82,28 @@ func (f function) operation() string { return strings.TrimSuffix(f.name, "_c") }
 
 // functionOf returns the function of a number, and that of unknown things for another one.
 func functionOf(number int) function {
-	if number < 0 || number >= len(functions) {
+	if number < 0 || number >= len(functions()) {
 		return function{name: "call of unknown number", kind: waitsForSomething}
 	}
-	return functions[number]
+	return functions()[number]
 }
 
-var functionsByName = func() map[string]function {
+var functionsByName = sync.OnceValue(func() map[string]function {
 	byName := map[string]function{}
-	for _, f := range functions {
+	for _, f := range functions() {
 		byName["MPI_"+f.name] = f
 	}
 	return byName
-}()
+})
 
 // IsCollective reports whether all members of a communicator make such a call, and wait in it. The name begins with MPI_.
-func IsCollective(name string) bool { return functionsByName[name].isCollective() }
+func IsCollective(name string) bool { return functionsByName()[name].isCollective() }
 
 // IsSynchronising reports whether no member of a communicator returns from such a call before all have made it.
 func IsSynchronising(name string) bool {
-	f := functionsByName[name]
+	f := functionsByName()[name]
 	return f.isCollective() && f.kind == waitsForAll
 }
 
 // MayWait reports whether such a call may wait for other ranks.
-func MayWait(name string) bool { return functionsByName[name].mayWait }
+func MayWait(name string) bool { return functionsByName()[name].mayWait }

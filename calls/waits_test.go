@@ -28,7 +28,7 @@ func world(t *testing.T, in ...made) (ranks []Rank) {
 		case "ended":
 			r.Ended = true
 		default:
-			number := slices.IndexFunc(functions, func(f function) bool { return f.name == m.name })
+			number := slices.IndexFunc(functions(), func(f function) bool { return f.name == m.name })
 			require.GreaterOrEqual(t, number, 0, m.name)
 			call := Call{Function: number, Peer: m.peer, Tag: m.tag, From: m.from, FromTag: m.fromTag, Age: time.Minute, Settled: true}
 			if at := slices.IndexFunc(r.Communicators, func(c Communicator) bool { return c.ID == m.comm }); at >= 0 {
@@ -136,7 +136,7 @@ func TestNothingIsProven(t *testing.T) {
 		"several threads are in":   func(r *Rank) { r.Calls = append(r.Calls, r.Calls[0]) },
 		"an unknown communicator":  func(r *Rank) { r.Calls[0].Communicator = Communicator{} },
 		"a peer that is not known": func(r *Rank) { r.Communicators = nil },
-		"a function of no name":    func(r *Rank) { r.Calls[0].Function = len(functions) },
+		"a function of no name":    func(r *Rank) { r.Calls[0].Function = len(functions()) },
 		"a function below all":     func(r *Rank) { r.Calls[0].Function = -1 },
 		"a peer outside":           func(r *Rank) { r.Calls[0].Peer = 99 },
 	} {
@@ -152,12 +152,12 @@ func TestNothingIsProven(t *testing.T) {
 
 // Each call has a text, and functions.h is read as the compiler reads it.
 func TestFunctions(t *testing.T) {
-	assert.Equal(t, function{name: "Send", kind: waitsForReceiver, mayWait: true, hasComm: true, hasPeer: true}, functions[0])
-	assert.Equal(t, "Send_c", functions[1].name)
-	assert.Equal(t, function{name: "Comm_create_from_group", kind: waitsForAll, mayWait: true}, functions[functionNumber("Comm_create_from_group")])
-	assert.Equal(t, function{name: "Win_test", kind: waitsForSomething}, functions[len(functions)-1])
+	assert.Equal(t, function{name: "Send", kind: waitsForReceiver, mayWait: true, hasComm: true, hasPeer: true}, functions()[0])
+	assert.Equal(t, "Send_c", functions()[1].name)
+	assert.Equal(t, function{name: "Comm_create_from_group", kind: waitsForAll, mayWait: true}, functions()[functionNumber("Comm_create_from_group")])
+	assert.Equal(t, function{name: "Win_test", kind: waitsForSomething}, functions()[len(functions())-1])
 	kinds := []waitKind{waitsForReceiver, waitsForSender, waitsForBoth, waitsForAll, waitsForRoot, rootWaitsForAll, waitsForSome, waitsForJob, waitsForSomething}
-	for number, f := range functions {
+	for number, f := range functions() {
 		assert.Contains(t, kinds, f.kind, f.name)
 		assert.Contains(t, Call{Function: number}.String(), "MPI_"+f.name+"(")
 	}

@@ -17,6 +17,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/tpsl/tpsl/internal/terminal"
 )
@@ -30,7 +31,10 @@ var pageCSS string
 //go:embed page/page.js
 var pageJS string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"seconds": seconds, "size": size, "count": count, "percent": percent}).Parse(pageHTML))
+// pageTemplate is read at its first use, as mpiexec writes a page for few jobs.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"seconds": seconds, "size": size, "count": count, "percent": percent}).Parse(pageHTML))
+})
 
 // Page writes the profile as one HTML file that needs no network.
 func (p *Profile) Page(w io.Writer) error {
@@ -41,7 +45,7 @@ func (p *Profile) Page(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return pageTemplate.Execute(w, v)
+	return pageTemplate().Execute(w, v)
 }
 
 const (

@@ -6,6 +6,7 @@ package profile
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tpsl/tpsl/internal/terminal"
@@ -86,10 +87,12 @@ func pieces(word string, most int) (all []string) {
 
 const noBreak = "\u00a0"
 
-var unit = regexp.MustCompile(`(\d|-rpp|Rank|rank) (s|ms|us|B|[KMGTPE]iB|%|\d+)([^\w]|$)`)
+var unit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\d|-rpp|Rank|rank) (s|ms|us|B|[KMGTPE]iB|%|\d+)([^\w]|$)`)
+})
 
 // glued puts spaces at which no line ends between a number and its unit.
-func glued(text string) string { return unit.ReplaceAllString(text, "$1"+noBreak+"$2$3") }
+func glued(text string) string { return unit().ReplaceAllString(text, "$1"+noBreak+"$2$3") }
 
 func unglued(text string) string { return strings.ReplaceAll(text, noBreak, " ") }
 

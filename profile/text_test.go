@@ -90,7 +90,7 @@ func TestUnusual(t *testing.T) {
 func TestBar(t *testing.T) {
 	assert.Equal(t, "##########wwwww???..", bar(division{5, 2.5, 1.5, 1}, 10))
 	assert.Equal(t, "#####", bar(division{compute: 2.5}, 10), "it ended before the others")
-	assert.Equal(t, "", bar(division{}, 0))
+	assert.Empty(t, bar(division{}, 0))
 }
 
 func TestCompare(t *testing.T) {

@@ -23,19 +23,22 @@ func ranksOf(ranks ...Rank) *Profile {
 	return p
 }
 
+// exact is how near numbers are that are equal but for rounding.
+const exact = 1e-12
+
 func TestEfficiencies(t *testing.T) {
 	e := ranksOf(Rank{Elapsed: 10, MPI: 2}, Rank{Elapsed: 10, MPI: 6}, Rank{Elapsed: 9, MPI: 9}).Efficiencies()
-	assert.Equal(t, 10.0, e.Runtime)
-	assert.Equal(t, 8.0, e.MaxUseful)
-	assert.Equal(t, 4.0, e.MeanUseful)
-	assert.Equal(t, 0.4, e.Parallel)
-	assert.Equal(t, 0.5, e.LoadBalance)
-	assert.Equal(t, 0.8, e.Communication)
+	assert.InDelta(t, 10.0, e.Runtime, exact)
+	assert.InDelta(t, 8.0, e.MaxUseful, exact)
+	assert.InDelta(t, 4.0, e.MeanUseful, exact)
+	assert.InDelta(t, 0.4, e.Parallel, exact)
+	assert.InDelta(t, 0.5, e.LoadBalance, exact)
+	assert.InDelta(t, 0.8, e.Communication, exact)
 	assert.InDelta(t, e.Parallel, e.LoadBalance*e.Communication, 1e-15)
 
 	uncounted := ranksOf(Rank{Elapsed: 10, MPI: 2}, Rank{Elapsed: 99})
 	uncounted.Ranks[1].Counted = false
-	assert.Equal(t, 0.8, uncounted.Efficiencies().Parallel, "a rank of which nothing is known is left out")
+	assert.InDelta(t, 0.8, uncounted.Efficiencies().Parallel, exact, "a rank of which nothing is known is left out")
 
 	for name, p := range map[string]*Profile{"no time": ranksOf(Rank{}), "no useful time": ranksOf(Rank{Elapsed: 1, MPI: 1}), "no ranks": {}} {
 		e := p.Efficiencies()
@@ -72,10 +75,10 @@ func TestPartsOfMeetings(t *testing.T) {
 		change()
 		parts := partsOf(p)
 		assert.Zero(t, parts[0].wait, name)
-		assert.Equal(t, 3.5, parts[0].either, name)
+		assert.InDelta(t, 3.5, parts[0].either, exact, name)
 		p.Ranks[0].Calls[0], p.Ranks[1].Calls[0], p.Communicators[0] = first, second, world
 	}
-	assert.Equal(t, 2.0, partsOf(p)[0].wait)
+	assert.InDelta(t, 2.0, partsOf(p)[0].wait, exact)
 }
 
 // Whatever the calls say, the parts are those of the rank's elapsed time.
@@ -88,7 +91,7 @@ func TestPartsAddUp(t *testing.T) {
 	} {
 		a := partsOf(ranksOf(r))[0]
 		assert.InDelta(t, 10, a.sum(), 1e-12, name)
-		assert.Equal(t, r.Outside(), a.compute, name)
+		assert.InDelta(t, r.Outside(), a.compute, exact, name)
 		assert.GreaterOrEqual(t, min(a.wait, a.either, a.transfer), 0.0, name)
 	}
 	threads := partsOf(ranksOf(Rank{Elapsed: 10, MPI: 15, Calls: []Calls{{Function: "MPI_Send", Time: 10}, {Function: "MPI_Isend", Time: 5}}}))[0]

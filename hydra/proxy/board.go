@@ -19,7 +19,7 @@ import (
 )
 
 // makeBoard makes the board on which the ranks note their calls, if the user wants that.
-func (p *proxy) makeBoard(sets []plan.RankSet) (err error) {
+func (p *proxy) makeBoard(sets []plan.RankSet) error {
 	if !p.host.State {
 		return nil
 	}
@@ -29,7 +29,10 @@ func (p *proxy) makeBoard(sets []plan.RankSet) (err error) {
 			ranks[set.Local+i] = calls.LocalRank{Rank: rank, Space: space}
 		}
 	}
-	p.board, err = calls.NewBoard(ranks, p.host.Profile)
+	board, err := calls.NewBoard(ranks, p.host.Profile)
+	p.mu.Lock() // mpiexec may ask for it already
+	defer p.mu.Unlock()
+	p.board = board
 	return err
 }
 

@@ -18,10 +18,13 @@ func (p *proxy) tellWhereabouts() {
 // location tells where the ranks are and, if they note their calls, what is read of these.
 func (p *proxy) location(read func(*calls.Board) []calls.Rank) channel.Location {
 	where := p.whereabouts()
-	if p.board == nil {
+	p.mu.Lock()
+	board := p.board
+	p.mu.Unlock()
+	if board == nil {
 		return channel.Location{Whereabouts: where}
 	}
-	doing := read(p.board)
+	doing := read(board)
 	for _, at := range where {
 		for i := range doing {
 			doing[i].Ended = doing[i].Ended || at.Phase == channel.Ended && slices.Contains(at.Ranks, doing[i].Rank)

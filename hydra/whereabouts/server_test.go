@@ -130,6 +130,22 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	assert.Less(t, f.looks.Load(), int32(20))
 }
 
+// Others are answered while one does not read.
+func TestPeersAreServedAtTheSameTime(t *testing.T) {
+	patient := usualLimits
+	patient.read = time.Hour
+	f := serveFake(t, patient)
+	conn, err := net.Dial("unix", name(os.Getpid()))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte(strings.Repeat(`{"ask":"look"}`+"\n", 20)))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return f.looks.Load() > 0 }, time.Minute, time.Millisecond)
+	text, err := connection(t).Where()
+	require.NoError(t, err)
+	assert.Equal(t, "rank 0: here\n", text)
+}
+
 // raw sends a line and returns what is answered.
 func raw(t *testing.T, question string) string {
 	t.Helper()

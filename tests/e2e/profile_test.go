@@ -195,7 +195,6 @@ func TestProfileOfKilledRank(t *testing.T) {
 	for _, way := range profileWays()[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			p := profiled(t, way, 9, "killed")
-			assert.NotEmpty(t, p.Notes)
 			for rank, r := range p.Ranks {
 				assert.False(t, r.Ended)
 				assert.Equal(t, profile.Amount{Count: 5, Bytes: 400}, callsOf(r, "MPI_Sendrecv"), "rank %d", rank)
@@ -222,7 +221,7 @@ func TestProfileIsBounded(t *testing.T) {
 		assert.Positive(t, others)
 		assert.LessOrEqual(t, len(r.Calls), 1024)
 	}
-	assert.Contains(t, strings.Join(p.Notes, "\n"), "4 ranks have made calls from more places")
+	assert.Contains(t, strings.Join(p.Notes, "\n"), "Of 4 ranks the tables were full")
 }
 
 // Over hosts, times are corrected by what their clocks differ.
