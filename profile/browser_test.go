@@ -181,8 +181,8 @@ func (b *browser) value(expression string) any {
 // until waits until an expression is true on the page.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	for b.value(`!!(`+expression+`)`) != true {
-		time.Sleep(10 * time.Millisecond)
+	for deadline := time.Now().Add(browserLimit / 2); b.value(`!!(`+expression+`)`) != true; time.Sleep(10 * time.Millisecond) {
+		require.True(b.t, time.Now().Before(deadline), "%s never came true; the page says %v", expression, b.said)
 	}
 }
 
