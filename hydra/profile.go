@@ -40,6 +40,7 @@ func (j *Job) counted(e event) {
 		j.garbled(e.link, errors.Join(err, errors.New("counts of calls are not whole")))
 		return
 	}
+	e.link.cpus = told.CPUs
 	j.told = append(j.told, profile.Told{Group: e.link.host.Group, Counts: told.Counts, Places: told.Places, Ahead: e.link.clock.ahead})
 }
 
@@ -70,7 +71,7 @@ func (j *Job) profile() *profile.Profile {
 		first := len(ranks)
 		ranks = append(ranks, make([]profile.Rank, w.plan.Size)...)
 		for _, link := range w.links {
-			p.Hosts = append(p.Hosts, profile.Host{Name: link.host.Name, ClockError: link.clock.doubt().Seconds()})
+			p.Hosts = append(p.Hosts, profile.Host{Name: link.host.Name, CPUs: link.cpus, ClockError: link.clock.doubt().Seconds()})
 			for _, set := range link.placement.Sets {
 				for _, rank := range set.Ranks {
 					ranks[first+rank] = profile.Rank{Group: w.index, Rank: rank, Host: len(p.Hosts) - 1, Process: p.Job.Processes}

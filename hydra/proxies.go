@@ -24,6 +24,7 @@ type proxyLink struct {
 	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
 	where     channel.Location
 	clock     hostClock
+	cpus      int              // on which its ranks may run; 0 until a profile tells
 	samples   *channel.Samples // the last ones; nil if it has told none
 	done      bool             // it has sent everything
 	stdin     *channel.Window  // nil if none of its ranks reads stdin

@@ -35,6 +35,7 @@ type Job struct {
 // A Host is one on which ranks ran.
 type Host struct {
 	Name string `json:"name"`
+	CPUs int    `json:"cpus"` // on which its ranks may run; 0: not known
 	// ClockError is the greatest error of times of this host against those of the first. Times are corrected by what messages took.
 	ClockError float64 `json:"clock_error"`
 }

@@ -84,6 +84,7 @@ type Location struct {
 type Counts struct {
 	calls.Counts
 	Places []calls.Place
+	CPUs   int // of the host, on which its ranks may run
 }
 
 // Whereabouts tell where some ranks of one process are.

@@ -6,6 +6,7 @@ package proxy
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -70,7 +71,7 @@ func (s *start) preload(file string) {
 func (p *proxy) tellCounts() {
 	var places calls.Places
 	for _, counts := range p.board.Counts() {
-		p.conn.SendValue(channel.Counted, channel.Counts{Counts: counts, Places: places.Of(counts)})
+		p.conn.SendValue(channel.Counted, channel.Counts{Counts: counts, Places: places.Of(counts), CPUs: runtime.NumCPU()})
 	}
 }
 
