@@ -64,10 +64,10 @@ func things() map[string]bool {
 			found["/dev/shm/"+f.Name()] = true
 		}
 	}
-	// key shmid perms size cpid lpid nattch ...: proc_sysvipc_shm(5)
+	// key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime ...: proc_sysvipc_shm(5)
 	if table, err := os.ReadFile("/proc/sysvipc/shm"); err == nil {
 		for line := range strings.Lines(string(table)) {
-			if f := strings.Fields(line); len(f) > 6 && f[0] != "key" && !othersLive(f[4]) && (f[6] == "0" || attached(f[1])) {
+			if f := strings.Fields(line); len(f) > 13 && f[0] != "key" && isNew(f[13]) && !othersLive(f[4]) && (f[6] == "0" || attached(f[1])) {
 				found[fmt.Sprintf("SysV segment %s, made by process %s", f[1], f[4])] = true
 			}
 		}
@@ -89,6 +89,15 @@ func things() map[string]bool {
 		}
 	}
 	return found
+}
+
+var began = time.Now()
+
+// isNew reports whether a time, in seconds, is not before this binary's begin. What is older may seem to be made by a live process, which then ends: the
+// kernel gives numbers of processes again.
+func isNew(seconds string) bool {
+	at, err := strconv.ParseInt(seconds, 10, 64)
+	return err != nil || at >= began.Unix()
 }
 
 // attached reports whether this process has a SysV segment attached: its number is the inode's in proc_pid_maps(5).
