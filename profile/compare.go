@@ -60,6 +60,7 @@ func (c comparison) layout() (lines []string) {
 		{"processes", count(float64(c.a.processes)), count(float64(c.b.processes))},
 		{"ranks in a process", count(float64(c.a.rpp())), count(float64(c.b.rpp()))},
 		{"hosts", c.a.hostNames(), c.b.hostNames()},
+		{"CPUs of hosts", c.a.cpus(), c.b.cpus()},
 		{"layout", c.a.layout(), c.b.layout()},
 		{"MPI library", c.a.Job.Library, c.b.Job.Library},
 		{"tpsl", c.a.Job.Version, c.b.Job.Version},
@@ -134,8 +135,9 @@ type sum struct{ time, calls float64 }
 func (s *summary) totals(name func(*site) string) map[string]sum {
 	found := map[string]sum{}
 	ranks := max(1, float64(len(s.counted)))
-	for i := range s.sites {
-		one := &s.sites[i]
+	all := slices.Concat(s.sites, s.starts)
+	for i := range all {
+		one := &all[i]
 		t := found[name(one)]
 		found[name(one)] = sum{t.time + one.time/ranks, t.calls + one.calls/ranks}
 	}

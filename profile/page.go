@@ -61,6 +61,7 @@ type view struct {
 
 	Command              string
 	Facts                []fact
+	Started              string
 	Unusual              []string
 	Answers              []fact
 	Efficiencies         []meter
@@ -152,7 +153,7 @@ func newView(s *summary) (*view, error) {
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Policy: template.HTMLAttr(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-` +
 			base64.StdEncoding.EncodeToString(hash[:]) + `'"`),
-		Command: terminal.Printable(cut(s.Job.Command, 2000)), Unusual: printable(s.unusual()), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
+		Command: terminal.Printable(cut(s.Job.Command, 2000)), Started: s.started(), Unusual: printable(s.unusual()), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
 		PartsDefinition: partsDefinition, LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: printable(s.Notes),
 	}
 	v.Facts, v.Places = s.facts(), s.places()
@@ -238,6 +239,15 @@ func value(x float64, write func(float64) string) cell {
 	return cell{Text: write(x), Value: strconv.FormatFloat(x, 'g', 6, 64)}
 }
 
+// waitCell is known waiting. What is not known is sorted behind all that is.
+func waitCell(w waiting, whole float64) cell {
+	c := value(share(w.wait, whole), percent)
+	if w.unknown {
+		c = cell{Text: "-", Title: "Not known: these calls wait or transfer, and sums do not tell which.", Value: "-1"}
+	}
+	return c
+}
+
 // numbered is a number that is a name.
 func numbered(n int, name string) cell { return cell{Text: name, Value: strconv.Itoa(n)} }
 
@@ -307,7 +317,7 @@ func (s *summary) siteListing() *listing {
 	for i := range s.sites {
 		one := &s.sites[i]
 		l.Rows = append(l.Rows, []cell{
-			code(cut(s.where(one.place), 60), s.whole(one.place)), code(functionName(one.function), ""), value(share(one.time, whole), percent), value(share(one.wait, whole), percent),
+			code(cut(s.where(one.place), 60), s.whole(one.place)), code(functionName(one.function), ""), value(share(one.time, whole), percent), waitCell(one.waiting, whole),
 			value(one.calls, count), value(share(one.time, one.calls), seconds), value(one.longest, seconds), value(one.bytes, size), value(float64(one.ranks), count),
 			word(s.rankName(one.most) + ": " + seconds(one.mostTime)),
 		})
@@ -369,7 +379,7 @@ func (s *summary) usageListing() *listing {
 		u := &s.usages[i]
 		l.Rows = append(l.Rows, []cell{
 			code(cut(s.communicatorName(u.communicator), 60), ""), {Text: s.members(u)}, code(u.function, ""), value(share(u.calls, float64(u.ranks)), count), value(share(u.time, whole), percent),
-			value(share(u.wait, whole), percent), value(share(u.time, u.calls), seconds), value(u.bytes, size),
+			waitCell(u.waiting, whole), value(share(u.time, u.calls), seconds), value(u.bytes, size),
 		})
 	}
 	return l.finish()

@@ -51,7 +51,10 @@ func (t textOf) head() {
 func (s *summary) headLines() []string {
 	lines := []string{
 		s.arrangement() + ": " + s.hostNames(),
-		fmt.Sprintf("%s elapsed; ranks were in MPI for %s of their time", seconds(s.Job.Elapsed), percent(s.mpiShare())),
+		fmt.Sprintf("%s elapsed; between MPI_Init and MPI_Finalize, ranks were in MPI for %s of their time", seconds(s.Job.Elapsed), percent(s.mpiShare())),
+	}
+	if started := s.started(); started != "" {
+		lines = append(lines, started)
 	}
 	if layout := s.layout(); layout != "" {
 		lines = append(lines, "Layout: "+layout)
@@ -173,7 +176,7 @@ func (t textOf) places() {
 	var rows [][]string
 	for i := range t.sites[:min(textRows, len(t.sites))] {
 		s := &t.sites[i]
-		rows = append(rows, []string{percent(share(s.time, whole)), percent(share(s.wait, whole)), count(s.calls), seconds(share(s.time, s.calls)), functionName(s.function), t.where(s.place)})
+		rows = append(rows, []string{percent(share(s.time, whole)), s.shareText(whole), count(s.calls), seconds(share(s.time, s.calls)), functionName(s.function), t.where(s.place)})
 	}
 	writeTable(t.out, []column{{head: "OF TIME"}, {head: "WAIT"}, {head: "CALLS"}, {head: "EACH"}, {"FUNCTION", true, 20}, {"PLACE", true, 22}}, rows)
 	t.more(len(t.sites), textRows)
@@ -268,7 +271,7 @@ func (t textOf) collectives() {
 	var rows [][]string
 	for i := range t.usages[:min(textRows, len(t.usages))] {
 		u := &t.usages[i]
-		rows = append(rows, []string{t.communicatorName(u.communicator), t.members(u), u.function, count(share(u.calls, float64(u.ranks))), percent(share(u.time, t.sum.sum())), percent(share(u.wait, t.sum.sum()))})
+		rows = append(rows, []string{t.communicatorName(u.communicator), t.members(u), u.function, count(share(u.calls, float64(u.ranks))), percent(share(u.time, t.sum.sum())), u.shareText(t.sum.sum())})
 	}
 	writeTable(t.out, []column{{"COMMUNICATOR", true, 20}, {head: "SIZE"}, {"FUNCTION", true, 24}, {head: "CALLS"}, {head: "OF TIME"}, {head: "WAIT"}}, rows)
 	t.more(len(t.usages), textRows)
