@@ -112,7 +112,7 @@ func (s *summary) staysInside() string {
 	}
 	text := fmt.Sprintf("%s of %s", percent(s.insideNow()), size(s.total.bytes))
 	if rpp := s.rpp(); rpp > 1 {
-		return fmt.Sprintf("%s, with up to %s in a process.", text, number(rpp, "rank"))
+		return fmt.Sprintf("%s, with up to %s in a process, as its threads.", text, number(rpp, "rank"))
 	}
 	return text + ": each rank has a process of its own."
 }
@@ -262,7 +262,7 @@ func (s *summary) adviseProcesses() []advice {
 		return nil
 	}
 	return []advice{{
-		text: fmt.Sprintf("Try -rpp %d, which puts as many ranks into a process: %s of bytes stay in the process then, %s with -rpp %d as it was.", chosen.rpp, percent(chosen.inside), percent(now), s.rpp()),
+		text: fmt.Sprintf("Try mpiexec -rpp %d, which puts as many ranks into a process: %s of bytes stay in the process then, %s with -rpp %d as it was.", chosen.rpp, percent(chosen.inside), percent(now), s.rpp()),
 		reason: fmt.Sprintf("What time that gains is not known: ranks are in MPI for %s of their time, and sums do not tell how much of it is transfer. It needs a program without variables that ranks share, "+
 			"or private mode (-tpsl private). All ranks of a process end together. Counted from the matrix, with consecutive ranks of a host in each process.", percent(s.mpiShare())),
 		known: noneKnown,

@@ -61,12 +61,12 @@ func TestAdviseProcesses(t *testing.T) {
 		r.Elapsed, r.MPI, r.Process, r.Host = 10, 5, i, 0
 	}
 	all := strings.Join(advised(p), "\n")
-	assert.Contains(t, all, "Try -rpp 4, which puts as many ranks into a process: 100 % of bytes stay in the process then, 0 % with -rpp 1 as it was. What time that gains is not known: ")
+	assert.Contains(t, all, "Try mpiexec -rpp 4, which puts as many ranks into a process: 100 % of bytes stay in the process then, 0 % with -rpp 1 as it was. What time that gains is not known: ")
 	p.Ranks[1].Peers = p.Ranks[1].Peers[:1]
 	p.Ranks[2].Peers = p.Ranks[2].Peers[:1]
-	assert.Contains(t, strings.Join(advised(p), "\n"), "Try -rpp 2, which puts as many ranks into a process: 100 % of bytes", "more than that keeps nothing more inside")
+	assert.Contains(t, strings.Join(advised(p), "\n"), "Try mpiexec -rpp 2, which puts as many ranks into a process: 100 % of bytes", "more than that keeps nothing more inside")
 	p.Ranks[0].Peers = append(p.Ranks[0].Peers, Peer{Rank: 3, Sent: Amount{1, 4}})
-	assert.Contains(t, strings.Join(advised(p), "\n"), "Try -rpp 2, which puts as many ranks into a process: 99 % of bytes", "or hardly more")
+	assert.Contains(t, strings.Join(advised(p), "\n"), "Try mpiexec -rpp 2, which puts as many ranks into a process: 99 % of bytes", "or hardly more")
 	for i := range p.Ranks {
 		p.Ranks[i].Process = i / 2
 	}
@@ -161,7 +161,7 @@ func TestOrderOfAdvice(t *testing.T) {
 	}
 	all := advised(p)
 	assert.Contains(t, all[0], "Nothing stands out.", "a layout is never first")
-	assert.Contains(t, all[1], "Try -rpp 4, which")
+	assert.Contains(t, all[1], "Try mpiexec -rpp 4, which")
 	p.Ranks[0].MPI = 8
 	p.Ranks[0].Calls = []Calls{{Function: "MPI_Recv", Communicator: None, Calls: 1, Time: 8}}
 	all = advised(p)
@@ -180,12 +180,12 @@ func TestAnswers(t *testing.T) {
 	}
 	assert.Regexp(t, `^Rank 36 on node02: it computes for 81.0 s, 1\.2\d times the mean of 6\d\.\d s\.$`, answers[0])
 	assert.Regexp(t, `^solver.c:212: MPI_Allreduce takes 2\d % of all ranks' time, and at least 1\d % is waiting for other ranks\.$`, answers[1])
-	assert.Regexp(t, `^\d\d % of \d+\.\d+ GiB, with up to 8 ranks in a process\.$`, answers[2])
+	assert.Regexp(t, `^\d\d % of \d+\.\d+ GiB, with up to 8 ranks in a process, as its threads\.$`, answers[2])
 	assert.Regexp(t, `^Yes\. \d\d % of .* go between hosts, .* MiB/s for each host\.$`, answers[3])
 	assert.Equal(t, s.advice()[0].text, answers[4])
 	lines := strings.Join(advised(s.Profile), "\n")
 	assert.Contains(t, lines, "Rank 36 enters MPI_Allreduce in solver.c:212 8.50 ms later than the mean.")
-	assert.Contains(t, lines, "Try -rpp 32")
+	assert.Contains(t, lines, "Try mpiexec -rpp 32")
 }
 
 func TestAnswersOfOneRank(t *testing.T) {

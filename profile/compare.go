@@ -109,7 +109,7 @@ func (c comparison) efficiencies() {
 	})
 	if share := c.b.sum.compute; share > 0 && c.a.sum.compute > 0 {
 		scaling := c.a.sum.compute / share
-		writeParagraph(c.out, "  ", "  ", fmt.Sprintf("If both solve the same problem, POP's computation scalability of B is %s, and its global efficiency, which is that times parallel efficiency, %s. "+
+		writeParagraph(c.out, "  ", "  ", fmt.Sprintf("If both solve the same problem, the computation scalability of B is %s, as the POP project (pop-coe.eu) defines it, and its global efficiency, which is that times parallel efficiency, %s. "+
 			"A is the reference.", percent(scaling), percent(scaling*y.Parallel)))
 	}
 }
@@ -189,7 +189,7 @@ func (c comparison) moved() {
 	writeHead(c.out, "Data")
 	rows := [][]string{
 		row("bytes", c.a.total.bytes, c.b.total.bytes, size),
-		row("messages and operations", c.a.total.count, c.b.total.count, count),
+		row("messages, and pairs in operations", c.a.total.count, c.b.total.count, count),
 		row("stays in the process", c.a.insideNow(), c.b.insideNow(), percent),
 		row("bytes between hosts", c.a.betweenHosts.bytes, c.b.betweenHosts.bytes, size),
 	}
