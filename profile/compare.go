@@ -189,7 +189,7 @@ func (c comparison) moved() {
 	writeHead(c.out, "Data")
 	rows := [][]string{
 		row("bytes", c.a.total.bytes, c.b.total.bytes, size),
-		row("messages, and pairs in operations", c.a.total.count, c.b.total.count, count),
+		row("messages, steps of operations", c.a.total.count, c.b.total.count, count),
 		row("stays in the process", c.a.insideNow(), c.b.insideNow(), percent),
 		row("bytes between hosts", c.a.betweenHosts.bytes, c.b.betweenHosts.bytes, size),
 	}

@@ -191,6 +191,7 @@ func (s *summary) facts() []fact {
 		{"Ranks", count(float64(len(s.Ranks)))},
 		{"Processes", count(float64(s.processes))},
 		{"Hosts", fmt.Sprintf("%d: %s", s.usedHosts(), s.hostNames())},
+		{"CPUs of hosts", s.cpus()},
 		{"Elapsed", seconds(s.Job.Elapsed)},
 		{"In MPI", percent(s.mpiShare()) + " of all ranks' time"},
 		{"Layout", s.layout()},
@@ -374,7 +375,7 @@ func (s *summary) choiceListing() *listing {
 
 func (s *summary) sizeListing() *listing {
 	l := &listing{ID: "sizes-table", Caption: "Sizes of messages and operations", Heads: []heading{
-		{Text: "Way", Left: true}, {Text: "Size"}, {Text: "Count"}, {Text: "Of the way"}, {Text: "", Left: true, Wide: true}, {Text: "Bytes"},
+		{Text: "Way", Left: true}, {Text: "Size"}, {Text: "Count"}, {Text: "Of the way"}, {Text: "Bytes"}, {Text: "", Left: true, Wide: true},
 	}}
 	whole := map[Way]float64{}
 	for _, c := range s.sizes {
@@ -382,7 +383,7 @@ func (s *summary) sizeListing() *listing {
 	}
 	for _, c := range s.sizes {
 		part := share(float64(c.Count), whole[c.Way])
-		l.Rows = append(l.Rows, []cell{word(string(c.Way)), {Text: class(c.From)}, {Text: count(float64(c.Count))}, {Text: percent(part)}, shareBar(part), {Text: size(float64(c.Bytes))}})
+		l.Rows = append(l.Rows, []cell{word(string(c.Way)), {Text: class(c.From)}, {Text: count(float64(c.Count))}, {Text: percent(part)}, {Text: size(float64(c.Bytes))}, shareBar(part)})
 	}
 	return l
 }

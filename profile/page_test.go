@@ -199,7 +199,7 @@ func TestTelephone(t *testing.T) {
 // What is received and what is sent are told apart, and numbers of tables say what they count.
 func TestPageSaysWhatIsCounted(t *testing.T) {
 	page := pageOf(t, madeUp(64, 8, 2))
-	for _, want := range []string{"15.6 GiB sent", "15.6 GiB received", "1000 KiB given", "512,000 messages bring 15.6 GiB", "8,065,280 pairs of ranks in collective operations imply"} {
+	for _, want := range []string{"15.6 GiB sent", "15.6 GiB received", "1000 KiB given", "512,000 messages bring 15.6 GiB", "in 8,065,280 steps from rank to rank"} {
 		assert.Contains(t, page, want)
 	}
 	for function, want := range map[string]string{

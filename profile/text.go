@@ -188,10 +188,10 @@ func (t textOf) places() {
 
 const (
 	timeBase    = "Shares of time are of all ranks' time between MPI_Init and MPI_Finalize, in MPI and outside."
-	unknownWait = "Wait is - where calls wait or transfer, and it is not known which."
+	unknownWait = "A wait of \"-\" is not known: such calls wait or transfer, and sums do not tell which."
 	bytesTold   = "Bytes: a send tells what is sent; a receive, or the call that completes it, what is received. So the bytes of a message stand in two rows. A collective operation tells what its ranks give to it."
-	countsOnce  = "A message counts once here, though its sender and its receiver both tell it. A collective operation counts for each pair of ranks of which one needs what the other gives: " +
-		"MPI_Allreduce of 8 ranks is 56 here, and 8 in Sizes. Which way the MPI library takes is not known."
+	countsOnce  = "A message counts once here, though its sender and its receiver both tell it. A collective operation counts as a step for each pair of ranks of which one needs what the other gives: " +
+		"one MPI_Allreduce of 8 ranks is 56 steps here, and counts 8 times in Sizes. Which way the MPI library takes is not known."
 	sizesTold = "Messages count once, with the bytes that are sent. Collective operations count once for each rank that calls them, with the bytes that it gives."
 )
 
@@ -231,15 +231,17 @@ const choicesTitle = "What stays in the process by -rpp, the option of mpiexec t
 
 // movedLine says what goes from rank to rank in each way, and how far.
 func (s *summary) movedLine() string {
-	words := map[Way]string{Messages: "messages bring", OneSided: "one-sided operations bring", Collective: "pairs of ranks in collective operations imply"}
+	words := map[Way]string{
+		Messages: "%[1]s messages bring %[2]s", OneSided: "%[1]s one-sided operations bring %[2]s", Collective: "collective operations imply %[2]s in %[1]s steps from rank to rank",
+	}
 	totals := s.traffic.totals()
 	var all []string
 	for _, way := range allWays {
 		if a := totals[way]; a.count > 0 {
-			all = append(all, fmt.Sprintf("%s %s %s", count(a.count), words[way], size(a.bytes)))
+			all = append(all, fmt.Sprintf(words[way], count(a.count), size(a.bytes)))
 		}
 	}
-	return fmt.Sprintf("%s. Of these %s, %s stay in their process, %s on their host, %s go between hosts.", strings.Join(all, ", "), size(s.total.bytes),
+	return fmt.Sprintf("What is brought: %s. Of these %s, %s stay in their process, %s on their host, %s go between hosts.", strings.Join(all, ", "), size(s.total.bytes),
 		percent(s.insideNow()), percent(share(s.total.bytes-s.betweenHosts.bytes, s.total.bytes)), percent(share(s.betweenHosts.bytes, s.total.bytes)))
 }
 
