@@ -19,7 +19,7 @@ func (s *summary) answers() []answer {
 		{"Which line waits?", s.waitingLine()},
 		{"What stays in the process?", s.staysInside()},
 		{"Is the network used?", s.network()},
-		{"What to change?", s.advice()[0].text},
+		{"What to change first?", s.advice()[0].text},
 	}
 }
 
@@ -62,14 +62,14 @@ func (s *summary) isUnbalanced() bool {
 	return len(s.counted) > 1 && e.MaxUseful >= slow*e.MeanUseful && share(e.MaxUseful-e.MeanUseful, e.Runtime) >= atStake
 }
 
-// longestWait is the site that may wait and has most time, or nil.
-func (s *summary) longestWait() *site {
+// mayWaitMost are the sites that may wait, those with most time first.
+func (s *summary) mayWaitMost() (found []*site) {
 	for i := range s.sites {
 		if waitsFor(s.sites[i].function) {
-			return &s.sites[i]
+			found = append(found, &s.sites[i])
 		}
 	}
-	return nil
+	return found
 }
 
 // waitsFor reports whether a function may wait for other ranks in the midst of the job.
@@ -77,16 +77,33 @@ func waitsFor(function string) bool {
 	return function != "" && mayWait(function) && !isStartOrEnd(function)
 }
 
+// waitingLine names the site with most time, whether or not it is known how much of it is waiting, and the next one if it takes about as much.
 func (s *summary) waitingLine() string {
-	w := s.longestWait()
-	if w == nil || w.time == 0 {
+	found := s.mayWaitMost()
+	if len(found) == 0 || found[0].time == 0 {
 		return "None: no call that was counted waits."
 	}
-	text := fmt.Sprintf("%s: %s takes %s of all ranks' time", s.where(w.place), w.function, percent(share(w.time, s.sum.sum())))
-	if w.wait > 0 {
-		return text + fmt.Sprintf(", and at least %s is waiting for other ranks.", percent(share(w.wait, s.sum.sum())))
+	text := s.mayWaitText(found[0])
+	if len(found) > 1 && found[1].time >= found[0].time/2 {
+		text += " Next is " + s.mayWaitText(found[1])
 	}
-	return text + ". It may wait or transfer; sums do not tell these apart."
+	return text + s.qualification()
+}
+
+func (s *summary) mayWaitText(w *site) string {
+	text := fmt.Sprintf("%s: %s takes %s of all ranks' time", s.where(w.place), w.function, percent(share(w.time, s.sum.sum())))
+	if w.unknown {
+		return text + "; how much of it is waiting is not known."
+	}
+	return text + fmt.Sprintf(", and at least %s is waiting for other ranks.", w.shareText(s.sum.sum()))
+}
+
+// qualification is a sentence behind what is said of waiting, where ranks have too few CPUs.
+func (s *summary) qualification() string {
+	if len(s.crowds) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" With %s on %s, this may as well be waiting for a CPU.", number(s.crowds[0].ranks, "rank"), number(s.crowds[0].cpus, "CPU"))
 }
 
 func (s *summary) staysInside() string {
@@ -95,7 +112,7 @@ func (s *summary) staysInside() string {
 	}
 	text := fmt.Sprintf("%s of %s", percent(s.insideNow()), size(s.total.bytes))
 	if rpp := s.rpp(); rpp > 1 {
-		return fmt.Sprintf("%s, with up to %s in a process.", text, number(rpp, "rank"))
+		return fmt.Sprintf("%s, with up to %s in a process, as its threads.", text, number(rpp, "rank"))
 	}
 	return text + ": each rank has a process of its own."
 }
@@ -118,26 +135,52 @@ func (s *summary) network() string {
 type advice struct {
 	text   string
 	reason string
+	known  knowledge
 	share  float64 // of all ranks' time, that is at stake at most
 }
+
+// A knowledge says what is known of what an advice gains. What is known better comes first.
+type knowledge int
+
+const (
+	distorts  knowledge = iota // what is measured means little before this is done
+	gainKnown                  // by so much the job may end earlier
+	timeKnown                  // calls take so much time; what is gained of it is not known
+	noneKnown                  // what takes time is not known
+)
 
 // atStake is the least share of the time that is worth a line of advice.
 const atStake = 0.01
 
-// advice returns at least one, what matters most first.
+// advice returns at least one. What has a known gain comes first, and of these what has most at stake.
 func (s *summary) advice() []advice {
 	if len(s.counted) == 0 {
 		return []advice{{text: "Run a program that calls MPI: nothing was counted of this one."}}
 	}
 	var all []advice
-	for _, find := range []func() []advice{s.adviseBalance, s.adviseDelays, s.adviseWaits, s.adviseProcesses, s.advisePolling, s.adviseSmall, s.adviseShort} {
+	for _, find := range []func() []advice{s.adviseCPUs, s.adviseBalance, s.adviseDelays, s.adviseWaits, s.adviseProcesses, s.advisePolling, s.adviseSmall, s.adviseShort} {
 		all = append(all, find()...)
 	}
-	slices.SortStableFunc(all, func(a, b advice) int { return cmp.Compare(b.share, a.share) })
-	if len(all) == 0 {
-		return []advice{{text: fmt.Sprintf("Nothing stands out. Ranks are in MPI for %s of their time.", percent(s.mpiShare()))}}
+	slices.SortStableFunc(all, func(a, b advice) int {
+		return cmp.Or(cmp.Compare(a.known, b.known), cmp.Compare(b.share, a.share))
+	})
+	if len(all) == 0 || all[0].known == noneKnown {
+		all = slices.Insert(all, 0, advice{text: fmt.Sprintf("Nothing stands out. Ranks are in MPI for %s of their time.", percent(s.mpiShare()))})
 	}
 	return all
+}
+
+// adviseCPUs comes before all others: with too few CPUs, all times contain waiting for one.
+func (s *summary) adviseCPUs() []advice {
+	crowded := s.crowded()
+	if crowded == "" {
+		return nil
+	}
+	return []advice{{
+		text:   fmt.Sprintf("Start fewer ranks, or take more hosts: %s.", crowded),
+		reason: "Ranks that wait keep CPUs busy, so most time in MPI may be waiting for a CPU. Times outside of MPI contain such waiting, too.",
+		known:  distorts,
+	}}
 }
 
 func (s *summary) adviseBalance() []advice {
@@ -147,6 +190,7 @@ func (s *summary) adviseBalance() []advice {
 			text: fmt.Sprintf("Give rank %s less to compute, or its CPU more: the job would end up to %s earlier if all computed alike.",
 				s.rankName(i), seconds(e.MaxUseful-e.MeanUseful)),
 			reason: fmt.Sprintf("Load balance is %s: rank %s on %s computes for %s, the mean is %s.", percent(e.LoadBalance), s.rankName(i), s.hostOf(i), seconds(e.MaxUseful), seconds(e.MeanUseful)),
+			known:  gainKnown,
 			share:  share(e.MaxUseful-e.MeanUseful, e.Runtime),
 		}}
 	}
@@ -166,7 +210,8 @@ func (s *summary) adviseDelays() (all []advice) {
 		all = append(all, advice{
 			text: fmt.Sprintf("Rank %s enters %s in %s %s later than the mean. Look at what it does before.", s.rankName(d.last), d.function, s.where(d.place), seconds(d.late)),
 			reason: fmt.Sprintf("On average of %s calls, on %s. An average member waits about %s for it in all. Rank %s is the earliest, by %s.", count(d.calls),
-				s.communicatorName(d.communicator), seconds(d.cost()), s.rankName(d.first), seconds(max(0, -d.early))),
+				s.communicatorName(d.communicator), seconds(d.cost()), s.rankName(d.first), seconds(max(0, -d.early))) + s.qualification(),
+			known: gainKnown,
 			share: saved,
 		})
 	}
@@ -201,7 +246,8 @@ func (s *summary) adviseWaits() []advice {
 	}
 	return []advice{{
 		text:   fmt.Sprintf("%s in %s takes %s of all ranks' time%s. %s", w.function, s.where(w.place), percent(taken), beside, how),
-		reason: fmt.Sprintf("%s calls, %s each, most in rank %s: %s.", count(w.calls), seconds(share(w.time, w.calls)), s.rankName(w.most), seconds(w.mostTime)),
+		reason: fmt.Sprintf("%s calls, %s each, most in rank %s: %s.", count(w.calls), seconds(share(w.time, w.calls)), s.rankName(w.most), seconds(w.mostTime)) + s.qualification(),
+		known:  timeKnown,
 		share:  taken,
 	}}
 }
@@ -216,9 +262,10 @@ func (s *summary) adviseProcesses() []advice {
 		return nil
 	}
 	return []advice{{
-		text: fmt.Sprintf("Start with -rpp %d: %s of bytes stay in the process then, %s with -rpp %d as it was.", chosen.rpp, percent(chosen.inside), percent(now), s.rpp()),
-		reason: fmt.Sprintf("Counted from the matrix, with consecutive ranks of a host in each process. Ranks are in MPI for %s of their time; how much of it the transfer takes is not known.",
-			percent(s.mpiShare())),
+		text: fmt.Sprintf("Try mpiexec -rpp %d, which puts as many ranks into a process: %s of bytes stay in the process then, %s with -rpp %d as it was.", chosen.rpp, percent(chosen.inside), percent(now), s.rpp()),
+		reason: fmt.Sprintf("What time that gains is not known: ranks are in MPI for %s of their time, and sums do not tell how much of it is transfer. It needs a program without variables that ranks share, "+
+			"or private mode (-tpsl private). All ranks of a process end together. Counted from the matrix, with consecutive ranks of a host in each process.", percent(s.mpiShare())),
+		known: noneKnown,
 		share: gain * s.mpiShare(),
 	}}
 }
@@ -235,6 +282,7 @@ func (s *summary) advisePolling() []advice {
 		return []advice{{
 			text:   fmt.Sprintf("Wait instead of asking: MPI_Test, MPI_Iprobe and their like take %s of all ranks' time.", percent(taken)),
 			reason: fmt.Sprintf("%s calls, %s each.", count(calls), seconds(share(time, calls))),
+			known:  timeKnown,
 			share:  taken,
 		}}
 	}
@@ -264,24 +312,23 @@ func (s *summary) adviseSmall() []advice {
 	return []advice{{
 		text:   fmt.Sprintf("Put small messages together: %s of %s messages have fewer than %d bytes.", percent(small/all), count(all), smallMessage),
 		reason: fmt.Sprintf("Each rank sends %s of them in a second.", count(rate)),
+		known:  timeKnown,
 		share:  min(rate*1e-6, s.mpiShare()),
 	}}
 }
 
-// adviseShort warns that MPI_Init and MPI_Finalize are most of what was measured.
+// A run of fewer seconds than this between MPI_Init and MPI_Finalize may show its beginning more than its work.
+const shortRun = 1.0
+
+// adviseShort warns that most of the job was its start, and that what is left was short.
 func (s *summary) adviseShort() []advice {
-	var time float64
-	for i := range s.sites {
-		if isStartOrEnd(s.sites[i].function) {
-			time += s.sites[i].time
-		}
+	taken, run := s.startTime(), s.efficiencies.Runtime
+	if run >= shortRun || share(taken, taken+s.sum.sum()) < 0.1 {
+		return nil
 	}
-	if taken := share(time, s.sum.sum()); taken >= 0.1 {
-		return []advice{{
-			text:   fmt.Sprintf("Measure a longer run: MPI_Init and MPI_Finalize take %s of all ranks' time here.", percent(taken)),
-			reason: "The efficiencies count them as time in MPI.",
-			share:  taken,
-		}}
-	}
-	return nil
+	return []advice{{
+		text:   fmt.Sprintf("Measure a longer run: MPI_Init and MPI_Finalize take %s of the ranks' whole time, and between them are only %s.", percent(share(taken, taken+s.sum.sum())), seconds(run)),
+		reason: "In so short a time, first calls weigh much that are slower than later ones.",
+		known:  noneKnown,
+	}}
 }

@@ -49,7 +49,7 @@ func TestAdviseDelays(t *testing.T) {
 	assert.Equal(t, []string{"Rank 1 enters MPI_Allreduce in solver.c:212 3.10 ms later than the mean. Look at what it does before. " +
 		"On average of 10 calls, on MPI_COMM_WORLD. An average member waits about 31.0 ms for it in all. Rank 2 is the earliest, by 2.10 ms."}, advised(p))
 
-	p.Hosts = []Host{{"n1", 0}, {"n2", 0.01}}
+	p.Hosts = []Host{{Name: "n1"}, {Name: "n2", ClockError: 0.01}}
 	p.Ranks[1].Host = 1
 	assert.NotContains(t, strings.Join(advised(p), ""), "later than", "the clocks are not exact enough")
 }
@@ -61,12 +61,12 @@ func TestAdviseProcesses(t *testing.T) {
 		r.Elapsed, r.MPI, r.Process, r.Host = 10, 5, i, 0
 	}
 	all := strings.Join(advised(p), "\n")
-	assert.Contains(t, all, "Start with -rpp 4: 100 % of bytes stay in the process then, 0 % with -rpp 1 as it was. ")
+	assert.Contains(t, all, "Try mpiexec -rpp 4, which puts as many ranks into a process: 100 % of bytes stay in the process then, 0 % with -rpp 1 as it was. What time that gains is not known: ")
 	p.Ranks[1].Peers = p.Ranks[1].Peers[:1]
 	p.Ranks[2].Peers = p.Ranks[2].Peers[:1]
-	assert.Contains(t, strings.Join(advised(p), "\n"), "Start with -rpp 2: 100 % of bytes", "more than that keeps nothing more inside")
+	assert.Contains(t, strings.Join(advised(p), "\n"), "Try mpiexec -rpp 2, which puts as many ranks into a process: 100 % of bytes", "more than that keeps nothing more inside")
 	p.Ranks[0].Peers = append(p.Ranks[0].Peers, Peer{Rank: 3, Sent: Amount{1, 4}})
-	assert.Contains(t, strings.Join(advised(p), "\n"), "Start with -rpp 2: 99 % of bytes", "or hardly more")
+	assert.Contains(t, strings.Join(advised(p), "\n"), "Try mpiexec -rpp 2, which puts as many ranks into a process: 99 % of bytes", "or hardly more")
 	for i := range p.Ranks {
 		p.Ranks[i].Process = i / 2
 	}
@@ -97,9 +97,78 @@ func TestAdvisePollingAndSmallMessages(t *testing.T) {
 }
 
 func TestAdviseShort(t *testing.T) {
-	p := ranksOf(Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: "MPI_Init", Calls: 1, Time: 2}, {Function: "MPI_Finalize", Calls: 1, Time: 1}}})
-	assert.Equal(t, []string{"Measure a longer run: MPI_Init and MPI_Finalize take 30 % of all ranks' time here. The efficiencies count them as time in MPI."}, advised(p))
-	assert.Equal(t, "None: no call that was counted waits.", p.summarize().waitingLine())
+	run := func(rest float64) *Profile {
+		return ranksOf(Rank{Elapsed: 3 + rest, MPI: 3, Calls: startsAndEnds("MPI_Init", 2, 1)})
+	}
+	short := advised(run(0.5))
+	assert.Equal(t, "Measure a longer run: MPI_Init and MPI_Finalize take 86 % of the ranks' whole time, and between them are only 500 ms. In so short a time, first calls weigh much that are slower than later ones.", short[len(short)-1])
+	assert.NotContains(t, strings.Join(advised(run(2)), ""), "longer run", "what is left is long enough")
+	assert.Equal(t, "None: no call that was counted waits.", run(2).summarize().waitingLine())
+}
+
+// Where ranks have too few CPUs, that is said first, in the head, and behind what is said of waiting.
+func TestCrowd(t *testing.T) {
+	r := Rank{Elapsed: 10, MPI: 6, Calls: []Calls{{Function: "MPI_Waitall", Place: 1, Communicator: None, Calls: 3, Time: 6}}}
+	p := ranksOf(r, r, r, Rank{Elapsed: 10, MPI: 1})
+	p.Hosts = []Host{{Name: "n1", CPUs: 2}, {Name: "n2", CPUs: 1}, {Name: "n1", CPUs: 2}}
+	p.Ranks[2].Host, p.Ranks[3].Host = 2, 1
+	assert.Equal(t, []string{"3 ranks share 2 CPUs on n1: ranks that wait keep CPUs busy, so most time in MPI may be waiting for a CPU."}, p.summarize().unusual())
+	all := advised(p)
+	assert.Equal(t, "Start fewer ranks, or take more hosts: 3 ranks share 2 CPUs on n1. Ranks that wait keep CPUs busy, so most time in MPI may be waiting for a CPU. Times outside of MPI contain such waiting, too.", all[0])
+	assert.Contains(t, strings.Join(all[1:], "\n"), "MPI_Waitall in halo.c:88 takes 45 % of all ranks' time. Post")
+	assert.Contains(t, all[len(all)-1], " With 3 ranks on 2 CPUs, this may as well be waiting for a CPU.")
+	assert.Contains(t, p.summarize().waitingLine(), "With 3 ranks on 2 CPUs")
+
+	for i := range p.Ranks {
+		p.Ranks[i].Host = 1
+	}
+	p.Ranks[0].Host, p.Ranks[1].Host, p.Ranks[2].Host, p.Hosts[2].CPUs = 0, 0, 0, 1
+	p.Hosts[0].CPUs = 1
+	assert.Equal(t, "3 ranks share 1 CPU on n1", p.summarize().crowded())
+	p.Ranks[2].Host = 1
+	assert.Equal(t, "2 ranks share 1 CPU on n1 (1 more host like this)", p.summarize().crowded())
+	for _, cpus := range []int{0, 4} {
+		for i := range p.Hosts {
+			p.Hosts[i].CPUs = cpus
+		}
+		assert.Empty(t, p.summarize().crowded(), "not known, or as many as there are ranks")
+		assert.NotContains(t, strings.Join(advised(p), ""), "CPUs")
+	}
+}
+
+// The line with most time is named, also if sums do not tell how much of it is waiting; the table has a dash for that.
+func TestUnknownWaiting(t *testing.T) {
+	calls := func(wait float64) []Calls {
+		return []Calls{reduce(1 + wait), {Function: "MPI_Waitall", Place: 1, Communicator: None, Calls: 10, Time: 5}, {Function: "MPI_Isend", Place: 1, Calls: 10, Time: 0.1}}
+	}
+	p := ranksOf(Rank{Elapsed: 10, MPI: 7.1, Calls: calls(1)}, Rank{Elapsed: 10, MPI: 6.1, Calls: calls(0)})
+	assert.Equal(t, "halo.c:88: MPI_Waitall takes 50 % of all ranks' time; how much of it is waiting is not known.", p.summarize().waitingLine())
+	p.Ranks[0].Calls[1].Time = 0.5
+	assert.Equal(t, "halo.c:88: MPI_Waitall takes 28 % of all ranks' time; how much of it is waiting is not known. "+
+		"Next is solver.c:212: MPI_Allreduce takes 15 % of all ranks' time, and at least 5.0 % is waiting for other ranks.", p.summarize().waitingLine())
+	text := textOfProfile(t, p)
+	assert.Regexp(t, `15 % +5\.0 % +20 .* MPI_Allreduce`, text)
+	assert.Regexp(t, `28 % +- +20 .* MPI_Waitall`, text)
+	assert.Regexp(t, `1\.0 % +0 % +20 .* MPI_Isend`, text)
+}
+
+// What gains a known time comes before what takes more, and a layout whose gain is not known comes behind both.
+func TestOrderOfAdvice(t *testing.T) {
+	p := exchange()
+	for i := range p.Ranks {
+		r := &p.Ranks[i]
+		r.Elapsed, r.MPI, r.Process, r.Host = 10, 9, i, 0
+	}
+	all := advised(p)
+	assert.Contains(t, all[0], "Nothing stands out.", "a layout is never first")
+	assert.Contains(t, all[1], "Try mpiexec -rpp 4, which")
+	p.Ranks[0].MPI = 8
+	p.Ranks[0].Calls = []Calls{{Function: "MPI_Recv", Communicator: None, Calls: 1, Time: 8}}
+	all = advised(p)
+	assert.Len(t, all, 3)
+	for i, want := range []string{"less to compute", "MPI_Recv in", "-rpp 4"} {
+		assert.Contains(t, all[i], want)
+	}
 }
 
 // A made-up job has each trouble that the generator puts into it, and readers find it in the answers.
@@ -111,12 +180,12 @@ func TestAnswers(t *testing.T) {
 	}
 	assert.Regexp(t, `^Rank 36 on node02: it computes for 81.0 s, 1\.2\d times the mean of 6\d\.\d s\.$`, answers[0])
 	assert.Regexp(t, `^solver.c:212: MPI_Allreduce takes 2\d % of all ranks' time, and at least 1\d % is waiting for other ranks\.$`, answers[1])
-	assert.Regexp(t, `^\d\d % of \d+\.\d+ GiB, with up to 8 ranks in a process\.$`, answers[2])
+	assert.Regexp(t, `^\d\d % of \d+\.\d+ GiB, with up to 8 ranks in a process, as its threads\.$`, answers[2])
 	assert.Regexp(t, `^Yes\. \d\d % of .* go between hosts, .* MiB/s for each host\.$`, answers[3])
 	assert.Equal(t, s.advice()[0].text, answers[4])
 	lines := strings.Join(advised(s.Profile), "\n")
 	assert.Contains(t, lines, "Rank 36 enters MPI_Allreduce in solver.c:212 8.50 ms later than the mean.")
-	assert.Contains(t, lines, "Start with -rpp 32")
+	assert.Contains(t, lines, "Try mpiexec -rpp 32")
 }
 
 func TestAnswersOfOneRank(t *testing.T) {

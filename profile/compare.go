@@ -60,6 +60,7 @@ func (c comparison) layout() (lines []string) {
 		{"processes", count(float64(c.a.processes)), count(float64(c.b.processes))},
 		{"ranks in a process", count(float64(c.a.rpp())), count(float64(c.b.rpp()))},
 		{"hosts", c.a.hostNames(), c.b.hostNames()},
+		{"CPUs of hosts", c.a.cpus(), c.b.cpus()},
 		{"layout", c.a.layout(), c.b.layout()},
 		{"MPI library", c.a.Job.Library, c.b.Job.Library},
 		{"tpsl", c.a.Job.Version, c.b.Job.Version},
@@ -108,7 +109,7 @@ func (c comparison) efficiencies() {
 	})
 	if share := c.b.sum.compute; share > 0 && c.a.sum.compute > 0 {
 		scaling := c.a.sum.compute / share
-		writeParagraph(c.out, "  ", "  ", fmt.Sprintf("If both solve the same problem, POP's computation scalability of B is %s, and its global efficiency, which is that times parallel efficiency, %s. "+
+		writeParagraph(c.out, "  ", "  ", fmt.Sprintf("If both solve the same problem, the computation scalability of B is %s, as the POP project (pop-coe.eu) defines it, and its global efficiency, which is that times parallel efficiency, %s. "+
 			"A is the reference.", percent(scaling), percent(scaling*y.Parallel)))
 	}
 }
@@ -134,8 +135,9 @@ type sum struct{ time, calls float64 }
 func (s *summary) totals(name func(*site) string) map[string]sum {
 	found := map[string]sum{}
 	ranks := max(1, float64(len(s.counted)))
-	for i := range s.sites {
-		one := &s.sites[i]
+	all := slices.Concat(s.sites, s.starts)
+	for i := range all {
+		one := &all[i]
 		t := found[name(one)]
 		found[name(one)] = sum{t.time + one.time/ranks, t.calls + one.calls/ranks}
 	}
@@ -187,7 +189,7 @@ func (c comparison) moved() {
 	writeHead(c.out, "Data")
 	rows := [][]string{
 		row("bytes", c.a.total.bytes, c.b.total.bytes, size),
-		row("messages and operations", c.a.total.count, c.b.total.count, count),
+		row("messages, steps of operations", c.a.total.count, c.b.total.count, count),
 		row("stays in the process", c.a.insideNow(), c.b.insideNow(), percent),
 		row("bytes between hosts", c.a.betweenHosts.bytes, c.b.betweenHosts.bytes, size),
 	}

@@ -25,6 +25,22 @@ func isCollective(function string) bool {
 // mayWait reports whether a call may wait for other ranks. Of calls that did not fit into the table nothing is known.
 func mayWait(function string) bool { return function == "" || calls.MayWait(function) }
 
+// moved says what the bytes of a call are; "" where there is no single word for it.
+func moved(function string) string {
+	name := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(function, "MPI_"), "_c"))
+	switch {
+	case isCollective(function):
+		return "given"
+	case strings.HasPrefix(name, "sendrecv"), strings.HasPrefix(name, "isendrecv"):
+		return ""
+	case strings.HasSuffix(strings.TrimSuffix(name, "_init"), "send"):
+		return "sent"
+	case strings.HasSuffix(name, "recv"), strings.HasPrefix(name, "wait"), strings.HasPrefix(name, "test"):
+		return "received"
+	}
+	return ""
+}
+
 // isPolling reports whether a function asks whether something has happened.
 func isPolling(function string) bool {
 	switch function {

@@ -54,7 +54,7 @@ func madeUp(ranks, rpp, hosts int) *Profile {
 		Notes:         []string{"Calls of rank 1 after its 1,000,000th place are counted together."},
 	}
 	for h := range hosts {
-		p.Hosts = append(p.Hosts, Host{fmt.Sprintf("node%02d", h+1), 2e-6 * float64(min(h, 1))})
+		p.Hosts = append(p.Hosts, Host{Name: fmt.Sprintf("node%02d", h+1), CPUs: 64, ClockError: 2e-6 * float64(min(h, 1))})
 	}
 	for row := range ranks / side {
 		p.Communicators = append(p.Communicators, Communicator{Name: fmt.Sprintf("row %d", row), Size: side, Members: span(row*side, side)})

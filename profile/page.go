@@ -4,9 +4,7 @@
 package profile
 
 import (
-	"bytes"
 	"cmp"
-	"compress/flate"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -41,15 +39,11 @@ func (p *Profile) Page(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("profile: %w", err)
 	}
-	v, err := newView(p.summarize())
-	if err != nil {
-		return err
-	}
-	return pageTemplate().Execute(w, v)
+	return pageTemplate().Execute(w, newView(p.summarize()))
 }
 
 const (
-	pageRows  = 20  // of a table that are shown before somebody asks for all
+	pageRows  = 20  // of most tables that are shown before somebody asks for all
 	pagePairs = 200 // of the table behind the matrix
 )
 
@@ -61,10 +55,16 @@ type view struct {
 
 	Command              string
 	Facts                []fact
+	Started              string
 	Unusual              []string
 	Answers              []fact
 	Efficiencies         []meter
 	EfficiencyDefinition string
+	TimeBase             string
+	UnknownWait          string
+	BytesTold            string
+	CountsOnce           string
+	SizesTold            string
 	NotMeasured          string
 	Advice               []fact
 	Ranks                *listing
@@ -90,12 +90,15 @@ type meter struct {
 	Percent               float64
 }
 
-// A listing is a table. Rows behind pageRows are shown when somebody asks.
+// A listing is a table. Rows behind the first ones are shown when somebody asks.
 type listing struct {
 	ID, Caption string
+	Seen        bool // the caption is shown: the heading does not say the same
 	Heads       []heading
 	Rows        [][]cell
-	Cut         string // what the button says that shows all; "" if all rows are shown
+	Marked      map[int]bool // rows that the reader should see first
+	Cut         string       // what the button says that shows all; "" if all rows are shown
+	Few         bool         // shownPairs rows are shown at first, and not pageRows
 }
 
 type heading struct {
@@ -137,8 +140,9 @@ type chartData struct {
 	Transfer []int    `json:"transfer"`
 }
 
-// matrixData is the matrix. A layer is n*n numbers of 16 bits, row by row, little endian, compressed (RFC 1951) and in base 64:
-// the number q stands for 2^(q/1024)-1.
+// matrixData is the matrix. A layer is n*n numbers, row by row, as codes of 16 bits, little endian, in base 64. A code q below repeats stands for
+// 2^(q/1024)-1, and another one for the number before it, q-repeats+1 times more. Decompression by the browser would be asynchronous, so that
+// the first picture of a page would lack the matrix.
 type matrixData struct {
 	Names     []string            `json:"names"`
 	Processes [][2]int            `json:"processes"` // first node, and the one behind the last
@@ -146,14 +150,15 @@ type matrixData struct {
 	Layers    map[string][]string `json:"layers"` // by way: counts, bytes
 }
 
-func newView(s *summary) (*view, error) {
+func newView(s *summary) *view {
 	hash := sha256.Sum256([]byte(pageJS))
 	v := &view{
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Policy: template.HTMLAttr(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-` +
 			base64.StdEncoding.EncodeToString(hash[:]) + `'"`),
-		Command: terminal.Printable(cut(s.Job.Command, 2000)), Unusual: printable(s.unusual()), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
-		PartsDefinition: partsDefinition, LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: printable(s.Notes),
+		Command: terminal.Printable(cut(s.Job.Command, 2000)), Started: s.started(), Unusual: printable(s.unusual()), EfficiencyDefinition: efficiencyDefinition, NotMeasured: notMeasured,
+		PartsDefinition: partsDefinition, TimeBase: timeBase, UnknownWait: unknownWait, BytesTold: bytesTold, CountsOnce: countsOnce, SizesTold: sizesTold,
+		LatenessDefinition: latenessDefinition, Clocks: s.clocks(), Notes: printable(s.Notes),
 	}
 	v.Facts, v.Places = s.facts(), s.places()
 	for _, a := range s.answers() {
@@ -170,16 +175,14 @@ func newView(s *summary) (*view, error) {
 	v.Ranks, v.Sites, v.Choices, v.Sizes, v.Usages, v.Delays = s.rankListing(), s.siteListing(), s.choiceListing(), s.sizeListing(), s.usageListing(), s.delayListing()
 	v.Data.Ranks = s.chart()
 	if s.total.count == 0 {
-		return v, nil
+		return v
 	}
 	nodes, of := s.nodes()
 	m := s.traffic.matrix(of)
 	v.Matrix, v.Pairs = true, s.pairListing(nodes, m)
-	v.Moved = fmt.Sprintf("%s in %s messages and operations. %s of the bytes stay in their process, %s on their host, %s go between hosts.", size(s.total.bytes), count(s.total.count),
-		percent(s.insideNow()), percent(share(s.total.bytes-s.betweenHosts.bytes, s.total.bytes)), percent(share(s.betweenHosts.bytes, s.total.bytes)))
-	var err error
-	v.Data.Matrix, err = s.matrixData(nodes, m)
-	return v, err
+	v.Moved = s.movedLine()
+	v.Data.Matrix = s.matrixData(nodes, m)
+	return v
 }
 
 // facts are the head line.
@@ -188,11 +191,12 @@ func (s *summary) facts() []fact {
 		{"Ranks", count(float64(len(s.Ranks)))},
 		{"Processes", count(float64(s.processes))},
 		{"Hosts", fmt.Sprintf("%d: %s", s.usedHosts(), s.hostNames())},
+		{"CPUs of hosts", s.cpus()},
 		{"Elapsed", seconds(s.Job.Elapsed)},
-		{"In MPI", percent(s.mpiShare()) + " of ranks' time"},
+		{"In MPI", percent(s.mpiShare()) + " of all ranks' time"},
 		{"Layout", s.layout()},
 		{"MPI library", s.Job.Library},
-		{"tpsl", s.Job.Version},
+		{"Launcher", "tpsl " + s.Job.Version},
 	}
 	if !s.Job.Began.IsZero() {
 		all = append(all, fact{"Began", s.Job.Began.Format("2006-01-02 15:04:05 -0700")})
@@ -238,6 +242,24 @@ func value(x float64, write func(float64) string) cell {
 	return cell{Text: write(x), Value: strconv.FormatFloat(x, 'g', 6, 64)}
 }
 
+// waitCell is known waiting. What is not known is sorted behind all that is.
+func waitCell(w waiting, whole float64) cell {
+	c := value(share(w.wait, whole), percent)
+	if w.unknown {
+		c = cell{Text: "-", Title: "Not known: these calls wait or transfer, and sums do not tell which.", Value: "-1"}
+	}
+	return c
+}
+
+// movedCell is a number of bytes, with a word on what was done with them.
+func movedCell(function string, bytes float64) cell {
+	c := value(bytes, size)
+	if word := moved(function); word != "" && bytes > 0 {
+		c.Text += " " + word
+	}
+	return c
+}
+
 // numbered is a number that is a name.
 func numbered(n int, name string) cell { return cell{Text: name, Value: strconv.Itoa(n)} }
 
@@ -246,7 +268,11 @@ func shareBar(share float64) cell { return cell{Left: true, Bar: []part{{"some",
 
 // finish says how many rows there are, if not all are shown.
 func (l *listing) finish() *listing {
-	if len(l.Rows) > pageRows {
+	shown := pageRows
+	if l.Few {
+		shown = shownPairs
+	}
+	if len(l.Rows) > shown {
 		l.Cut = fmt.Sprintf("Show all %s rows", count(float64(len(l.Rows))))
 	}
 	return l
@@ -256,7 +282,7 @@ func (l *listing) finish() *listing {
 func (s *summary) rankListing() *listing {
 	l := &listing{ID: "ranks-table", Caption: "Time of ranks", Heads: []heading{
 		{Text: "Rank", Sort: "none"}, {Text: "Of the run time", Left: true, Wide: true}, {Text: "Compute", Sort: "none"}, {Text: "Wait", Sort: "none"}, {Text: "Either", Sort: "none"},
-		{Text: "Transfer", Sort: "none"}, {Text: "In MPI", Sort: "none"}, {Text: "Process", Sort: "none"}, {Text: "Host", Left: true, Sort: "none"},
+		{Text: "Transfer", Sort: "none"}, {Text: "Process", Sort: "none"}, {Text: "Host", Left: true, Sort: "none"},
 	}}
 	order := slices.Clone(s.counted)
 	l.Heads[0].Sort = "ascending"
@@ -264,11 +290,14 @@ func (s *summary) rankListing() *listing {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.parts[b].compute, s.parts[a].compute) })
 		l.Heads[0].Sort, l.Heads[2].Sort = "none", "descending"
 	}
-	for _, i := range order {
+	for row, i := range order {
+		if s.isUnbalanced() && i == s.slowest() {
+			l.Marked = map[int]bool{row: true}
+		}
 		a, r := s.parts[i], &s.Ranks[i]
 		l.Rows = append(l.Rows, []cell{
 			numbered(i, s.rankName(i)), s.partsBar(a), value(a.compute, seconds), value(a.wait, seconds), value(a.either, seconds), value(a.transfer, seconds),
-			value(share(a.mpi(), a.sum()), percent), numbered(r.Process, strconv.Itoa(r.Process)), word(s.hostOf(i)),
+			numbered(r.Process, strconv.Itoa(r.Process)), word(s.hostOf(i)),
 		})
 	}
 	return l.finish()
@@ -300,15 +329,15 @@ func (s *summary) chart() *chartData {
 
 func (s *summary) siteListing() *listing {
 	l := &listing{ID: "sites-table", Caption: "Calls by function and place", Heads: []heading{
-		{Text: "Place", Left: true}, {Text: "Function", Left: true, Sort: "none"}, {Text: "Of all time", Sort: "descending"}, {Text: "Wait, at least", Sort: "none"},
+		{Text: "Function", Left: true, Sort: "none"}, {Text: "Place", Left: true}, {Text: "Of time", Sort: "descending"}, {Text: "Wait, at least", Sort: "none"},
 		{Text: "Calls", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Longest", Sort: "none"}, {Text: "Bytes", Sort: "none"}, {Text: "Ranks", Sort: "none"}, {Text: "Most in rank", Left: true},
 	}}
 	whole := s.sum.sum()
 	for i := range s.sites {
 		one := &s.sites[i]
 		l.Rows = append(l.Rows, []cell{
-			code(cut(s.where(one.place), 60), s.whole(one.place)), code(functionName(one.function), ""), value(share(one.time, whole), percent), value(share(one.wait, whole), percent),
-			value(one.calls, count), value(share(one.time, one.calls), seconds), value(one.longest, seconds), value(one.bytes, size), value(float64(one.ranks), count),
+			code(functionName(one.function), ""), code(cut(s.where(one.place), 60), s.whole(one.place)), value(share(one.time, whole), percent), waitCell(one.waiting, whole),
+			value(one.calls, count), value(share(one.time, one.calls), seconds), value(one.longest, seconds), movedCell(one.function, one.bytes), value(float64(one.ranks), count),
 			word(s.rankName(one.most) + ": " + seconds(one.mostTime)),
 		})
 	}
@@ -316,7 +345,7 @@ func (s *summary) siteListing() *listing {
 }
 
 func (s *summary) pairListing(nodes []node, m *matrix) *listing {
-	l := &listing{ID: "pairs-table", Caption: "Pairs with most bytes", Heads: []heading{
+	l := &listing{ID: "pairs-table", Few: true, Seen: true, Caption: "Pairs with most bytes", Heads: []heading{
 		{Text: "From", Left: true}, {Text: "To", Left: true}, {Text: "Bytes", Sort: "descending"}, {Text: "Count", Sort: "none"}, {Text: "Where", Left: true, Sort: "none"},
 	}}
 	pairs, n := m.pairs(pagePairs)
@@ -331,11 +360,11 @@ func (s *summary) pairListing(nodes []node, m *matrix) *listing {
 }
 
 func (s *summary) choiceListing() *listing {
-	l := &listing{ID: "rpp-table", Caption: "Share of bytes that stay in the process", Heads: []heading{
-		{Text: "Ranks in a process", Left: true}, {Text: "Stays inside"}, {Text: "", Left: true, Wide: true},
+	l := &listing{ID: "rpp-table", Seen: true, Caption: choicesTitle, Heads: []heading{
+		{Text: "-rpp", Left: true}, {Text: "Stays"}, {Text: "", Left: true, Wide: true},
 	}}
 	for _, c := range s.choices {
-		name := fmt.Sprintf("-rpp %d", c.rpp)
+		name := strconv.Itoa(c.rpp)
 		if c.now {
 			name += ", as it was"
 		}
@@ -346,7 +375,7 @@ func (s *summary) choiceListing() *listing {
 
 func (s *summary) sizeListing() *listing {
 	l := &listing{ID: "sizes-table", Caption: "Sizes of messages and operations", Heads: []heading{
-		{Text: "Way", Left: true}, {Text: "Size"}, {Text: "Count"}, {Text: "Of the way"}, {Text: "", Left: true, Wide: true}, {Text: "Bytes"},
+		{Text: "Way", Left: true}, {Text: "Size"}, {Text: "Count"}, {Text: "Of the way"}, {Text: "Bytes"}, {Text: "", Left: true, Wide: true},
 	}}
 	whole := map[Way]float64{}
 	for _, c := range s.sizes {
@@ -354,22 +383,22 @@ func (s *summary) sizeListing() *listing {
 	}
 	for _, c := range s.sizes {
 		part := share(float64(c.Count), whole[c.Way])
-		l.Rows = append(l.Rows, []cell{word(string(c.Way)), {Text: class(c.From)}, {Text: count(float64(c.Count))}, {Text: percent(part)}, shareBar(part), {Text: size(float64(c.Bytes))}})
+		l.Rows = append(l.Rows, []cell{word(string(c.Way)), {Text: class(c.From)}, {Text: count(float64(c.Count))}, {Text: percent(part)}, {Text: size(float64(c.Bytes))}, shareBar(part)})
 	}
 	return l
 }
 
 func (s *summary) usageListing() *listing {
 	l := &listing{ID: "collectives-table", Caption: "Collective operations by communicator", Heads: []heading{
-		{Text: "Communicator", Left: true, Sort: "none"}, {Text: "Size", Sort: "none"}, {Text: "Function", Left: true, Sort: "none"}, {Text: "Calls of a rank", Sort: "none"}, {Text: "Of all time", Sort: "descending"},
-		{Text: "Wait, at least", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Bytes", Sort: "none"},
+		{Text: "Function", Left: true, Sort: "none"}, {Text: "Communicator", Left: true, Sort: "none"}, {Text: "Of time", Sort: "descending"}, {Text: "Wait, at least", Sort: "none"},
+		{Text: "Size", Sort: "none"}, {Text: "Calls of a rank", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Bytes given", Sort: "none"},
 	}}
 	whole := s.sum.sum()
 	for i := range s.usages {
 		u := &s.usages[i]
 		l.Rows = append(l.Rows, []cell{
-			code(cut(s.communicatorName(u.communicator), 60), ""), {Text: s.members(u)}, code(u.function, ""), value(share(u.calls, float64(u.ranks)), count), value(share(u.time, whole), percent),
-			value(share(u.wait, whole), percent), value(share(u.time, u.calls), seconds), value(u.bytes, size),
+			code(u.function, ""), code(cut(s.communicatorName(u.communicator), 60), ""), value(share(u.time, whole), percent), waitCell(u.waiting, whole),
+			{Text: s.members(u)}, value(share(u.calls, float64(u.ranks)), count), value(share(u.time, u.calls), seconds), value(u.bytes, size),
 		})
 	}
 	return l.finish()
@@ -377,8 +406,8 @@ func (s *summary) usageListing() *listing {
 
 func (s *summary) delayListing() *listing {
 	l := &listing{ID: "late-table", Caption: "The latest rank at collective operations", Heads: []heading{
-		{Text: "Place", Left: true}, {Text: "Function", Left: true, Sort: "none"}, {Text: "Communicator", Left: true, Sort: "none"}, {Text: "Latest rank", Sort: "none"}, {Text: "Late by", Sort: "none"},
-		{Text: "Calls", Sort: "none"}, {Text: "In all", Sort: "descending"}, {Text: "Earliest rank", Sort: "none"}, {Text: "Early by", Sort: "none"},
+		{Text: "Function", Left: true, Sort: "none"}, {Text: "Place", Left: true}, {Text: "Latest rank", Sort: "none"}, {Text: "Late by", Sort: "none"}, {Text: "In all", Sort: "descending"},
+		{Text: "Calls", Sort: "none"}, {Text: "Communicator", Left: true, Sort: "none"}, {Text: "Earliest rank", Sort: "none"}, {Text: "Early by", Sort: "none"},
 	}}
 	for i := range s.delays {
 		d := &s.delays[i]
@@ -387,14 +416,14 @@ func (s *summary) delayListing() *listing {
 			late.Text, late.Title = "~ "+late.Text, "The clocks of the hosts are not exact enough to be sure."
 		}
 		l.Rows = append(l.Rows, []cell{
-			code(cut(s.where(d.place), 60), s.whole(d.place)), code(d.function, ""), code(cut(s.communicatorName(d.communicator), 40), ""), numbered(d.last, s.rankName(d.last)), late,
-			value(d.calls, count), value(d.cost(), seconds), numbered(d.first, s.rankName(d.first)), value(max(0, -d.early), seconds),
+			code(d.function, ""), code(cut(s.where(d.place), 60), s.whole(d.place)), numbered(d.last, s.rankName(d.last)), late, value(d.cost(), seconds),
+			value(d.calls, count), code(cut(s.communicatorName(d.communicator), 40), ""), numbered(d.first, s.rankName(d.first)), value(max(0, -d.early), seconds),
 		})
 	}
 	return l.finish()
 }
 
-func (s *summary) matrixData(nodes []node, m *matrix) (*matrixData, error) {
+func (s *summary) matrixData(nodes []node, m *matrix) *matrixData {
 	d := &matrixData{Layers: map[string][]string{}}
 	for i := range nodes {
 		n := &nodes[i]
@@ -403,17 +432,9 @@ func (s *summary) matrixData(nodes []node, m *matrix) (*matrixData, error) {
 		d.Hosts = extend(d.Hosts, i, i > 0 && n.host == nodes[i-1].host)
 	}
 	for way, cells := range m.cells {
-		counts, err := layer(cells, func(a amount) float64 { return a.count })
-		if err != nil {
-			return nil, err
-		}
-		bytes, err := layer(cells, func(a amount) float64 { return a.bytes })
-		if err != nil {
-			return nil, err
-		}
-		d.Layers[string(way)] = []string{counts, bytes}
+		d.Layers[string(way)] = []string{layer(cells, func(a amount) float64 { return a.count }), layer(cells, func(a amount) float64 { return a.bytes })}
 	}
-	return d, nil
+	return d
 }
 
 // extend adds node i to the last range, or to a new one.
@@ -425,22 +446,28 @@ func extend(ranges [][2]int, i int, same bool) [][2]int {
 	return append(ranges, [2]int{i, i + 1})
 }
 
+// repeats is the first code that is no number.
+const repeats = 0xfc00
+
 // layer writes numbers as matrixData has them.
-func layer(cells []amount, of func(amount) float64) (string, error) {
-	raw := make([]byte, 0, 2*len(cells))
+func layer(cells []amount, of func(amount) float64) string {
+	var codes []byte
+	last, again := -1, 0
+	flush := func() {
+		for ; again > 0; again -= min(again, math.MaxUint16-repeats+1) {
+			codes = binary.LittleEndian.AppendUint16(codes, uint16(repeats+min(again, math.MaxUint16-repeats+1)-1))
+		}
+	}
 	for _, c := range cells {
-		raw = binary.LittleEndian.AppendUint16(raw, uint16(min(math.MaxUint16, math.Round(1024*math.Log2(1+max(0, of(c)))))))
+		code := int(min(repeats-1, math.Round(1024*math.Log2(1+max(0, of(c))))))
+		if code == last {
+			again++
+			continue
+		}
+		flush()
+		codes = binary.LittleEndian.AppendUint16(codes, uint16(code))
+		last = code
 	}
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err := w.Write(raw); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+	flush()
+	return base64.StdEncoding.EncodeToString(codes)
 }

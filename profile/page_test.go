@@ -35,7 +35,7 @@ func TestPageEscapes(t *testing.T) {
 	assert.Contains(t, page, "&lt;i&gt;note&lt;/i&gt;")
 }
 
-// worst is a profile whose matrix compresses badly and whose tables are full.
+// worst is a profile in whose matrix nothing repeats and whose tables are full.
 func worst() *Profile {
 	p := madeUp(512, 1, 8)
 	for i := range p.Ranks {
@@ -58,7 +58,7 @@ var great = sync.OnceValue(func() string {
 	return out.String()
 })
 
-// No page has more than 5 MB.
+// Pages have at most 5 MB, also where nothing in the matrix repeats.
 func TestPageIsSmall(t *testing.T) {
 	for name, write := range map[string]func() string{
 		"4": func() string { return pageOf(t, madeUp(4, 2, 1)) }, "64": func() string { return pageOf(t, madeUp(64, 8, 2)) }, "4096": great,
@@ -151,6 +151,63 @@ func TestPageIsFast(t *testing.T) {
 		}
 	}
 	assert.Less(t, fastest, 2000.0)
+}
+
+// The first picture of a page has its drawings: they are there when the document is, and nothing is waited for.
+func TestFirstPaintHasDrawings(t *testing.T) {
+	b := newBrowser(t)
+	drawn := strings.Replace(coloured, "%s", "matrix-map", 1)
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `addEventListener("DOMContentLoaded", () => { if (document.getElementById("matrix-map")) window.first = ` + drawn + ` })`}, nil)
+	b.show(pageOf(t, madeUp(64, 8, 2)), window{1280, 900, false, ""})
+	assert.Greater(t, b.value(`window.first`), 4.0)
+	assert.Equal(t, b.value(drawn), b.value(`window.first`))
+}
+
+// Links of the navigation have the words of their headings, in their order. No caption that is seen has the words of a heading.
+func TestHeadings(t *testing.T) {
+	b := shown(t, pageOf(t, madeUp(64, 8, 2)), window{1280, 900, false, ""})
+	links := b.value(`[...document.querySelectorAll("nav a")].map(a => a.textContent)`)
+	assert.Equal(t, b.value(`[...document.querySelectorAll("h2")].map(h => h.textContent)`), links)
+	assert.Equal(t, links, b.value(`[...document.querySelectorAll("nav a")].map(a => document.querySelector(a.getAttribute("href") + " h2").textContent)`))
+	assert.Len(t, links, 10)
+	assert.Equal(t, []any{"The 200 pairs with most bytes, of 4,040", choicesTitle}, b.value(`[...document.querySelectorAll("caption")].filter(c => c.offsetHeight > 1).map(c => c.textContent).sort()`))
+}
+
+// The slow rank's row is marked. Of the pairs five are shown until somebody asks for all.
+func TestTablesAtFirst(t *testing.T) {
+	b := shown(t, pageOf(t, madeUp(64, 8, 2)), window{1280, 900, false, ""})
+	assert.Equal(t, []any{"36"}, b.value(`[...document.querySelectorAll("tr.marked")].map(r => r.cells[0].textContent)`))
+	pairs := `[...document.querySelectorAll("#pairs-table tbody tr")].filter(r => r.offsetHeight > 0).length`
+	assert.EqualValues(t, 5, b.value(pairs))
+	b.value(`document.querySelector("button.all[aria-controls=pairs-table]").click()`)
+	assert.EqualValues(t, 200, b.value(pairs))
+	assert.NotContains(t, pageOf(t, ranksOf(Rank{Elapsed: 1}, Rank{Elapsed: 1})), `class="marked"`, "all are alike")
+}
+
+// On a telephone, function, place, share and wait can be read without moving the table of calls, and nothing of them is cut.
+func TestTelephone(t *testing.T) {
+	p := madeUp(64, 8, 2)
+	for i := range p.Ranks {
+		p.Ranks[i].Calls[1].Function = "MPI_Neighbor_alltoallw_init"
+	}
+	b := shown(t, pageOf(t, p), window{390, 844, false, ""})
+	assert.Equal(t, []any{"Function", "Place", "Of time", "Wait, at least"}, b.value(`[...document.querySelectorAll("#sites-table th")].slice(0, 4).map(h => h.textContent)`))
+	assert.LessOrEqual(t, b.value(`document.querySelector("#sites-table th:nth-child(4)").getBoundingClientRect().right`), 390.0)
+	assert.EqualValues(t, 0, b.value(`[...document.querySelectorAll("#sites-table td:nth-child(-n+4)")].filter(c => c.scrollWidth > c.clientWidth).length`))
+}
+
+// What is received and what is sent are told apart, and numbers of tables say what they count.
+func TestPageSaysWhatIsCounted(t *testing.T) {
+	page := pageOf(t, madeUp(64, 8, 2))
+	for _, want := range []string{"15.6 GiB sent", "15.6 GiB received", "1000 KiB given", "512,000 messages bring 15.6 GiB", "in 8,065,280 steps from rank to rank"} {
+		assert.Contains(t, page, want)
+	}
+	for function, want := range map[string]string{
+		"MPI_Isend": "sent", "MPI_Send_c": "sent", "MPI_Ssend_init": "sent", "MPI_Recv": "received", "MPI_Imrecv_c": "received", "MPI_Waitsome": "received", "MPI_Test": "received",
+		"MPI_Sendrecv": "", "MPI_Sendrecv_replace_c": "", "MPI_Put": "", "MPI_File_read": "", "MPI_Iallreduce_c": "given", "MPI_Bcast": "given",
+	} {
+		assert.Equal(t, want, moved(function), function)
+	}
 }
 
 // coloured counts the colours of a drawing.

@@ -59,6 +59,20 @@ type Rank struct {
 // Outside is the time that the rank was not in MPI calls.
 func (r *Rank) Outside() float64 { return max(0, r.Elapsed-r.MPI) }
 
+// Between is the time of the rank without its MPI_Init and MPI_Finalize: what it spent between these two.
+func (r *Rank) Between() float64 { return r.Outside() + r.inside() }
+
+// inside is the time in MPI calls between MPI_Init and MPI_Finalize.
+func (r *Rank) inside() float64 {
+	inside := min(r.MPI, r.Elapsed)
+	for i := range r.Calls {
+		if isStartOrEnd(r.Calls[i].Function) {
+			inside -= r.Calls[i].Time
+		}
+	}
+	return max(0, inside)
+}
+
 // Other, as an index of places and communicators, stands for what did not fit into a table. None stands for nothing.
 const (
 	Other = -1

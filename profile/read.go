@@ -119,6 +119,9 @@ func (p *Profile) checkHosts() error {
 		if err := texts(p.Hosts[i].Name); err != nil {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
+		if err := amounts(int64(p.Hosts[i].CPUs)); err != nil {
+			return fmt.Errorf("host %d: cpus: %w", i, err)
+		}
 		if err := times(p.Hosts[i].ClockError); err != nil {
 			return fmt.Errorf("host %d: clock_error: %w", i, err)
 		}

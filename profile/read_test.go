@@ -41,6 +41,7 @@ func TestReadRefuses(t *testing.T) {
 		"notes: a text of 70000 bytes is too long":                func(p *Profile) { p.Notes[0] = strings.Repeat("x", 70000) },
 		"a number of -3 cannot be":                                func(p *Profile) { p.Job.Processes = -3 },
 		"host 1: clock_error: a time of -2 s cannot be":           func(p *Profile) { p.Hosts[1].ClockError = -2 },
+		"host 1: cpus: a number of -8 cannot be":                  func(p *Profile) { p.Hosts[1].CPUs = -8 },
 		"place 3: a number of -1 cannot be":                       func(p *Profile) { p.Places[3].Line = -1 },
 		"communicator 0: a number of -4 cannot be":                func(p *Profile) { p.Communicators[0].Size = -4 },
 		"communicator 1: member 4, where there are 4":             func(p *Profile) { p.Communicators[1].Members = "0,4" },

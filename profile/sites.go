@@ -8,17 +8,40 @@ import (
 	"slices"
 )
 
+// A waiting is what is known of how long calls waited, summed over ranks.
+type waiting struct {
+	wait    float64 // seconds, a part of their time
+	unknown bool    // they may wait, and of none of them is known how long
+	told    bool    // of some of them it is known
+}
+
+func (w *waiting) add(c *Calls, waits map[*Calls]float64) {
+	wait, told := waits[c]
+	w.wait += wait
+	w.told = w.told || told
+	w.unknown = !w.told && (w.unknown || mayWait(c.Function))
+}
+
+// shareText writes which share of a time that is, and a dash if it is not known.
+func (w waiting) shareText(whole float64) string {
+	if w.unknown {
+		return "-"
+	}
+	return percent(share(w.wait, whole))
+}
+
 // A site is a function and a place that calls it, over all ranks.
 type site struct {
 	function     string
 	place        int
 	ranks        int // that call it
 	calls, bytes float64
-	time, wait   float64 // sums over ranks; wait is known waiting, a part of time
-	shortest     float64
-	longest      float64 // of one call
-	most         int     // index of the rank that spent most time there
-	mostTime     float64
+	time         float64 // sum over ranks
+	waiting
+	shortest float64
+	longest  float64 // of one call
+	most     int     // index of the rank that spent most time there
+	mostTime float64
 }
 
 // sites returns all of them, those with most time first.
@@ -41,7 +64,7 @@ func (p *Profile) sites(waits map[*Calls]float64) []site {
 			s.calls += float64(c.Calls)
 			s.bytes += float64(c.Bytes)
 			s.time += c.Time
-			s.wait += waits[c]
+			s.waiting.add(c, waits)
 			s.shortest, s.longest = min(s.shortest, c.Min), max(s.longest, c.Max)
 			mine[s] += c.Time
 		}
@@ -77,7 +100,8 @@ type usage struct {
 	function     string
 	ranks        int
 	calls, bytes float64 // sums over ranks
-	time, wait   float64
+	time         float64
+	waiting
 }
 
 // usages returns those of all communicators, those with most time first.
@@ -103,7 +127,7 @@ func (p *Profile) usages(waits map[*Calls]float64) []usage {
 			u.calls += float64(c.Calls)
 			u.bytes += float64(c.Bytes)
 			u.time += c.Time
-			u.wait += waits[c]
+			u.waiting.add(c, waits)
 			mine[u] = true
 		}
 		for u := range mine {

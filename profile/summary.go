@@ -4,6 +4,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,12 @@ type summary struct {
 	counted      []int      // indices of the ranks that were counted
 	parts        []division // of each rank
 	sum          division   // over ranks
-	sites        []site
+	sites        []site     // but for starts
+	starts       []site     // MPI_Init and MPI_Finalize, which are in no share
 	usages       []usage
 	delays       []delay
 	sizes        []Size
+	crowds       []crowd
 	traffic      *traffic
 	total        amount // of traffic
 	choices      []choice
@@ -38,6 +41,9 @@ func (p *Profile) summarize() *summary {
 		}
 	}
 	s.sites, s.usages, s.delays, s.sizes = p.sites(waits), p.usages(waits), p.delays(), p.sizes()
+	s.starts = slices.DeleteFunc(slices.Clone(s.sites), func(one site) bool { return !isStartOrEnd(one.function) })
+	s.sites = slices.DeleteFunc(s.sites, func(one site) bool { return isStartOrEnd(one.function) })
+	s.crowds = p.crowds()
 	s.traffic = p.traffic()
 	s.total, s.choices = s.traffic.total(), s.traffic.choices()
 	within := s.traffic.inside(p.byHost())
@@ -49,6 +55,36 @@ func (p *Profile) summarize() *summary {
 // mpiShare is the share of the ranks' time that they were in MPI.
 func (s *summary) mpiShare() float64 { return share(s.sum.mpi(), s.sum.sum()) }
 
+// started says what MPI_Init and MPI_Finalize took, as they are in no share; "" if they were not counted.
+func (s *summary) started() string {
+	if len(s.starts) == 0 {
+		return ""
+	}
+	took := map[string]float64{}
+	var names []string
+	for i := range s.starts {
+		one := &s.starts[i]
+		if !slices.Contains(names, one.function) {
+			names = append(names, one.function)
+		}
+		took[one.function] += share(one.time, float64(len(s.counted)))
+	}
+	slices.Sort(names) // MPI_Finalize comes before MPI_Init
+	slices.Reverse(names)
+	for i, name := range names {
+		names[i] = name + " took " + seconds(took[name])
+	}
+	return strings.Join(names, ", ") + ", on average of the ranks. Shares of time and efficiencies leave that out."
+}
+
+// startTime is what MPI_Init and MPI_Finalize took in all ranks.
+func (s *summary) startTime() (time float64) {
+	for i := range s.starts {
+		time += s.starts[i].time
+	}
+	return time
+}
+
 // usedHosts is how many hosts have ranks.
 func (s *summary) usedHosts() int { return s.byHost().n }
 
@@ -58,10 +94,52 @@ func (s *summary) insideNow() float64 {
 	return s.choices[i].inside
 }
 
+// A crowd is a host that has more ranks than CPUs on which they may run.
+type crowd struct {
+	host        string
+	ranks, cpus int
+}
+
+// crowds lists them, the ones with most ranks for a CPU first. A host stands in the list of hosts once for each group of ranks that it has.
+func (p *Profile) crowds() (all []crowd) {
+	ranks, cpus := map[string]int{}, map[string]int{}
+	for i := range p.Ranks {
+		ranks[p.hostOf(i)]++
+	}
+	for i := range p.Hosts {
+		cpus[p.Hosts[i].Name] = max(cpus[p.Hosts[i].Name], p.Hosts[i].CPUs)
+	}
+	for host, n := range ranks {
+		if cpus[host] > 0 && n > cpus[host] {
+			all = append(all, crowd{host, n, cpus[host]})
+		}
+	}
+	slices.SortFunc(all, func(a, b crowd) int {
+		return cmp.Or(cmp.Compare(b.ranks*a.cpus, a.ranks*b.cpus), cmp.Compare(a.host, b.host))
+	})
+	return all
+}
+
+// crowded says how many ranks share how many CPUs; "" if each may have one of its own, or if that is not known.
+func (s *summary) crowded() string {
+	if len(s.crowds) == 0 {
+		return ""
+	}
+	worst := s.crowds[0]
+	text := fmt.Sprintf("%s share %s on %s", number(worst.ranks, "rank"), number(worst.cpus, "CPU"), worst.host)
+	if more := len(s.crowds) - 1; more > 0 {
+		text += fmt.Sprintf(" (%s like this)", number(more, "more host"))
+	}
+	return text
+}
+
 // unusual lists what a reader must know before anything else.
 func (s *summary) unusual() (lines []string) {
 	if s.Job.ExitCode != 0 {
 		lines = append(lines, fmt.Sprintf("The job ended with exit code %d.", s.Job.ExitCode))
+	}
+	if crowded := s.crowded(); crowded != "" {
+		lines = append(lines, crowded+": ranks that wait keep CPUs busy, so most time in MPI may be waiting for a CPU.")
 	}
 	var silent, running []string
 	for i := range s.Ranks {
@@ -102,6 +180,21 @@ func (s *summary) hostNames() string {
 		}
 	}
 	return some(names)
+}
+
+// cpus lists on how many CPUs of each host ranks may run: 64, 32; once if all have as many, "" if that is not known.
+func (s *summary) cpus() string {
+	var all []string
+	for i := range s.Hosts {
+		if s.Hosts[i].CPUs == 0 {
+			return ""
+		}
+		all = append(all, count(float64(s.Hosts[i].CPUs)))
+	}
+	if len(slices.Compact(slices.Clone(all))) == 1 {
+		return all[0]
+	}
+	return some(all)
 }
 
 // arrangement says how many ranks are in how many processes on how many hosts.

@@ -15,7 +15,9 @@ import (
 const (
 	textRanks = 16 // at most so many ranks in text
 	textRows  = 12 // and rows of any other table
-	barWidth  = 20
+	// Of the pairs of ranks, text and page show so many at first: in most jobs all pairs are alike.
+	shownPairs = 5
+	barWidth   = 20
 )
 
 // Text writes the profile for a terminal of 80 columns or more, without colours.
@@ -25,7 +27,7 @@ func (p *Profile) Text(w io.Writer) error {
 	}
 	var out strings.Builder
 	t := textOf{p.summarize(), &out}
-	for _, section := range []func(){t.head, t.short, t.efficiency, t.advised, t.ranks, t.places, t.moved, t.messages, t.collectives, t.lateness, t.notes} {
+	for _, section := range []func(){t.head, t.short, t.efficiency, t.advised, t.ranks, t.places, t.lateness, t.moved, t.messages, t.collectives, t.notes} {
 		section()
 	}
 	_, err := io.WriteString(w, out.String())
@@ -51,12 +53,15 @@ func (t textOf) head() {
 func (s *summary) headLines() []string {
 	lines := []string{
 		s.arrangement() + ": " + s.hostNames(),
-		fmt.Sprintf("%s elapsed; ranks were in MPI for %s of their time", seconds(s.Job.Elapsed), percent(s.mpiShare())),
+		fmt.Sprintf("%s elapsed; between MPI_Init and MPI_Finalize, ranks were in MPI for %s of their time", seconds(s.Job.Elapsed), percent(s.mpiShare())),
+	}
+	if started := s.started(); started != "" {
+		lines = append(lines, started)
 	}
 	if layout := s.layout(); layout != "" {
 		lines = append(lines, "Layout: "+layout)
 	}
-	made := "tpsl " + s.Job.Version
+	made := "launcher tpsl " + s.Job.Version
 	if s.Job.Library != "" {
 		made += ", " + s.Job.Library
 	}
@@ -89,8 +94,8 @@ func (s *summary) efficiencySentences() []efficiency {
 	}
 }
 
-const efficiencyDefinition = "These are the efficiencies of the POP project by its definitions. The run time goes from a rank's first MPI call to the end of " +
-	"MPI_Finalize, and is that of the rank with the longest."
+const efficiencyDefinition = "These are the efficiencies of the POP project (pop-coe.eu), which looks at how well parallel programs use their CPUs, by its definitions. " +
+	"The run time goes from the end of MPI_Init to the beginning of MPI_Finalize, and is that of the rank with the longest."
 
 const notMeasured = "POP divides communication efficiency further into serialisation and transfer. That takes the run time on an ideal network, " +
 	"which a simulator finds from a trace of all messages. A profile has sums only, so they are not told."
@@ -161,23 +166,34 @@ func (t textOf) ranks() {
 }
 
 const partsDefinition = "Compute is the time outside of MPI. Wait is waiting at collective operations that no member leaves before all have come: the time that a rank took " +
-	"longer than the member that took least, in all calls from a place. That is a lower bound. Transfer is the time of that member, an upper bound, with the " +
+	"longer than the member that took least, in all calls from a place. That is a lower bound, as that member may have waited, too; but a member that leaves late, as it had no CPU, " +
+	"took longer as well, and that counts here. Transfer is the time of that member, an upper bound, with the " +
 	"time of calls that do not wait. Either is the rest: receives, waits, blocking sends, collective operations with a root. They wait or transfer, and sums do not tell these apart."
 
 func (t textOf) places() {
 	if len(t.sites) == 0 {
 		return
 	}
-	writeHead(t.out, "Where the time in MPI goes")
+	writeHead(t.out, "Calls by place")
 	whole := t.sum.sum()
 	var rows [][]string
 	for i := range t.sites[:min(textRows, len(t.sites))] {
 		s := &t.sites[i]
-		rows = append(rows, []string{percent(share(s.time, whole)), percent(share(s.wait, whole)), count(s.calls), seconds(share(s.time, s.calls)), functionName(s.function), t.where(s.place)})
+		rows = append(rows, []string{percent(share(s.time, whole)), s.shareText(whole), count(s.calls), seconds(share(s.time, s.calls)), functionName(s.function), t.where(s.place)})
 	}
 	writeTable(t.out, []column{{head: "OF TIME"}, {head: "WAIT"}, {head: "CALLS"}, {head: "EACH"}, {"FUNCTION", true, 20}, {"PLACE", true, 22}}, rows)
 	t.more(len(t.sites), textRows)
+	writeParagraph(t.out, "  ", "  ", timeBase+" "+unknownWait)
 }
+
+const (
+	timeBase    = "Shares of time are of all ranks' time between MPI_Init and MPI_Finalize, in MPI and outside."
+	unknownWait = "A wait of \"-\" is not known: such calls wait or transfer, and sums do not tell which."
+	bytesTold   = "Bytes: a send tells what is sent; a receive, or the call that completes it, what is received. So the bytes of a message stand in two rows. A collective operation tells what its ranks give to it."
+	countsOnce  = "A message counts once here, though its sender and its receiver both tell it. A collective operation counts as a step for each pair of ranks of which one needs what the other gives: " +
+		"one MPI_Allreduce of 8 ranks is 56 steps here, and counts 8 times in Sizes. Which way the MPI library takes is not known."
+	sizesTold = "Messages count once, with the bytes that are sent. Collective operations count once for each rank that calls them, with the bytes that it gives."
+)
 
 // more says how many rows a table lacks.
 func (t textOf) more(rows, shown int) {
@@ -191,16 +207,17 @@ func (t textOf) moved() {
 		return
 	}
 	writeHead(t.out, "Who sends to whom")
-	writeParagraph(t.out, "  ", "  ", fmt.Sprintf("%s in %s: %s stay in their process, %s on their host, %s go between hosts.", size(t.total.bytes), count(t.total.count)+" messages and operations",
-		percent(t.insideNow()), percent(share(t.total.bytes-t.betweenHosts.bytes, t.total.bytes)), percent(share(t.betweenHosts.bytes, t.total.bytes))))
+	writeParagraph(t.out, "  ", "  ", t.movedLine())
 	nodes, of := t.nodes()
-	pairs, n := t.traffic.matrix(of).pairs(textRows)
+	pairs, n := t.traffic.matrix(of).pairs(shownPairs)
 	var rows [][]string
 	for _, c := range pairs {
 		rows = append(rows, []string{t.nodeName(&nodes[c.from]), t.nodeName(&nodes[c.to]), size(c.bytes), count(c.count), t.relation(&nodes[c.from], &nodes[c.to])})
 	}
 	writeTable(t.out, []column{{"FROM", true, 20}, {"TO", true, 20}, {head: "BYTES"}, {head: "COUNT"}, {"", true, 0}}, rows)
-	t.more(n, textRows)
+	t.more(n, shownPairs)
+	writeParagraph(t.out, "  ", "  ", countsOnce)
+	writeParagraph(t.out, "  ", "  ", choicesTitle+":")
 	for _, c := range t.choices {
 		now := ""
 		if c.now {
@@ -208,6 +225,24 @@ func (t textOf) moved() {
 		}
 		fmt.Fprintf(t.out, "  -rpp %-5d %6s stay in the process%s\n", c.rpp, percent(c.inside), now)
 	}
+}
+
+const choicesTitle = "What stays in the process by -rpp, the option of mpiexec that says how many ranks are in one"
+
+// movedLine says what goes from rank to rank in each way, and how far.
+func (s *summary) movedLine() string {
+	words := map[Way]string{
+		Messages: "%[1]s messages bring %[2]s", OneSided: "%[1]s one-sided operations bring %[2]s", Collective: "collective operations imply %[2]s in %[1]s steps from rank to rank",
+	}
+	totals := s.traffic.totals()
+	var all []string
+	for _, way := range allWays {
+		if a := totals[way]; a.count > 0 {
+			all = append(all, fmt.Sprintf(words[way], count(a.count), size(a.bytes)))
+		}
+	}
+	return fmt.Sprintf("What is brought: %s. Of these %s, %s stay in their process, %s on their host, %s go between hosts.", strings.Join(all, ", "), size(s.total.bytes),
+		percent(s.insideNow()), percent(share(s.total.bytes-s.betweenHosts.bytes, s.total.bytes)), percent(share(s.betweenHosts.bytes, s.total.bytes)))
 }
 
 // nodeName names the ranks of a row of the matrix.
@@ -258,6 +293,7 @@ func (t textOf) messages() {
 		rows = append(rows, []string{string(s.Way), class(s.From), count(float64(s.Count)), percent(part), size(float64(s.Bytes)), strings.Repeat("#", int(math.Ceil(barWidth*part)))})
 	}
 	writeTable(t.out, []column{{"WAY", true, 0}, {head: "SIZE"}, {head: "COUNT"}, {head: "OF WAY"}, {head: "BYTES"}, {"", true, 0}}, rows)
+	writeParagraph(t.out, "  ", "  ", sizesTold)
 }
 
 func (t textOf) collectives() {
@@ -268,7 +304,7 @@ func (t textOf) collectives() {
 	var rows [][]string
 	for i := range t.usages[:min(textRows, len(t.usages))] {
 		u := &t.usages[i]
-		rows = append(rows, []string{t.communicatorName(u.communicator), t.members(u), u.function, count(share(u.calls, float64(u.ranks))), percent(share(u.time, t.sum.sum())), percent(share(u.wait, t.sum.sum()))})
+		rows = append(rows, []string{t.communicatorName(u.communicator), t.members(u), u.function, count(share(u.calls, float64(u.ranks))), percent(share(u.time, t.sum.sum())), u.shareText(t.sum.sum())})
 	}
 	writeTable(t.out, []column{{"COMMUNICATOR", true, 20}, {head: "SIZE"}, {"FUNCTION", true, 24}, {head: "CALLS"}, {head: "OF TIME"}, {head: "WAIT"}}, rows)
 	t.more(len(t.usages), textRows)

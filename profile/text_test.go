@@ -59,7 +59,7 @@ func TestTextFitsTerminal(t *testing.T) {
 func TestText(t *testing.T) {
 	text := textOfProfile(t, madeUp(64, 8, 2))
 	for _, want := range []string{
-		"Profile of ./solver -grid 4096 -steps 2000 input/reactor.nml\n", "64 ranks in 8 processes on 2 hosts: node01, node02\n", "101 s elapsed; ranks were in MPI for 3",
+		"Profile of ./solver -grid 4096 -steps 2000 input/reactor.nml\n", "64 ranks in 8 processes on 2 hosts: node01, node02\n", "101 s elapsed; between MPI_Init and MPI_Finalize, ranks were in MPI for 3",
 		"\nIn short\n", "\nEfficiency\n", "Parallel efficiency", "\nWhat to change\n", "Of 64 ranks, those that compute longest and shortest.", "    36  node02   81.0 s     0 s  ",
 		"MPI_Allreduce", "solver.c:212", "halo.c:88", "hist_sync()", "-rpp 8", "as it was", "32 KiB-64 KiB", "MPI_COMM_WORLD", "\nWho comes late\n",
 		"exact to 2.00 us", "  - Calls of rank 1",
@@ -107,6 +107,9 @@ func TestCompare(t *testing.T) {
 		assert.Contains(t, text, want)
 	}
 	assert.NotContains(t, text, "- hosts:")
+	assert.NotContains(t, text, "- CPUs of hosts:")
+	b.Hosts[1].CPUs = 32
+	assert.Contains(t, compared2(t, a, b), "- CPUs of hosts: 64, then 64, 32\n")
 	same := compared2(t, a, madeUp(64, 1, 2))
 	assert.Contains(t, same, "Nothing: the same command, ranks, processes and hosts.")
 	for line := range strings.Lines(same) {

@@ -5,14 +5,14 @@ package profile
 
 import "github.com/tpsl/tpsl/calls"
 
-// Efficiencies are those of the POP project (https://pop-coe.eu), from 0 to 1. Useful time is the time outside of MPI. Parallel is the mean
-// of the ranks' useful time over the run time. It is LoadBalance, which is their mean over their maximum, times Communication, which is their maximum
+// Efficiencies are those of the POP project (https://pop-coe.eu), from 0 to 1. Useful time is the time outside of MPI. The run time is without
+// MPI_Init and MPI_Finalize, as POP has it. Parallel is the mean of the ranks' useful time over the run time. It is LoadBalance, which is their mean over their maximum, times Communication, which is their maximum
 // over the run time.
 type Efficiencies struct {
 	Parallel      float64
 	LoadBalance   float64
 	Communication float64
-	Runtime       float64 // the longest of the ranks' elapsed times, in seconds
+	Runtime       float64 // the longest time of a rank between MPI_Init and MPI_Finalize, in seconds
 	MeanUseful    float64 // seconds
 	MaxUseful     float64 // seconds
 }
@@ -27,7 +27,7 @@ func (p *Profile) Efficiencies() Efficiencies {
 			continue
 		}
 		ranks++
-		e.Runtime = max(e.Runtime, r.Elapsed)
+		e.Runtime = max(e.Runtime, r.Between())
 		e.MaxUseful = max(e.MaxUseful, r.Outside())
 		e.MeanUseful += r.Outside()
 	}
@@ -44,11 +44,12 @@ func (p *Profile) Efficiencies() Efficiencies {
 	return e
 }
 
-// A division says what the time of a rank went into, in seconds. Its parts add up to the rank's elapsed time.
+// A division says what the time of a rank between MPI_Init and MPI_Finalize went into, in seconds. Its parts add up to that time.
 //
 // At a synchronising collective operation no member leaves before all have come, and the one that comes last does not wait. So the times of the
 // member that took least, summed over all calls from a place, are the transfer of each, and by how much longer another one took is its wait. If not always the
-// same member came last, all have waited, also the one that took least: wait is a lower bound, and transfer an upper one.
+// same member came last, all have waited, also the one that took least: wait is a lower bound, and transfer an upper one. A member that leaves late, as it had no
+// CPU, took longer as well, and sums do not tell this from waiting.
 type division struct {
 	compute  float64 // outside of MPI
 	wait     float64 // for other members, at synchronising collective operations
@@ -139,6 +140,7 @@ func (r *Rank) parts(waits map[*Calls]float64) division {
 		c := &r.Calls[i]
 		wait, met := waits[c]
 		switch {
+		case isStartOrEnd(c.Function):
 		case met:
 			inside.wait += wait
 			inside.transfer += c.Time - wait
@@ -148,7 +150,7 @@ func (r *Rank) parts(waits map[*Calls]float64) division {
 			inside.transfer += c.Time
 		}
 	}
-	spent := r.Elapsed - r.Outside()
+	spent := r.inside()
 	counted := inside.wait + inside.either + inside.transfer
 	if counted <= spent {
 		inside.either += spent - counted // of calls that are not in the table

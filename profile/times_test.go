@@ -49,6 +49,37 @@ func TestEfficiencies(t *testing.T) {
 	assert.Zero(t, ranksOf(Rank{Elapsed: 1, MPI: 1}).Efficiencies().Parallel)
 }
 
+// startsAndEnds are the calls at the beginning and at the end of a rank.
+func startsAndEnds(start string, first, last float64) []Calls {
+	return []Calls{{Function: start, Place: 1, Communicator: None, Calls: 1, Time: first}, {Function: "MPI_Finalize", Place: 1, Communicator: None, Calls: 1, Time: last}}
+}
+
+// MPI_Init and MPI_Finalize are in no efficiency, in no part of a rank's time and in no share; what they took is told.
+func TestStartIsLeftOut(t *testing.T) {
+	p := ranksOf(
+		Rank{Elapsed: 20, MPI: 14, Calls: append(startsAndEnds("MPI_Init_thread", 9, 1), Calls{Function: "MPI_Recv", Communicator: None, Calls: 1, Time: 3}, Calls{Function: "MPI_Isend", Calls: 1, Time: 1})},
+		Rank{Elapsed: 18, MPI: 10, Calls: append(startsAndEnds("MPI_Init_thread", 7, 3), Calls{Function: "MPI_Barrier", Communicator: Other, Calls: 1})},
+	)
+	s := p.summarize()
+	assert.InDelta(t, 10, s.efficiencies.Runtime, exact)
+	assert.InDelta(t, 0.7, s.efficiencies.Parallel, exact)
+	assert.Equal(t, []division{{compute: 6, either: 3, transfer: 1}, {compute: 8}}, s.parts)
+	assert.InDelta(t, 4.0/18, s.mpiShare(), exact)
+	assert.Equal(t, "MPI_Init_thread took 8.00 s, MPI_Finalize took 2.00 s, on average of the ranks. Shares of time and efficiencies leave that out.", s.started())
+	for _, one := range s.sites {
+		assert.False(t, isStartOrEnd(one.function))
+	}
+	text := textOfProfile(t, p)
+	assert.Contains(t, text, "MPI_Init_thread took 8.00 s")
+	assert.NotRegexp(t, `% .*MPI_Init`, text)
+	assert.Contains(t, pageOf(t, p), "MPI_Init_thread took 8.00 s")
+	assert.Contains(t, compared2(t, p, p), "\n  halo.c:88 MPI_Init_thread", "two starts can be compared")
+
+	inconsistent := ranksOf(Rank{Elapsed: 5, MPI: 1, Calls: startsAndEnds("MPI_Init", 3, 3)})
+	assert.InDelta(t, 4, inconsistent.summarize().parts[0].sum(), exact, "calls that take longer than the rank was in MPI")
+	assert.Empty(t, ranksOf(Rank{Elapsed: 1}).summarize().started())
+}
+
 // reduce are 10 calls of MPI_Allreduce from solver.c:212 on the first communicator.
 func reduce(time float64) Calls {
 	return Calls{Function: "MPI_Allreduce", Calls: 10, Time: time, Min: time / 20, Max: time / 5}
@@ -115,13 +146,13 @@ func TestSites(t *testing.T) {
 	)
 	sites := p.summarize().sites
 	require.Len(t, sites, 2)
-	assert.Equal(t, site{function: "MPI_Allreduce", ranks: 2, calls: 20, time: 4, wait: 2, shortest: 0.05, longest: 0.6, mostTime: 3}, sites[0])
-	assert.Equal(t, site{function: "MPI_Recv", place: 1, ranks: 2, calls: 6, bytes: 108, time: 1.25, shortest: 0.05, longest: 0.5, most: 1, mostTime: 0.75}, sites[1])
+	assert.Equal(t, site{function: "MPI_Allreduce", ranks: 2, calls: 20, time: 4, waiting: waiting{wait: 2, told: true}, shortest: 0.05, longest: 0.6, mostTime: 3}, sites[0])
+	assert.Equal(t, site{function: "MPI_Recv", place: 1, ranks: 2, calls: 6, bytes: 108, time: 1.25, waiting: waiting{unknown: true}, shortest: 0.05, longest: 0.5, most: 1, mostTime: 0.75}, sites[1])
 }
 
 func TestUsages(t *testing.T) {
 	p := ranksOf(Rank{Elapsed: 10, MPI: 4, Calls: []Calls{reduce(3), {Function: "MPI_Allreduce", Place: 1, Calls: 2, Bytes: 16, Time: 1}, {Function: "MPI_Send", Time: 1}}}, Rank{Elapsed: 10, MPI: 1, Calls: []Calls{reduce(1)}})
-	assert.Equal(t, []usage{{communicator: 0, function: "MPI_Allreduce", ranks: 2, calls: 22, bytes: 16, time: 5, wait: 2}}, p.summarize().usages)
+	assert.Equal(t, []usage{{communicator: 0, function: "MPI_Allreduce", ranks: 2, calls: 22, bytes: 16, time: 5, waiting: waiting{wait: 2, told: true}}}, p.summarize().usages)
 }
 
 func lateBy(late float64) Calls {
@@ -132,7 +163,7 @@ func lateBy(late float64) Calls {
 
 func TestDelays(t *testing.T) {
 	p := ranksOf(Rank{Calls: []Calls{lateBy(-0.002)}}, Rank{Calls: []Calls{lateBy(0.003)}}, Rank{Calls: []Calls{lateBy(-0.001)}})
-	p.Hosts = []Host{{"n1", 0}, {"n2", 0.001}, {"n3", 0.0015}}
+	p.Hosts = []Host{{Name: "n1"}, {Name: "n2", ClockError: 0.001}, {Name: "n3", ClockError: 0.0015}}
 	d := p.delays()
 	require.Len(t, d, 1)
 	assert.Equal(t, delay{function: "MPI_Allreduce", calls: 10, last: 1, first: 0, late: 0.003, early: -0.002}, d[0])

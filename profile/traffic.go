@@ -206,12 +206,25 @@ func (t *traffic) presences(g groups) map[int]presence {
 
 // total is what goes between ranks that are told.
 func (t *traffic) total() (all amount) {
-	for _, f := range t.flows {
-		all.add(f.count, f.bytes)
+	totals := t.totals()
+	for _, way := range allWays {
+		all.add(totals[way].count, totals[way].bytes)
 	}
+	return all
+}
+
+// totals are what goes in each way.
+func (t *traffic) totals() map[Way]amount {
+	var collective amount
 	for _, a := range t.alikes {
-		all.addAlike(&a, len(t.members(a.communicator)))
-		all.add(-a.itself.count, -a.itself.bytes)
+		collective.addAlike(&a, len(t.members(a.communicator)))
+		collective.add(-a.itself.count, -a.itself.bytes)
+	}
+	all := map[Way]amount{Collective: collective}
+	for _, f := range t.flows {
+		a := all[f.way]
+		a.add(f.count, f.bytes)
+		all[f.way] = a
 	}
 	return all
 }

@@ -120,7 +120,7 @@
 			const t = tile.getContext("2d");
 			t.fillStyle = colour("either");
 			t.fillRect(0, 0, 6, 6);
-			t.strokeStyle = colour("accent");
+			t.strokeStyle = colour("hatch");
 			t.lineWidth = 1.5;
 			t.beginPath();
 			for (const shift of [-6, 0, 6]) {
@@ -201,22 +201,31 @@
 	// ---- the matrix ----
 
 	// Returns the numbers of a layer: see matrixData in page.go.
-	const unpack = async (text) => {
-		const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-		const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-		const view = new DataView(await new Response(stream).arrayBuffer());
-		const numbers = new Float64Array(view.byteLength / 2);
-		for (let i = 0; i < numbers.length; i++) numbers[i] = 2 ** (view.getUint16(2 * i, true) / 1024) - 1;
+	const unpack = (text, n) => {
+		const bytes = atob(text);
+		const numbers = new Float64Array(n * n);
+		const repeats = 0xfc00;
+		let at = 0;
+		for (let i = 0; i < bytes.length; i += 2) {
+			const code = bytes.charCodeAt(i) | (bytes.charCodeAt(i + 1) << 8);
+			if (code < repeats) {
+				numbers[at++] = 2 ** (code / 1024) - 1;
+				continue;
+			}
+			const end = at + code - repeats + 1;
+			numbers.fill(numbers[at - 1], at, end);
+			at = end;
+		}
 		return numbers;
 	};
 
-	const drawMatrix = async (matrix) => {
+	const drawMatrix = (matrix) => {
 		const canvas = byId("matrix-map");
 		const n = matrix.names.length;
 		const margin = 40;
 		canvas.style.maxWidth = Math.max(260, 72 * n + margin) + "px"; // cells of few ranks need not be great
 		const layers = {};
-		for (const [way, texts] of Object.entries(matrix.layers)) layers[way] = await Promise.all(texts.map(unpack));
+		for (const [way, texts] of Object.entries(matrix.layers)) layers[way] = texts.map((text) => unpack(text, n));
 		layers[""] = [0, 1].map((what) => {
 			const sum = new Float64Array(n * n);
 			for (const way of Object.keys(matrix.layers)) layers[way][what].forEach((x, i) => { sum[i] += x; });
@@ -334,10 +343,10 @@
 
 	// ---- all ----
 
-	const start = async () => {
+	const start = () => {
 		const drawings = [];
 		if (data.ranks) drawings.push(drawRanks(data.ranks));
-		if (data.matrix) drawings.push(await drawMatrix(data.matrix));
+		if (data.matrix) drawings.push(drawMatrix(data.matrix));
 		const draw = () => drawings.forEach((one) => one());
 		draw();
 		let width = document.body.clientWidth;
