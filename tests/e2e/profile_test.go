@@ -247,12 +247,12 @@ func TestProfileOnHosts(t *testing.T) {
 
 // Programs in Fortran are told by their own lines, with each of the three interfaces.
 func TestProfileOfFortran(t *testing.T) {
-	for _, source := range []string{"traffic_mpif.f90", "traffic_mpi.f90", "traffic_f08.f90"} {
+	for _, which := range []string{"-DHEADER", "-DMODULE", "-DF08"} {
 		for _, options := range []string{"-n 2", "-n 2 -rpp 2"} {
-			t.Run(source+" "+options, func(t *testing.T) {
+			t.Run(which+" "+options, func(t *testing.T) {
 				testsupport.NothingLeft(t)
 				file := filepath.Join(t.TempDir(), "of")
-				program := testsupport.CC(t, "mpif90.mpich", "testdata/"+source, "-O2", "-g")
+				program := testsupport.CC(t, "mpif90.mpich", "testdata/traffic.F90", "-O2", "-g", which)
 				mpiexec(t, nil, "-profile="+file+" "+options, program).succeeded(t)
 				p := readProfile(t, file+".json")
 				for _, r := range p.Ranks {
@@ -260,7 +260,7 @@ func TestProfileOfFortran(t *testing.T) {
 					assert.Equal(t, profile.Amount{Count: 3, Bytes: 24}, callsOf(r, "MPI_Allreduce"))
 					for _, c := range r.Calls {
 						at := p.Places[c.Place]
-						assert.True(t, strings.HasSuffix(at.File, source), "%s %+v", c.Function, at)
+						assert.True(t, strings.HasSuffix(at.File, "/traffic.F90"), "%s %+v", c.Function, at)
 					}
 				}
 			})

@@ -1,14 +1,25 @@
 ! SPDX-FileCopyrightText: The tpsl authors
 ! SPDX-License-Identifier: Apache-2.0
 
-! Two ranks exchange ten messages of 40 bytes, and add three times.
-program traffic_mpif
+! Two ranks exchange ten messages of 40 bytes, and add three times: with mpi_f08 (-DF08), with mpi (-DMODULE) or with mpif.h (-DHEADER).
+program traffic
+#if defined(MODULE)
+  use mpi
+#elif defined(F08)
+  use mpi_f08
+#endif
   implicit none
+#if defined(HEADER)
   include 'mpif.h'
+#endif
   integer :: rank, i, ierr
   integer :: out(10), in(10)
   double precision :: one, total
-  integer status(MPI_STATUS_SIZE)
+#if defined(F08)
+  type(MPI_Status) :: status
+#else
+  integer :: status(MPI_STATUS_SIZE)
+#endif
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
