@@ -107,7 +107,11 @@ static struct key {
     uint16_t row;     /* 0: the key is free */
     uint16_t binding; /* the place is in a binding, and what called that is this many words above the frame of our function */
 } keys[KEYS];
-enum { IN_BINDING = TPSL_COUNTS_ROWS, NOT_COUNTED }; /* rows of keys whose place is in a binding, and of those in the MPI library */
+/* Rows of keys whose place is in a binding, of those in the MPI library, and of those for which there was no row. */
+enum { IN_BINDING = TPSL_COUNTS_ROWS, NOT_COUNTED, WITHOUT_ROW };
+/* Some keys stay free, so that probing ends. What has no key is looked for each time. */
+enum { MOST_KEYS = KEYS - KEYS / 8 };
+static int keys_used;
 
 static struct key *key_of(word place, uint32_t what)
 {
@@ -117,6 +121,15 @@ static struct key *key_of(word place, uint32_t what)
         if (k->row == 0 || (k->place == place && k->what == what))
             return k;
     }
+}
+
+static bool put_key(struct key *k, struct key with)
+{
+    if (keys_used == MOST_KEYS)
+        return false;
+    keys_used++;
+    *k = with;
+    return true;
 }
 
 /* Bindings of Fortran and C++ call the functions of C for the program, whose place is looked for. libtpsl calls MPI_Init for it. */
@@ -200,19 +213,18 @@ __attribute__((noinline)) static uint16_t add_row(struct key *k, word place, uin
 {
     struct tpsl_counts *c = tpsl_counts;
     word base;
-    if (c->rows_used + 1 == TPSL_COUNTS_ROWS)
-        return TPSL_COUNTS_OTHER;
+    bool full = c->rows_used + 1 == TPSL_COUNTS_ROWS;
+    if (!put_key(k, (struct key){.place = place, .what = what, .row = full ? WITHOUT_ROW : (uint16_t)(c->rows_used + 1)}) || full)
+        return WITHOUT_ROW;
     uint16_t object = object_of(place, &base);
     struct tpsl_row *row = &c->rows[c->rows_used + 1];
     row->function = (uint16_t)what, row->group = (uint16_t)(what >> 16), row->object = object;
     row->place = place - base;
     row->shortest = UINT64_MAX;
-    c->rows_used++;
-    *k = (struct key){.place = place, .what = what, .row = (uint16_t)c->rows_used};
-    return k->row;
+    return (uint16_t)++c->rows_used;
 }
 
-/* Returns the row for calls that return to a place, made by a function of ours with this frame. */
+/* Returns the row for calls that return to a place, made by a function of ours with this frame; or NOT_COUNTED or WITHOUT_ROW. */
 static uint16_t row_of(word place, uint32_t what, word frame)
 {
     struct key *k = key_of(place, what), *of_caller;
@@ -220,8 +232,12 @@ static uint16_t row_of(word place, uint32_t what, word frame)
     word caller;
     if (k->row != 0 && k->row != IN_BINDING)
         return k->row;
+    if (k->row == 0 && by_library(place)) {
+        put_key(k, (struct key){.place = place, .what = what, .row = NOT_COUNTED});
+        return NOT_COUNTED;
+    }
     if (k->row == 0 && !in_binding(place))
-        return by_library(place) ? NOT_COUNTED : add_row(k, place, what);
+        return add_row(k, place, what);
     if (k->row == IN_BINDING) {
         caller = ((word *)frame)[k->binding];
         of_caller = key_of(caller, what);
@@ -230,9 +246,9 @@ static uint16_t row_of(word place, uint32_t what, word frame)
     }
     caller = caller_of_binding(place, frame, &above);
     if (!caller) /* the place in the binding is all that is known */
-        return k->row == 0 ? add_row(k, place, what) : TPSL_COUNTS_OTHER;
-    if (k->row == 0 && tpsl_counts->rows_used + 2 < TPSL_COUNTS_ROWS)
-        *k = (struct key){.place = place, .what = what, .row = IN_BINDING, .binding = above};
+        return k->row == 0 ? add_row(k, place, what) : WITHOUT_ROW;
+    if (k->row == 0)
+        put_key(k, (struct key){.place = place, .what = what, .row = IN_BINDING, .binding = above});
     of_caller = key_of(caller, what);
     return of_caller->row != 0 ? of_caller->row : add_row(of_caller, caller, what);
 }
@@ -804,7 +820,7 @@ void tpsl_count(struct visit *v, word frame)
     uint32_t group = k ? k->group : TPSL_COUNTS_NONE;
     uint16_t index = row_of(v->place, (uint32_t)v->function | group << 16, frame);
     if (index != NOT_COUNTED)
-        add_call(&c->rows[index], v, took);
+        add_call(&c->rows[index == WITHOUT_ROW ? TPSL_COUNTS_OTHER : index], v, took);
     if (v->outer) {
         c->inside += took;
         inside = 0;

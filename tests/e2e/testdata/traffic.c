@@ -147,7 +147,7 @@ static void more(void)
 {
     int yes;
     MPI_Comm twin[100];
-    FROM_512 FROM_512 FROM_512
+    FROM_512 FROM_512 FROM_512 FROM_512
     for (int i = 0; i < 100; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &twin[i]);
         MPI_Barrier(twin[i]);
