@@ -98,7 +98,7 @@ struct tpsl_counts {
     int32_t rows_used, groups_used, objects_used, peers_used, spare0;
     uint64_t first_ticks, first_time;  /* the same moment by both clocks */
     uint64_t last_ticks, last_time;    /* a later one */
-    uint64_t began, ended;             /* ticks: first call of the rank, end of its last MPI_Finalize; 0: there was none */
+    uint64_t began, ended;             /* ticks: first call of the rank, end of its last MPI_Finalize or MPI_Session_finalize; 0: there was none */
     uint64_t inside;                   /* ticks that its threads were in MPI, in all */
     uint64_t spare[6];
     struct tpsl_amount sizes[TPSL_WAYS][TPSL_COUNTS_CLASSES];

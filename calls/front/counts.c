@@ -827,7 +827,7 @@ void tpsl_count(struct visit *v, word frame)
     }
     if (v->ended - c->last_ticks > NOTED_AFTER)
         note_time(v->ended);
-    if (v->function == FUNCTION_Finalize)
+    if (v->function == FUNCTION_Finalize || v->function == FUNCTION_Session_finalize)
         c->ended = v->ended, note_time(v->ended);
     if (locked)
         pthread_mutex_unlock(&counting), locked = false;
