@@ -28,7 +28,7 @@ enum {
     REST = 33,              /* SIGSETXID of nptl */
     PATIENCE_MS = 5000,     /* a thread that stays inside is then left behind, and the set ends; forks wait as long */
     ARENA = 64 << 20,       /* malloc's arenas but the first start at multiples of it */
-    ARENA_HEADER = 4096,    /* their locks are in here */
+    ARENA_HEADER = 2048,    /* their locks are in here, and nothing that malloc gives away: that begins after 2248 bytes */
     OBJECTS = 64,
 };
 

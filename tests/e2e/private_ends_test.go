@@ -80,6 +80,14 @@ func TestPrivateEndsInHandler(t *testing.T) {
 	assert.Equal(t, "the others went on\n", mpiexec(t, nil, "-n 3 -rpp 3 -tpsl private", posix(t, "handled")).succeeded(t).stdout)
 }
 
+// A thread that sleeps with memory near the lock of malloc's arena is outside libc: its rank ends at once, and the other one goes on.
+func TestPrivateSleepsNearArena(t *testing.T) {
+	testsupport.NothingLeft(t)
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	assert.Equal(t, "the other rank has ended\n", mpiexec(t, nil, "-n 2 -rpp 2 -tpsl private", posix(t, "arena"), fifo).succeeded(t).stdout)
+}
+
 // A rank whose thread does not leave ld.so ends with its lock, and the set ends with it in one line: the others would wait for the lock for
 // ever.
 func TestPrivateThreadLeftBehind(t *testing.T) {
