@@ -18,6 +18,7 @@ const (
 	measuredCollectives = "collectives"
 	measuredProgress    = "progress"
 	measuredKernels     = "kernels"
+	measuredCalls       = "calls"
 )
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
@@ -34,6 +35,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, progress(plan{cores: make([]int, cores)}).goals)
 	case measuredKernels:
 		return report.Due(found, kernels(plan{cores: make([]int, cores)}).goals)
+	case measuredCalls:
+		return report.Due(found, calls(plan{cores: make([]int, cores), cut: 1}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

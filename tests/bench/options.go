@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, progress, kernels, build bool
+	copies, openMPI, many, collectives, progress, kernels, calls, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -36,6 +36,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.collectives, "collectives", false, "measure collective operations of the ranks of one process by load and store")
 	set.BoolVar(&o.progress, "progress", false, "measure what ranks do with a rank that computes")
 	set.BoolVar(&o.kernels, "kernels", false, "measure replies of a rank that computes, a sort of keys and a Fourier transform")
+	set.BoolVar(&o.calls, "calls", false, "measure what it costs to note and to count calls")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -55,6 +56,8 @@ func (o *options) suite() suite {
 		return progress(mpiPlan(o.Quick))
 	case o.kernels:
 		return kernels(mpiPlan(o.Quick))
+	case o.calls:
+		return calls(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -75,6 +78,8 @@ func (o *options) measured() string {
 		what = measuredProgress
 	case o.kernels:
 		what = measuredKernels
+	case o.calls:
+		what = measuredCalls
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

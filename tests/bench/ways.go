@@ -25,6 +25,10 @@ var (
 	tpslProcesses    = way{mode: "tpsl", between: "processes"}
 	memoryThreads    = way{mode: "memory", between: "threads"}
 	neighbourThreads = way{mode: "neighbours", between: "threads"}
+	notedThreads     = way{mode: "noted", between: "threads"}
+	notedProcesses   = way{mode: "noted", between: "processes"}
+	countedThreads   = way{mode: "counted", between: "threads"}
+	countedProcesses = way{mode: "counted", between: "processes"}
 	asynchronous     = way{mode: "async", between: "processes"}
 	privateThreads   = way{mode: "private", between: "threads"}
 	privateProcesses = way{mode: "private", between: "processes"}
@@ -56,7 +60,7 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 	bind := "user:" + join(cpus, ",")
 	var places []string
 	switch w.mode {
-	case "tpsl", "memory", "neighbours":
+	case "tpsl", "memory", "neighbours", "noted", "counted":
 		threads, compiler = w.together(pairs), "tpslcc"
 		perProcess = threads
 	case "private":
@@ -68,7 +72,7 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 	}
 	s := turns.Side{Hangs: places != nil}
 	s.Env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
-	if setting := map[string]string{"memory": byMemory, "neighbours": byNeighbours, "async": byThread}[w.mode]; setting != "" {
+	if setting := map[string]string{"memory": byMemory, "neighbours": byNeighbours, "async": byThread, "noted": byNotes, "counted": byCounts}[w.mode]; setting != "" {
 		s.Env = append(s.Env, setting)
 	}
 	s.Argv = []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(perProcess)}

@@ -156,8 +156,8 @@ int run_ends(int argc, char **argv, void (*run)(const struct end *))
 {
 	struct end e = { .comm = MPI_COMM_WORLD };
 
-	if (argc != 5 || !is_one_of(argv[1], "flat async private tpsl memory neighbours tags comms ") || !read_sizes(&e, argv[4])) {
-		fprintf(stderr, "usage: %s flat|async|private|tpsl|memory|neighbours|tags|comms BETWEEN MILLISECONDS SIZE,SIZE...\n", argv[0]);
+	if (argc != 5 || !is_one_of(argv[1], "flat async private tpsl memory neighbours noted counted tags comms ") || !read_sizes(&e, argv[4])) {
+		fprintf(stderr, "usage: %s flat|async|private|tpsl|memory|neighbours|noted|counted|tags|comms BETWEEN MILLISECONDS SIZE,SIZE...\n", argv[0]);
 		return 2;
 	}
 	e.mode = argv[1];

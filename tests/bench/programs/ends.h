@@ -7,7 +7,7 @@
  * ends.h: two sides with the same number of ends each. End p of side 0 and end p of side 1
  * are a pair, and talk to each other in every mode:
  *
- *   flat, async, private, tpsl, memory, neighbours
+ *   flat, async, private, tpsl, memory, neighbours, noted, counted
  *                         every OpenMP thread is a rank; the first half of the ranks is side 0
  *   tags, comms           two processes with MPI_THREAD_MULTIPLE, each a side; its threads are the
  *                         ends, told apart by tags, or by a communicator for each pair

@@ -58,8 +58,8 @@ func writeGoals(b *strings.Builder, found *results.Set, goals []Goal) {
 
 // modes are the columns of medians, in order; then come the ratios.
 var (
-	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "tpsl", "neighbours", "memory", "private", "engine"}
-	ratios = [][2]string{{"tpsl", "flat"}, {"neighbours", "flat"}, {"neighbours", "tpsl"}, {"memory", "flat"}, {"memory", "tpsl"}, {"private", "flat"},
+	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "tpsl", "neighbours", "noted", "counted", "memory", "private", "engine"}
+	ratios = [][2]string{{"tpsl", "flat"}, {"neighbours", "flat"}, {"neighbours", "tpsl"}, {"noted", "tpsl"}, {"counted", "tpsl"}, {"memory", "flat"}, {"memory", "tpsl"}, {"private", "flat"},
 		{"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"engine", "flat"}}
 )
 
