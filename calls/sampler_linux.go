@@ -97,8 +97,12 @@ func (b *Board) inCalls() []bool {
 // Glance returns what the ranks do, as Read does, but at once: no call counts as settled.
 func (b *Board) Glance() []Rank { return b.read() }
 
-// Threads lists, by local rank, the threads of each rank that have made calls and have not ended, by their ids. It returns nil after Close.
+// Threads lists, by local rank, the threads of each rank that have made calls and have not ended, by their ids. It returns nil after Close,
+// and for no board.
 func (b *Board) Threads() (threads [][]int) {
+	if b == nil {
+		return nil
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.bytes == nil {

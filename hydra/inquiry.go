@@ -3,9 +3,12 @@
 
 package hydra
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// answerLimit is how long proxies may take to answer an inquiry.
+// answerLimit is how long proxies may take to answer an inquiry, unless it has a limit of its own.
 const answerLimit = 2 * time.Second
 
 // An inquiry is a question that mpiexec asks its proxies. It goes on when all have answered, or have had enough time. It is for the
@@ -13,6 +16,7 @@ const answerLimit = 2 * time.Second
 type inquiry struct {
 	then   []func()            // what follows; empty if nothing is asked
 	silent map[*proxyLink]bool // who was asked the last time and has not answered
+	limit  time.Duration       // 0: answerLimit
 	late   <-chan time.Time    // fires when they have had enough time; nil if nothing is asked
 }
 
@@ -22,7 +26,7 @@ func (q *inquiry) begin(links []*proxyLink, ask func(*proxyLink), then func()) {
 	if len(q.then) > 1 {
 		return
 	}
-	q.late = time.After(answerLimit)
+	q.late = time.After(cmp.Or(q.limit, answerLimit))
 	q.silent = map[*proxyLink]bool{}
 	for _, link := range links {
 		if !link.done {

@@ -50,6 +50,7 @@ type Job struct {
 	asked        time.Time        // when a first SIGTERM was passed on to the ranks
 	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
 	locating     inquiry          // where the ranks are
+	unwinding    inquiry          // what their stacks are
 	sampling     inquiry          // what they do, for those who watch
 	samplings    int              // how often the proxies were asked that
 	watchers     int              // who watches
@@ -149,6 +150,8 @@ func (j *Job) loop(signals <-chan os.Signal) {
 			j.checkHang()
 		case <-j.locating.late:
 			j.locating.end()
+		case <-j.unwinding.late:
+			j.unwinding.end()
 		case <-j.sampling.late:
 			j.sampling.end()
 		case <-j.gathered:
@@ -217,6 +220,8 @@ func (j *Job) handle(e event) {
 		j.broken(w, e.frame.Index-1, string(e.frame.Body))
 	case channel.Located:
 		j.located(e)
+	case channel.Unwound:
+		j.unwound(e)
 	case channel.Counted:
 		j.counted(e)
 	case channel.Timed:

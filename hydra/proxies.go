@@ -23,6 +23,7 @@ type proxyLink struct {
 	pmix      bool           // the proxy serves its ranks by PMIx
 	asked     []event        // questions about its ranks that came before it was known whether it serves PMIx
 	where     channel.Location
+	stacks    []channel.RankStack
 	clock     hostClock
 	cpus      int              // on which its ranks may run; 0 until a profile tells
 	samples   *channel.Samples // the last ones; nil if it has told none

@@ -14,12 +14,11 @@ import (
 
 // serveState lets tpsl where and tpsl top ask this job. The job runs without it if it cannot.
 func (j *Job) serveState() (stop func()) {
-	if !j.plan.State.Notes() {
-		return func() {}
-	}
 	server, err := whereabouts.Serve(asked{j})
 	if err != nil {
-		j.stderr.line(fmt.Sprintf("mpiexec: tpsl where and tpsl top cannot ask this job: %v", err))
+		if j.plan.State.Notes() {
+			j.stderr.line(fmt.Sprintf("mpiexec: tpsl where and tpsl top cannot ask this job: %v", err))
+		}
 		return func() {}
 	}
 	return func() {
@@ -35,15 +34,42 @@ type asked struct{ *Job }
 func (j asked) Where() (text string) {
 	j.ask(func(answered func()) {
 		j.locate(func() {
-			var lines strings.Builder
-			for _, line := range j.whereaboutLines() {
-				fmt.Fprintln(&lines, strings.TrimPrefix(line, "mpiexec: "))
-			}
-			text = lines.String()
+			text = ofUser(j.whereaboutLines()) + j.hint()
 			answered()
 		})
 	})
 	return text
+}
+
+// Stacks implements whereabouts.Respondent.
+func (j asked) Stacks() (text string) {
+	j.ask(func(answered func()) {
+		j.locate(func() {
+			text = ofUser(j.whereaboutLines()) + j.hint()
+			j.unwind(func() {
+				text += ofUser(j.stackLines())
+				answered()
+			})
+		})
+	})
+	return text
+}
+
+// hint says what the user can do who is not told of calls.
+func (j *Job) hint() string {
+	if j.plan.State.Notes() {
+		return ""
+	}
+	return "MPI calls are not noted: mpiexec -state has the ranks note them, and tpsl where -stacks tells the stacks of any job\n"
+}
+
+// ofUser makes a text of lines as mpiexec tells them.
+func ofUser(lines []string) string {
+	var text strings.Builder
+	for _, line := range lines {
+		fmt.Fprintln(&text, strings.TrimPrefix(line, "mpiexec: "))
+	}
+	return text.String()
 }
 
 // ask has the job's goroutine do something, and waits until that calls answered. It reports false if the job is over before.

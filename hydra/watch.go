@@ -84,7 +84,7 @@ func (j asked) Look() (job whereabouts.Job, ok bool) {
 	var told []toldHost
 	ok = j.ask(func(answered func()) {
 		j.sample(func() {
-			job = whereabouts.Job{PID: os.Getpid(), Name: programNames(j.plan), Began: j.began, Elapsed: time.Since(j.began)}
+			job = whereabouts.Job{PID: os.Getpid(), Name: programNames(j.plan), Began: j.began, Elapsed: time.Since(j.began), NotNoted: !j.plan.State.Notes()}
 			told = j.tell(&job)
 			answered()
 		})

@@ -14,7 +14,7 @@ import (
 	"github.com/tpsl/tpsl/internal/ranges"
 )
 
-const whereUsage = `usage: tpsl where [PID]
+const whereUsage = `usage: tpsl where [-stacks] [PID]
 
 Says where the ranks of a running job are: for each rank the MPI call that it
 is in, with peer, tag and communicator, and for how long at least. Ranks in the
@@ -24,10 +24,14 @@ same state share a line. Then it says why they wait, as far as calls show it:
   possible deadlock  all ranks wait, but the calls do not prove for whom
   not there          members that have not come to a collective operation
 
+-stacks also tells the stacks of the threads that call MPI, as gdb on the host
+of the ranks reads them. A process stands still while it is read, for about a
+second.
+
 The job is that of the process: mpiexec, or one that it has started on this
-host. Without a PID it is the only job on this host. It has to run under
-mpiexec -state (or TPSL_STATE=1). Ranks of all hosts are told. Messages that
-are on their way are not seen.
+host. Without a PID it is the only job on this host. Calls are told of jobs
+under mpiexec -state (or TPSL_STATE=1), stacks of any job. Ranks of all hosts
+are told. Messages that are on their way are not seen.
 `
 
 // whereAreRanks runs tpsl where.
@@ -49,7 +53,9 @@ func whereAreRanks(args []string, to streams) int {
 }
 
 func askWhere(args []string) (string, error) {
-	ids, err := pids.Parse(flags.New("where"), args)
+	set := flags.New("where")
+	stacks := set.Bool("stacks", false, "")
+	ids, err := pids.Parse(set, args)
 	if err != nil && !errors.Is(err, pids.ErrNone) {
 		return "", err
 	}
@@ -58,6 +64,9 @@ func askWhere(args []string) (string, error) {
 		return "", err
 	}
 	defer job.Close()
+	if *stacks {
+		return job.Stacks()
+	}
 	return job.Where()
 }
 
@@ -72,9 +81,9 @@ func connect(ids []int) (*whereabouts.Connection, error) {
 		case err != nil:
 			return nil, err
 		case len(jobs) == 0:
-			return nil, errors.New("no job on this host notes its calls; start it with mpiexec -state")
+			return nil, errors.New("no job of mpiexec runs on this host")
 		case len(jobs) > 1:
-			return nil, fmt.Errorf("several jobs note their calls on this host; name one of PIDs %s", ranges.List(jobs))
+			return nil, fmt.Errorf("several jobs run on this host; name one of PIDs %s", ranges.List(jobs))
 		}
 		ids = jobs
 	}

@@ -24,6 +24,7 @@ const (
 	ModexQuery                 // body: Modex; somebody wants what a rank of this proxy's has put
 	Dead                       // body: ranks that ended while the job goes on
 	Locate                     // tell where the ranks are
+	Unwind                     // tell the stacks of the ranks
 	Time                       // index: any, for the answer; tell the host's time
 	Watch                      // index: any but 0, for the answer; sample the ranks and tell of them. 0: sample them no more
 	Grow                       // body: of package launch; makes the proxy a relay
@@ -52,6 +53,7 @@ const (
 	Traced                         // body: a line of the PMI trace
 	Placed                         // body: plan.Placement, before anything starts
 	Located                        // body: Location
+	Unwound                        // body: a list of RankStack
 	Counted                        // body: Counts, of a rank that has ended
 	Timed                          // index: of the question; body: the host's CLOCK_MONOTONIC in nanoseconds, 8 bytes big-endian
 	Watched                        // index: that of the question; body: Samples

@@ -80,6 +80,14 @@ type Location struct {
 	Doing       []calls.Rank // empty if they note no calls
 }
 
+// A RankStack is the stack of a thread of a rank or, if it is not known of which, of one of several ranks.
+type RankStack struct {
+	Ranks       []int
+	PID, Thread int
+	Frames      []string // from the innermost on
+	Error       string   // why there are none
+}
+
 // Counts are what a rank has counted, with the place in the source of each row.
 type Counts struct {
 	calls.Counts

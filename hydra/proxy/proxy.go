@@ -198,6 +198,8 @@ func (p *proxy) handle(frame channel.Frame) {
 		p.end()
 	case channel.Locate:
 		go p.tellWhereabouts()
+	case channel.Unwind:
+		go p.tellStacks()
 	case channel.Time:
 		p.tellTime(frame.Index)
 	case channel.Watch:

@@ -56,23 +56,25 @@ func (p *proxy) endWatch() {
 func (p *proxy) samples(w *watch) channel.Samples {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := channel.Samples{Location: p.location((*calls.Board).Glance), Processes: p.processUsages()}
-	if w.sampler == nil {
-		return s
-	}
-	s.At = time.Since(w.began)
+	s := channel.Samples{Location: p.location((*calls.Board).Glance), Processes: p.processUsages(), At: time.Since(w.began)}
 	used := w.counter.Count(p.usedRanks())
-	taken, inCall := w.sampler.Counts()
-	s.Taken = taken
-	for local, r := range s.Doing {
-		own := channel.RankSamples{Rank: r.Rank, InCall: inCall[local]}
-		own.Usage, own.Used = used[r.Rank]
+	inCall := map[int]int{}
+	if w.sampler != nil {
+		taken, counts := w.sampler.Counts()
+		s.Taken = taken
+		for local, r := range s.Doing {
+			inCall[r.Rank] = counts[local]
+		}
+	}
+	for _, rank := range p.host.LocalRanks() {
+		own := channel.RankSamples{Rank: rank, InCall: inCall[rank]}
+		own.Usage, own.Used = used[rank]
 		s.Ranks = append(s.Ranks, own)
 	}
 	return s
 }
 
-// usedRanks says what each rank of the host is, whose usage is counted. A thread rank that has made no MPI call has no thread yet.
+// usedRanks says what each rank of the host is, whose usage is counted. A thread rank has no thread that is known until it has noted a call.
 func (p *proxy) usedRanks() (ranks []usage.Rank) {
 	threads := p.board.Threads()
 	p.mu.Lock()

@@ -89,7 +89,9 @@ func TestWatchWithoutBoard(t *testing.T) {
 	p.board = nil
 	s := samplesFor(t, p, mpiexec, 1)
 	assert.Equal(t, []int{4, 5, 6}, s.Whereabouts[0].Ranks)
-	assert.Empty(t, s.Ranks)
+	assert.Zero(t, s.Taken)
+	require.Len(t, s.Ranks, 3)
+	assert.Equal(t, []bool{false, false, true}, []bool{s.Ranks[0].Used, s.Ranks[1].Used, s.Ranks[2].Used}, "of threads it is not known whose they are")
 	p.handle(channel.Frame{Kind: channel.Watch})
 }
 

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// answerLimit is how long mpiexec may take to answer.
-	answerLimit = 15 * time.Second
+	// answerLimit is how long mpiexec may take to answer, and stacksLimit if stacks are to be read.
+	answerLimit, stacksLimit = 15 * time.Second, time.Minute
 	// longestAnswer bounds an answer, which takes some hundred bytes for each rank.
 	longestAnswer = 64 << 20
 )
 
 // ErrNoJob says that a process is of no job that can be asked.
-var ErrNoJob = errors.New("is of no job whose ranks note their calls (mpiexec -state)")
+var ErrNoJob = errors.New("is of no job of mpiexec")
 
 // ErrEnded says that mpiexec has closed the connection.
 var ErrEnded = errors.New("is not yours, or it is ending")
@@ -77,7 +77,13 @@ func (c *Connection) Close() { c.conn.Close() }
 
 // Where returns where the ranks are, in lines.
 func (c *Connection) Where() (string, error) {
-	answer, err := c.ask(askWhere)
+	answer, err := c.ask(askWhere, answerLimit)
+	return answer.Text, err
+}
+
+// Stacks returns the same, and the stacks of the ranks.
+func (c *Connection) Stacks() (string, error) {
+	answer, err := c.ask(askStacks, stacksLimit)
 	return answer.Text, err
 }
 
@@ -98,7 +104,7 @@ func (c *Connection) Look() (Job, error) {
 }
 
 func (c *Connection) look() (Job, error) {
-	answer, err := c.ask(askLook)
+	answer, err := c.ask(askLook, answerLimit)
 	if err == nil && answer.Job == nil {
 		err = fmt.Errorf("mpiexec (PID %d) answers something else than was asked; run tpsl of its version", c.PID)
 	}
@@ -109,8 +115,8 @@ func (c *Connection) look() (Job, error) {
 }
 
 // ask puts a question and reads the answer.
-func (c *Connection) ask(what string) (answer Answer, err error) {
-	_ = c.conn.SetDeadline(time.Now().Add(answerLimit))
+func (c *Connection) ask(what string, limit time.Duration) (answer Answer, err error) {
+	_ = c.conn.SetDeadline(time.Now().Add(limit))
 	c.limited.N = longestAnswer
 	if err = json.NewEncoder(c.conn).Encode(Question{what}); err == nil {
 		err = c.decoder.Decode(&answer)

@@ -7,13 +7,14 @@ import "time"
 
 // A Question is what a user asks mpiexec.
 type Question struct {
-	Ask string `json:"ask"` // askWhere or askLook
+	Ask string `json:"ask"`
 }
 
 // What can be asked.
 const (
-	askWhere = "where" // where the ranks are, as text
-	askLook  = "look"  // what they do and use. While the connection lasts, ranks are sampled
+	askWhere  = "where"  // where the ranks are, as text
+	askStacks = "stacks" // the same, and the stacks of the ranks
+	askLook   = "look"   // what they do and use. While the connection lasts, ranks are sampled
 )
 
 // An Answer is that to one question.
@@ -25,13 +26,14 @@ type Answer struct {
 
 // A Job is what is known of a job at a time. Counts are sums since the connection has asked first, or since earlier.
 type Job struct {
-	PID     int           `json:"pid"`   // of mpiexec
-	Name    string        `json:"name"`  // its programs
-	Began   time.Time     `json:"began"` // tells it from other jobs
-	Elapsed time.Duration `json:"elapsed_ns"`
-	Ranks   int           `json:"ranks"`    // in all
-	LeftOut int           `json:"left_out"` // of these, that are not among the hosts below
-	Hosts   []Host        `json:"hosts"`
+	PID      int           `json:"pid"`   // of mpiexec
+	Name     string        `json:"name"`  // its programs
+	Began    time.Time     `json:"began"` // tells it from other jobs
+	Elapsed  time.Duration `json:"elapsed_ns"`
+	NotNoted bool          `json:"not_noted,omitempty"` // the ranks do not note their calls
+	Ranks    int           `json:"ranks"`               // in all
+	LeftOut  int           `json:"left_out"`            // of these, that are not among the hosts below
+	Hosts    []Host        `json:"hosts"`
 }
 
 // A Host is one proxy of a job. A host has several if ranks were spawned there.

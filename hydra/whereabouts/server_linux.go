@@ -33,6 +33,8 @@ var usualLimits = limits{read: 5 * time.Second, quiet: time.Minute, peers: 16}
 type Respondent interface {
 	// Where says where the ranks are; "" if the job is ending.
 	Where() string
+	// Stacks says the same, and what the stacks of the ranks are. It takes seconds.
+	Stacks() string
 	// Watch is called before Look. It may begin what costs the job something, until end is called.
 	Watch() (end func())
 	// Look says what the ranks do; false if the job is ending.
@@ -127,6 +129,8 @@ func (p *peer) answer(q Question) Answer {
 	switch q.Ask {
 	case askWhere:
 		return Answer{Text: p.respondent.Where()}
+	case askStacks:
+		return Answer{Text: p.respondent.Stacks()}
 	case askLook:
 		if p.endWatch == nil {
 			p.endWatch = p.respondent.Watch()

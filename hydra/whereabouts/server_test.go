@@ -23,6 +23,8 @@ type fake struct {
 	over     atomic.Bool
 }
 
+func (f *fake) Stacks() string { return f.Where() + "#0 main\n" }
+
 func (f *fake) Where() string {
 	if f.over.Load() {
 		return ""

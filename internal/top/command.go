@@ -22,8 +22,8 @@ import (
 const usage = `usage: tpsl top [-every TIME] [-by WHAT] [-once] [PID]
 
 Shows what the ranks of a running job do and use, live, until q or Ctrl-C. The
-job is that of the process, as with tpsl where, and has to run under mpiexec
--state. Where the output is no terminal, tables follow one another.
+job is that of the process, as with tpsl where. What is told of MPI calls needs
+mpiexec -state. Where the output is no terminal, tables follow one another.
 
   -every TIME            how often to look: 100ms to 30s (default 1s)
   -by rank|process|host  a line for each (default rank)

@@ -97,6 +97,9 @@ func (t *table) heading() [2]string {
 	slices.Sort(hosts)
 	first := fmt.Sprintf("%s (mpiexec %d): %s on %s, %v", terminal.Printable(t.job.Name), t.job.PID, count(t.job.Ranks, "rank"), count(len(slices.Compact(hosts)), "host"), t.job.Elapsed.Truncate(time.Second))
 	second := fmt.Sprintf("%s in MPI", count(in, "rank"))
+	if t.job.NotNoted {
+		second = "MPI calls are not noted (mpiexec -state)"
+	}
 	if mpi := sum(all).mpi; mpi >= 0 {
 		second += fmt.Sprintf(", %s %% of the time", percent(mpi))
 	}

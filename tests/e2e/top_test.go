@@ -167,7 +167,7 @@ func TestTopRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{strconv.Itoa(os.Getpid())}, fmt.Sprintf("process %d is of no job whose ranks note their calls (mpiexec -state)", os.Getpid())},
+		{[]string{strconv.Itoa(os.Getpid())}, fmt.Sprintf("process %d is of no job of mpiexec", os.Getpid())},
 		{[]string{"999999999"}, "there is no process 999999999"},
 		{[]string{"1", "1"}, "2 PIDs given; want one"},
 		{[]string{"x"}, "x is no PID"},
@@ -192,7 +192,7 @@ func TestTopOfOthers(t *testing.T) {
 	}
 	said := run(t, nil, built(t, "bin/tpsl"), "top")
 	assert.Equal(t, 255, said.code)
-	assert.Regexp(t, `^tpsl top: several jobs note their calls on this host; name one of PIDs [\d,]+\n$`, said.stderr)
+	assert.Regexp(t, `^tpsl top: several jobs run on this host; name one of PIDs [\d,]+\n$`, said.stderr)
 	assert.Contains(t, said.stderr, one)
 	assert.Contains(t, said.stderr, two)
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func TestWhereRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{pid}, "process " + pid + " is of no job whose ranks note their calls (mpiexec -state)"},
+		{[]string{pid}, "process " + pid + " is of no job of mpiexec"},
 		{[]string{"999999999"}, "there is no process 999999999"},
 		{[]string{pid, pid}, "2 PIDs given; want one"},
 		{[]string{"x"}, "x is no PID"},
@@ -106,6 +107,32 @@ func TestWhereRefused(t *testing.T) {
 		assert.Equal(t, 255, got.code, c.args)
 		assert.Contains(t, got.stderr, "tpsl where: "+c.want)
 		assert.Equal(t, 1, strings.Count(got.stderr, "\n"))
+	}
+}
+
+// A job that notes no calls tells how far its ranks have come, what they use, and their stacks.
+func TestWhereNotNoted(t *testing.T) {
+	testsupport.Require(t, "gdb")
+	for options, threads := range map[string]string{"-n 2": "1", "-n 2 -rpp 2 -tpsl private": "1", "-n 2 -rpp 2": "2"} {
+		t.Run(options, func(t *testing.T) {
+			program := flat(t, "testdata/stuck.c")
+			if threads == "2" {
+				program = fixture(t, "stuck")
+			}
+			job, _ := backgroundJob(t, threads, options, program, "receive_cycle")
+			pid := strconv.Itoa(job.Process.Pid)
+			require.Eventually(t, func() bool {
+				return strings.Contains(where(t, pid).stdout, ": had begun MPI_Init, in no PMI barrier (PID")
+			}, limit, 100*time.Millisecond)
+			require.Eventually(t, func() bool {
+				told := where(t, "-stacks", pid).succeeded(t).stdout
+				return strings.Contains(told, "\nMPI calls are not noted: mpiexec -state ") && strings.Contains(told, "\n  #0 PMPI_Recv () from ")
+			}, limit, 100*time.Millisecond)
+			said := run(t, nil, built(t, "bin/tpsl"), "top", "-once", pid).succeeded(t).stdout
+			assert.Contains(t, said, "\nMPI calls are not noted (mpiexec -state)\n")
+			used := `(?m)^ +1 \S+ +\d+ +- +[0-9.]+ +\S+ +\d+ +\d+ +\d+ - `
+			assert.Equal(t, threads == "1", regexp.MustCompile(used).MatchString(said), said)
+		})
 	}
 }
 
