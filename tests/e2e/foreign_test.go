@@ -112,7 +112,7 @@ func TestForeignEnds(t *testing.T) {
 			if end == "crash" || end == "abort" { // Hydra kills rank 0, and now and then its 9 is in the code
 				want.code, got.code = want.code|9, got.code|9
 			}
-			assert.Equal(t, want.code, got.code)
+			assert.Equal(t, want.code, got.code, got.stdout)
 			assert.Equal(t, inAnyOrder(want.stderr), inAnyOrder(got.stderr))
 			assert.Equal(t, wantTexts, gotTexts)
 		})
