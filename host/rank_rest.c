@@ -8,7 +8,8 @@
  * Each gets the signal that libc uses for setuid: no program blocks it, and a rank that ends does not
  * call setuid. The handler rests if the thread was outside the objects that all ranks share, or asleep
  * in a system call that is not about one of their locks. Else it returns, and the signal is sent again
- * a little later.
+ * a little later. A thread behind the gate (gate.c of the loader) rests when it has left it: a thread that calls
+ * such functions all the time would hardly ever be found outside.
  */
 #include "host.h"
 
@@ -18,6 +19,7 @@
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -121,7 +123,7 @@ bool tpsl_interrupted_libc(void)
     return tpsl_interrupted(is_inside);
 }
 
-/* For the handler, whose own interruption counts. */
+/* In the handler its own interruption counts. */
 static bool may_rest(void)
 {
     return !tpsl_gate_inside() && !tpsl_thread_ends() && !tpsl_interrupted_libc();
@@ -155,6 +157,21 @@ static void rest(struct tpsl_rank_process *r, int turn)
     rests = !first;
 }
 
+/* The turn is read first, so that a thread does not rest if the turn changes before it does. */
+static void rest_if_asked(void)
+{
+    int error = errno;
+    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    int turn = r ? atomic_load(&r->turn) : 0;
+    if (r && atomic_load(&r->ender)) {
+        if (may_rest())
+            rest(r, turn);
+        else if (tpsl_gate_inside())
+            tpsl_gate_then(rest_if_asked);
+    }
+    errno = error;
+}
+
 /* As the kernel has it: libc keeps programs from this signal. */
 struct action {
     void (*handler)(int, siginfo_t *, void *);
@@ -164,17 +181,12 @@ struct action {
 };
 static struct action libcs; /* all ranks have the same */
 
-/* The turn is read first, so that a thread does not rest if the turn changes before it does. */
 static void on_rest(int number, siginfo_t *info, void *context)
 {
-    int error = errno;
-    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
-    int turn = r ? atomic_load(&r->turn) : 0;
-    if (info->si_code != SI_QUEUE)
+    if (info->si_code == SI_QUEUE)
+        rest_if_asked();
+    else
         libcs.handler(number, info, context); /* setuid, after an exec that failed */
-    else if (r && atomic_load(&r->ender) && may_rest())
-        rest(r, turn);
-    errno = error;
 }
 
 static void handle_rest(void)
@@ -196,23 +208,36 @@ struct entry {
     char name[];
 };
 
-/* Sends the signal to all threads of the process but this one. Returns how many there are. */
-static int call_others(int tasks, pid_t pid, pid_t me)
+/* Sends the signal to the other threads of the process. The kernel's list ends early if a thread ends meanwhile. */
+static void call_others(int tasks, pid_t pid, pid_t me)
 {
     _Alignas(struct entry) char buffer[4096];
     siginfo_t info = {.si_signo = REST, .si_code = SI_QUEUE};
-    int others = 0;
     lseek(tasks, 0, SEEK_SET);
     for (long n; (n = syscall(SYS_getdents64, tasks, buffer, sizeof buffer)) > 0;)
         for (long at = 0; at < n; at += ((struct entry *)(buffer + at))->length) {
             pid_t tid = atoi(((struct entry *)(buffer + at))->name); /* "." and "..": 0 */
-            if (tid && tid != me && (syscall(SYS_rt_tgsigqueueinfo, pid, tid, REST, &info) == 0 || errno != ESRCH))
-                others++;
+            if (tid && tid != me)
+                syscall(SYS_rt_tgsigqueueinfo, pid, tid, REST, &info);
         }
-    return others;
 }
 
-/* False: a thread was not seen outside of libc. */
+int tpsl_threads(void)
+{
+    char text[2048]; /* 52 numbers and a name of 15 bytes are shorter */
+    int threads = 0, fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *field = strrchr(text, ')'); /* the second of proc_pid_stat(5); num_threads is the 20th */
+    for (int i = 2; field && i < 20; i++)
+        field = strchr(field + 1, ' ');
+    return field && sscanf(field, "%d", &threads) == 1 ? threads : 0;
+}
+
+/* False: a thread was not seen outside of libc. When all that there are rest, no other one comes. So who rests is counted before the
+ * threads are. */
 static bool bring_to_rest(struct tpsl_rank_process *r, pid_t me)
 {
     const struct timespec tick = {0, 200000};
@@ -222,9 +247,11 @@ static bool bring_to_rest(struct tpsl_rank_process *r, pid_t me)
         return true; /* hardly anybody has threads and no descriptor left */
     for (long end = tpsl_milliseconds() + PATIENCE_MS; !rested && tpsl_milliseconds() < end;) {
         int resting = atomic_load(&r->resting);
-        rested = call_others(tasks, *r->pid, me) <= resting;
-        if (!rested)
+        rested = tpsl_threads() <= 1 + resting;
+        if (!rested) {
+            call_others(tasks, *r->pid, me);
             wait_on(&r->resting, resting, &tick);
+        }
     }
     close(tasks);
     return rested;

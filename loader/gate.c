@@ -31,6 +31,7 @@ static atomic_int gate; /* the process that has closed the gate, or OPEN */
 static bool in_use;
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));  /* how many such functions the thread is inside */
 static __thread bool closed_by_me __attribute__((tls_model("initial-exec")));
+static __thread void (*then)(void) __attribute__((tls_model("initial-exec"))); /* what it does when it is outside again, or NULL */
 
 static void wait_on(atomic_int *word, int value, const struct timespec *limit)
 {
@@ -81,6 +82,16 @@ void tpsl_gate_leave(struct tpsl_instance **in)
         return;
     depth--;
     count_out(*in);
+    void (*call)(void) = then;
+    if (call && depth == 0) {
+        then = NULL;
+        call();
+    }
+}
+
+void tpsl_gate_then(void (*call)(void))
+{
+    then = call;
 }
 
 bool tpsl_gate_inside(void)

@@ -164,6 +164,7 @@ size_t tpsl_static_tls_size(void);
 struct tpsl_instance *tpsl_gate_enter(void);
 void tpsl_gate_leave(struct tpsl_instance **);
 bool tpsl_gate_inside(void); /* the calling thread is inside, or has the gate closed; safe in a signal handler */
+void tpsl_gate_then(void (*call)(void)); /* once, when the calling thread is outside again; safe in a signal handler */
 void tpsl_gate_use(void);    /* from now on threads are counted */
 /* Keeps threads that are outside from entering until tpsl_gate_open. One thread at a time. False: the calling one has it
  * closed, which a handler of a signal may find. */

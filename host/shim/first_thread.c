@@ -4,7 +4,6 @@
 /* The end of the first thread while the rank continues: pthread_exit, or a cancellation. A process ends when its last
  * thread ends. libc counts the threads of all ranks, so the first thread stays and waits for the others. A thread that
  * joins the first thread does not wait for this. */
-#include <dirent.h>
 /* With this, pthread_cleanup_push uses setjmp and covers every call. The other implementation does not cover functions
  * that are declared to throw nothing, such as exit, nor a second end inside the first. */
 #undef __EXCEPTIONS
@@ -23,20 +22,9 @@ static bool ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t end = PTHREAD_COND_INITIALIZER;
 
-static bool alone(void)
-{
-    int threads = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *d; tasks && (d = readdir(tasks)) != NULL;)
-        threads += d->d_name[0] != '.';
-    if (tasks)
-        closedir(tasks);
-    return threads <= 1;
-}
-
 static _Noreturn void wait_for_others(void)
 {
-    while (!alone())
+    while (tpsl_threads() > 1)
         usleep(1000);
     exit(0);
 }
