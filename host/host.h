@@ -28,8 +28,8 @@ struct tpsl_rank_process {
     atomic_bool initialized;     /* a thread of it has called MPI_Init */
 
     /* Written by its own threads (rank_rest.c). */
-    _Atomic pid_t ender;         /* the thread that ends it; 0: none */
-    atomic_int resting, turn;    /* threads that rest until the turn changes; both are futexes */
+    _Atomic pid_t ender;         /* the thread that ends it; 0: none. A futex of those that rest */
+    atomic_int resting;          /* how many rest; a futex of the ender */
     atomic_bool unclean;         /* it ends with a lock of libc's, or may */
 };
 

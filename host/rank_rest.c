@@ -141,31 +141,29 @@ static void wake(atomic_int *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static __thread bool rests __attribute__((tls_model("initial-exec")));
-
-/* Rests until the turn changes. A signal handler may interrupt a thread that rests and come here again:
- * the thread is counted once. */
-static void rest(struct tpsl_rank_process *r, int turn)
+/* Rests while a thread ends the rank. Who has seen that none does looks again when it is counted no more: the next one that ends the
+ * rank, after an exec that failed, has then not counted it. No handler of the program runs meanwhile. */
+static void rest(struct tpsl_rank_process *r)
 {
-    bool first = !rests;
-    rests = true;
-    atomic_fetch_add(&r->resting, first);
-    wake(&r->resting);
-    while (atomic_load(&r->turn) == turn)
-        wait_on(&r->turn, turn, NULL);
-    atomic_fetch_sub(&r->resting, first);
-    rests = !first;
+    uint64_t all = ~(uint64_t)0, before;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
+    do {
+        atomic_fetch_add(&r->resting, 1);
+        wake(&r->resting);
+        for (pid_t ender; (ender = atomic_load(&r->ender)) != 0;)
+            wait_on(&r->ender, ender, NULL);
+        atomic_fetch_sub(&r->resting, 1);
+    } while (atomic_load(&r->ender));
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
-/* The turn is read first, so that a thread does not rest if the turn changes before it does. */
 static void rest_if_asked(void)
 {
     int error = errno;
     struct tpsl_rank_process *r = tpsl_rank_of(getpid());
-    int turn = r ? atomic_load(&r->turn) : 0;
     if (r && atomic_load(&r->ender)) {
         if (may_rest())
-            rest(r, turn);
+            rest(r);
         else if (tpsl_gate_inside())
             tpsl_gate_then(rest_if_asked);
     }
@@ -237,20 +235,21 @@ int tpsl_threads(void)
 }
 
 /* False: a thread was not seen outside of libc. When all that there are rest, no other one comes. So who rests is counted before the
- * threads are. */
+ * threads are. Every sixteenth pause is long, because the kernel begins a clone anew if a signal comes. */
 static bool bring_to_rest(struct tpsl_rank_process *r, pid_t me)
 {
-    const struct timespec tick = {0, 200000};
+    static const struct timespec usual = {0, 200000}, longer = {0, 10000000};
     bool rested = false;
     int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks < 0)
         return true; /* hardly anybody has threads and no descriptor left */
-    for (long end = tpsl_milliseconds() + PATIENCE_MS; !rested && tpsl_milliseconds() < end;) {
+    long end = tpsl_milliseconds() + PATIENCE_MS;
+    for (int round = 1; !rested && tpsl_milliseconds() < end; round++) {
         int resting = atomic_load(&r->resting);
         rested = tpsl_threads() <= 1 + resting;
         if (!rested) {
             call_others(tasks, *r->pid, me);
-            wait_on(&r->resting, resting, &tick);
+            wait_on(&r->resting, resting, round % 16 ? &usual : &longer);
         }
     }
     close(tasks);
@@ -264,13 +263,9 @@ void tpsl_rank_rest(void)
     if (!r || atomic_load(&r->ender) == me) /* a handler, which interrupted us */
         return;
     bool unclean = tpsl_gate_inside() || tpsl_interrupted_libc();
-    for (;;) {
-        int turn = atomic_load(&r->turn);
-        pid_t nobody = 0;
-        if (atomic_compare_exchange_strong(&r->ender, &nobody, me))
-            break;
+    for (pid_t nobody = 0; !atomic_compare_exchange_strong(&r->ender, &nobody, me); nobody = 0) {
         r->unclean |= unclean;
-        rest(r, turn);
+        rest(r);
     }
     r->unclean |= unclean;
     handle_rest();
@@ -285,8 +280,7 @@ void tpsl_rank_go_on(void)
         return;
     r->unclean = false;
     atomic_store(&r->ender, 0);
-    atomic_fetch_add(&r->turn, 1);
-    wake(&r->turn);
+    wake(&r->ender);
 }
 
 bool tpsl_rank_ends(void)
