@@ -102,6 +102,11 @@ bool tpsl_stack_executable(void); /* makes the calling thread's stack so; false:
 void tpsl_at_thread_end(void (*call)(void));
 size_t tpsl_stack_taken(void); /* bytes that the lent block takes of each stack, in whole pages */
 
+/* ---- turn.c ---- */
+void tpsl_turns_start(void);
+/* Calls it while no other rank is in its turn. For the shim. */
+void tpsl_in_turn(tpsl_step *call, void *argument);
+
 /* ---- zone.c ---- */
 void tpsl_zone_start(void);
 /* Calls it with libc's time zone as TZ says; NULL: the system's. For the shim. */

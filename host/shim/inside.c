@@ -15,11 +15,9 @@
 #include <pthread.h>
 #include <regex.h>
 #include <semaphore.h>
-#include <shadow.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
-#include <syslog.h>
 #include <time.h>
 
 #include "inside.h"
@@ -64,38 +62,10 @@ extern __typeof__(dcgettext) __dcgettext ALSO(dcgettext);
 extern __typeof__(gmtime_r) __gmtime_r ALSO(gmtime_r);
 extern __typeof__(strerror_r) __strerror_r ALSO(strerror_r);
 
-/* ---- the system log ---- */
-AS_LIBC_DOES(openlog, (const char *name, int options, int facility), name, options, facility)
-AS_LIBC_DOES(closelog, (void), )
-AS_LIBC_DOES(vsyslog, (int priority, const char *format, va_list arguments), priority, format, arguments)
-
-void syslog(int priority, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsyslog(priority, format, arguments);
-    va_end(arguments);
-}
-
-void __vsyslog_chk(int priority, int flag, const char *format, va_list arguments)
-{
-    vsyslog(priority, format, arguments);
-}
-
-void __syslog_chk(int priority, int flag, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsyslog(priority, format, arguments);
-    va_end(arguments);
-}
-
 /* ---- other functions ---- */
 AS_LIBC(int, fmtmsg, (long class, const char *label, int severity, const char *text, const char *action, const char *tag), class, label, severity, text, action, tag)
 AS_LIBC(int, sem_close, (sem_t *s), s)
 AS_LIBC(int, sem_unlink, (const char *name), name)
-AS_LIBC(int, lckpwdf, (void), )
-AS_LIBC(int, ulckpwdf, (void), )
 
 AS_LIBC(char **, backtrace_symbols, (void *const *addresses, int n), addresses, n)
 AS_LIBC_DOES(backtrace_symbols_fd, (void *const *addresses, int n, int fd), addresses, n, fd)

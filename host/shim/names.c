@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Names of users, hosts, services and sessions. nsswitch(5) loads libraries, and libc keeps files, caches and positions in them,
- * once for all ranks: see inside.c. */
+/* Names of users, hosts and services. nsswitch(5) loads libraries, and libc keeps caches in them, once for all ranks: see
+ * inside.c. Walks through these databases are in databases.c. */
 #include <aliases.h>
 #include <arpa/inet.h>
 #include <arpa/nameser.h>
@@ -17,8 +17,6 @@
 #include <shadow.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <utmp.h>
-#include <utmpx.h>
 
 #include "inside.h"
 
@@ -58,42 +56,10 @@ AS_LIBC(int, getsgnam_r, (const char *name, struct sgrp *restrict entry, char *r
 AS_LIBC(struct aliasent *, getaliasbyname, (const char *name), name)
 AS_LIBC(int, getaliasbyname_r, (const char *restrict name, struct aliasent *restrict entry, char *restrict buffer, size_t size, struct aliasent **restrict found), name, entry, buffer, size, found)
 AS_LIBC(int, getpw, (uid_t id, char *buffer), id, buffer)
-AS_LIBC(char *, getlogin, (void), )
-AS_LIBC(int, getlogin_r, (char *name, size_t size), name, size)
 AS_LIBC(char *, cuserid, (char *name), name)
 AS_LIBC(long, gethostid, (void), )
 AS_LIBC(int, ether_hostton, (const char *name, struct ether_addr *address), name, address)
 AS_LIBC(int, ether_ntohost, (char *name, const struct ether_addr *address), name, address)
-
-/* Functions that read a database entry by entry. libc has one position for all ranks. */
-#define AS_LIBC_WALKS(type, set, get, end, ...) \
-    AS_LIBC_DOES(set, __VA_ARGS__)              \
-    AS_LIBC(type *, get, (void), )              \
-    AS_LIBC_DOES(end, (void), )
-
-AS_LIBC_WALKS(struct passwd, setpwent, getpwent, endpwent, (void), )
-AS_LIBC_WALKS(struct group, setgrent, getgrent, endgrent, (void), )
-AS_LIBC_WALKS(struct spwd, setspent, getspent, endspent, (void), )
-AS_LIBC_WALKS(struct hostent, sethostent, gethostent, endhostent, (int stay), stay)
-AS_LIBC_WALKS(struct protoent, setprotoent, getprotoent, endprotoent, (int stay), stay)
-AS_LIBC_WALKS(struct servent, setservent, getservent, endservent, (int stay), stay)
-AS_LIBC_WALKS(struct netent, setnetent, getnetent, endnetent, (int stay), stay)
-AS_LIBC_WALKS(struct rpcent, setrpcent, getrpcent, endrpcent, (int stay), stay)
-AS_LIBC_WALKS(struct sgrp, setsgent, getsgent, endsgent, (void), )
-AS_LIBC_WALKS(struct aliasent, setaliasent, getaliasent, endaliasent, (void), )
-AS_LIBC_WALKS(struct utmp, setutent, getutent, endutent, (void), )
-AS_LIBC_WALKS(struct utmpx, setutxent, getutxent, endutxent, (void), )
-
-AS_LIBC(int, getpwent_r, (struct passwd *restrict entry, char *restrict buffer, size_t size, struct passwd **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getgrent_r, (struct group *restrict entry, char *restrict buffer, size_t size, struct group **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getspent_r, (struct spwd *restrict entry, char *restrict buffer, size_t size, struct spwd **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getsgent_r, (struct sgrp *restrict entry, char *restrict buffer, size_t size, struct sgrp **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getprotoent_r, (struct protoent *restrict entry, char *restrict buffer, size_t size, struct protoent **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getservent_r, (struct servent *restrict entry, char *restrict buffer, size_t size, struct servent **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getrpcent_r, (struct rpcent *restrict entry, char *restrict buffer, size_t size, struct rpcent **restrict found), entry, buffer, size, found)
-AS_LIBC(int, getaliasent_r, (struct aliasent *restrict entry, char *restrict buffer, size_t size, struct aliasent **restrict found), entry, buffer, size, found)
-AS_LIBC(int, gethostent_r, (struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), entry, buffer, size, found, error)
-AS_LIBC(int, getnetent_r, (struct netent *restrict entry, char *restrict buffer, size_t size, struct netent **restrict found, int *restrict error), entry, buffer, size, found, error)
 
 /* ---- entries of a stream or a text, in a static buffer that a lock guards ---- */
 AS_LIBC(struct passwd *, fgetpwent, (FILE *stream), stream)
@@ -103,27 +69,7 @@ AS_LIBC(struct sgrp *, fgetsgent, (FILE *stream), stream)
 AS_LIBC(struct spwd *, sgetspent, (const char *text), text)
 AS_LIBC(struct sgrp *, sgetsgent, (const char *text), text)
 
-/* ---- netgroups ---- */
 AS_LIBC(int, innetgr, (const char *group, const char *host, const char *user, const char *domain), group, host, user, domain)
-AS_LIBC(int, setnetgrent, (const char *group), group)
-AS_LIBC(int, getnetgrent, (char **restrict host, char **restrict user, char **restrict domain), host, user, domain)
-AS_LIBC(int, getnetgrent_r, (char **restrict host, char **restrict user, char **restrict domain, char *restrict buffer, size_t size), host, user, domain, buffer, size)
-AS_LIBC_DOES(endnetgrent, (void), )
-
-/* ---- sessions ---- */
-AS_LIBC(struct utmp *, getutid, (const struct utmp *wanted), wanted)
-AS_LIBC(struct utmp *, getutline, (const struct utmp *wanted), wanted)
-AS_LIBC(struct utmp *, pututline, (const struct utmp *entry), entry)
-AS_LIBC(int, getutent_r, (struct utmp *entry, struct utmp **found), entry, found)
-AS_LIBC(int, getutid_r, (const struct utmp *wanted, struct utmp *entry, struct utmp **found), wanted, entry, found)
-AS_LIBC(int, getutline_r, (const struct utmp *wanted, struct utmp *entry, struct utmp **found), wanted, entry, found)
-AS_LIBC(struct utmpx *, getutxid, (const struct utmpx *wanted), wanted)
-AS_LIBC(struct utmpx *, getutxline, (const struct utmpx *wanted), wanted)
-AS_LIBC(struct utmpx *, pututxline, (const struct utmpx *entry), entry)
-AS_LIBC(int, utmpname, (const char *file), file)
-AS_LIBC(int, utmpxname, (const char *file), file)
-AS_LIBC_DOES(login, (const struct utmp *entry), entry)
-AS_LIBC(int, logout, (const char *line), line)
 
 /* ---- the resolver ---- */
 AS_LIBC(int, res_init, (void), )

@@ -48,6 +48,7 @@ void tpsl_rank_finish(void); /* the rank's atexit list and destructors */
 const char *tpsl_program(void);
 void tpsl_in_zone(const char *zone, void (*call)(void *), void *argument);
 void tpsl_in_environment(char **of_rank, void (*call)(void *), void *argument);
+void tpsl_in_turn(void (*call)(void *), void *argument);
 void tpsl_at_thread_end(void (*call)(void)); /* when the calling thread ends, once */
 pid_t tpsl_fork(pid_t (*without_locks)(void));
 void tpsl_rank_rest(void); /* before the rank ends: its other threads stop outside libc */
