@@ -93,12 +93,16 @@ func start(r foreign.Request, stderr io.Writer) error {
 		return alone(r)
 	}
 	status, err := member.Run(r)
-	switch {
-	case err == nil:
-		foreign.EndAs(status)
-	case !errors.Is(err, foreign.ErrSaid):
+	if err != nil && !errors.Is(err, foreign.ErrSaid) {
 		fmt.Fprintf(stderr, "tpsl run: %v\n", err)
-		member.Abort(exitUsage)
+		code := exitUsage
+		if status.Signaled() {
+			code = 128 + int(status.Signal()) // as a shell and srun have it
+		}
+		member.Abort(code)
+	}
+	if err == nil || status.Signaled() {
+		foreign.EndAs(status)
 	}
 	return nil
 }

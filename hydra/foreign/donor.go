@@ -92,8 +92,10 @@ func (m *Member) await(conn *net.UnixConn) (unix.WaitStatus, error) {
 		n, err := conn.Read(reply)
 		text := string(reply[:n])
 		switch {
+		case err != nil && set != "":
+			return unix.WaitStatus(unix.SIGKILL), leaderDied(set)
 		case err != nil:
-			return 0, leaderDied(set)
+			return 0, leaderDied("")
 		case text == failed:
 			return 0, ErrSaid
 		case strings.HasPrefix(text, setReply):

@@ -48,7 +48,8 @@ func (r Request) command() string {
 	return text
 }
 
-// Run runs the member's part of its set and returns how the rank ended.
+// Run runs the member's part of its set and returns how the rank ended. With an error, a status says that the rank was killed with its set,
+// which the launcher cannot see.
 func (m *Member) Run(r Request) (unix.WaitStatus, error) {
 	// The launcher's death ends the rank. The setting belongs to this thread, so the thread must not end (prctl(2)).
 	runtime.LockOSThread()
@@ -61,7 +62,7 @@ func (m *Member) Run(r Request) (unix.WaitStatus, error) {
 	}
 	status, err := run(r)
 	if err != nil {
-		return 0, fmt.Errorf("rank %d: %w", m.Rank, err)
+		return status, fmt.Errorf("rank %d: %w", m.Rank, err)
 	}
 	return status, nil
 }

@@ -62,7 +62,7 @@ func (s *set) connections() (c descriptors.Connections) {
 	return c
 }
 
-// follow serves the set until nothing is left of it, and returns how the first rank ended.
+// follow serves the set until nothing is left of it, and returns how the first rank ended, as Run does.
 func (s *set) follow(process proxy.SetProcess) (unix.WaitStatus, error) {
 	s.process = process
 	children := make(chan os.Signal, 1)

@@ -96,8 +96,8 @@ func shell(t *testing.T, folder, commands string) (stdout, stderr string) {
 		"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"), "FOLDER=" + folder,
 		"OMP_WAIT_POLICY=passive", // here may be fewer cores than threads, and those that wait are not to keep the others from running
 	}
-	commands = strings.ReplaceAll(commands, "/opt/tpsl", root)          // where documents say that tpsl is installed
-	const begin = "set -e\ntrap 'jobs -p | xargs -r kill; wait' EXIT\n" // a command that fails leaves no job in the background behind
+	commands = strings.ReplaceAll(commands, "/opt/tpsl", root)                                             // where documents say that tpsl is installed
+	const begin = "set -e\ntrap 'for job in $(jobs -p); do kill $job 2>/dev/null || :; done; wait' EXIT\n" // no job in the background is left, also if a command fails
 	stdout, stderr, code := testsupport.Run(t, limit, env, "bash", "-c", begin+"cd \"$FOLDER\"\n"+commands)
 	require.Zero(t, code, "%s\nstdout:\n%s\nstderr:\n%s", commands, stdout, stderr)
 	return stdout, stderr

@@ -86,13 +86,13 @@ func TestForeignDeaths(t *testing.T) {
 	ranks[1].says(t, "caught\n")
 	require.NoError(t, ranks[1].cmd.Process.Kill())
 	ranks[1].ended(t)
-	assert.Equal(t, 255, ranks[0].ended(t).ExitStatus())
+	assert.Equal(t, unix.SIGKILL, ranks[0].ended(t).Signal())
 	assert.Equal(t, "tpsl run: rank 0: what the launcher started for rank 1 was killed, so the process of ranks 0,1 was ended\n", ranks[0].stderr.String())
 
 	ranks = start() // the leader
 	require.NoError(t, ranks[0].cmd.Process.Kill())
 	ranks[0].ended(t)
-	assert.Equal(t, 255, ranks[1].ended(t).ExitStatus())
+	assert.Equal(t, unix.SIGKILL, ranks[1].ended(t).Signal())
 	assert.Equal(t, "tpsl run: rank 1: what the launcher started for rank 0 was killed, and with it the process of ranks 0,1\n", ranks[1].stderr.String())
 
 	ranks = start() // a rank: the others end like it
