@@ -120,6 +120,15 @@ static bool add(struct walk *w, const void *entry)
     }
 }
 
+static void forget(struct walk *w)
+{
+    for (struct entry *e = w->first, *next; e; e = next) {
+        next = e->next;
+        free(e);
+    }
+    w->first = w->at = NULL;
+}
+
 static void begin(struct walk *w)
 {
     w->begun = true;
@@ -132,42 +141,47 @@ static void begin(struct walk *w)
 static void end(struct walk *w)
 {
     pthread_mutex_lock(&lock);
-    for (struct entry *e = w->first, *next; e; e = next) {
-        next = e->next;
-        free(e);
-    }
-    w->first = w->at = NULL;
+    forget(w);
     w->begun = false;
     pthread_mutex_unlock(&lock);
 }
 
-/* As getXXent_r returns: 0, ENOENT at the end, ERANGE if there is no room. */
-static int next(struct walk *w, void *entry, char *buffer, size_t room)
+/* 0; ENOENT at the end; ERANGE if there is no room. */
+static int step(struct walk *w, void *entry, char *buffer, size_t room)
 {
-    int error = ENOENT;
-    pthread_mutex_lock(&lock);
     if (!w->begun)
         begin(w);
-    if (w->at) {
-        error = copy(entry, w->at->structure, w->size, w->fields, buffer, room) ? 0 : ERANGE;
-        if (error == 0)
-            w->at = w->at->next;
-    }
+    if (!w->at)
+        return ENOENT;
+    if (!copy(entry, w->at->structure, w->size, w->fields, buffer, room))
+        return ERANGE;
+    w->at = w->at->next;
+    return 0;
+}
+
+/* getXXent_r. */
+static int next(struct walk *w, void *entry, char *buffer, size_t room)
+{
+    pthread_mutex_lock(&lock);
+    int error = step(w, entry, buffer, room);
     pthread_mutex_unlock(&lock);
     return error;
 }
 
+/* getXXent. */
 static void *get(struct walk *w)
 {
     int error;
-    while ((error = w->last ? next(w, w->last, w->last + w->size, w->room) : ERANGE) == ERANGE) {
+    pthread_mutex_lock(&lock);
+    while ((error = w->last ? step(w, w->last, w->last + w->size, w->room) : ERANGE) == ERANGE) {
         size_t room = w->room ? 2 * w->room : 1024;
         char *larger = realloc(w->last, w->size + room);
         if (!larger)
-            return NULL;
+            break;
         w->last = larger;
         w->room = room;
     }
+    pthread_mutex_unlock(&lock);
     return error == 0 ? w->last : NULL;
 }
 
@@ -228,7 +242,7 @@ REENTRANT(rpcent, rpcent)
 WALK(aliasent, aliasent, (void), (), AT(aliasent, TEXT, alias_name), AT(aliasent, MEMBERS, alias_members))
 REENTRANT(aliasent, aliasent)
 
-/* ---- netgroups: setnetgrent chooses one and reads it ---- */
+/* ---- netgroups: only setnetgrent, which chooses one, begins a walk ---- */
 
 struct triple {
     char *host, *user, *domain;
@@ -240,7 +254,7 @@ struct choice {
 };
 
 static void read_triples(void *walk);
-static struct walk triples = {.size = sizeof(struct triple), .fields = {AT(triple, TEXT, host), AT(triple, TEXT, user), AT(triple, TEXT, domain)}, .read = read_triples};
+static struct walk triples = {.size = sizeof(struct triple), .fields = {AT(triple, TEXT, host), AT(triple, TEXT, user), AT(triple, TEXT, domain)}, .read = read_triples, .begun = true};
 static struct choice *choice;
 
 static void read_triples(void *walk)
@@ -255,8 +269,8 @@ static void read_triples(void *walk)
 int setnetgrent(const char *group)
 {
     struct choice c = {group, 0};
-    end(&triples);
     pthread_mutex_lock(&lock);
+    forget(&triples);
     choice = &c;
     begin(&triples);
     pthread_mutex_unlock(&lock);
@@ -275,16 +289,21 @@ static int tell(const struct triple *t, char **host, char **user, char **domain)
 
 int getnetgrent(char **restrict host, char **restrict user, char **restrict domain)
 {
-    return triples.begun && tell(get(&triples), host, user, domain);
+    return tell(get(&triples), host, user, domain);
 }
 
 int getnetgrent_r(char **restrict host, char **restrict user, char **restrict domain, char *restrict buffer, size_t size)
 {
     struct triple t;
-    int error = triples.begun ? next(&triples, &t, buffer, size) : ENOENT;
+    int error = next(&triples, &t, buffer, size);
     if (error == ERANGE)
         errno = ERANGE;
     return tell(error == 0 ? &t : NULL, host, user, domain);
 }
 
-void endnetgrent(void) { end(&triples); }
+void endnetgrent(void)
+{
+    pthread_mutex_lock(&lock);
+    forget(&triples);
+    pthread_mutex_unlock(&lock);
+}
