@@ -207,8 +207,12 @@ func (s *summary) adviseDelays() (all []advice) {
 		if !d.isCertain() {
 			continue
 		}
+		look := "Look at what it does before."
+		if s.parts[d.last].compute < s.efficiencies.MeanUseful {
+			look = "It computes no longer than the mean, so look at whom it waits for before."
+		}
 		all = append(all, advice{
-			text: fmt.Sprintf("Rank %s enters %s in %s %s later than the mean. Look at what it does before.", s.rankName(d.last), d.function, s.where(d.place), seconds(d.late)),
+			text: fmt.Sprintf("Rank %s enters %s in %s %s later than the mean. %s", s.rankName(d.last), d.function, s.where(d.place), seconds(d.late), look),
 			reason: fmt.Sprintf("On average of %s calls, on %s. An average member waits about %s for it in all. Rank %s is the earliest, by %s.", count(d.calls),
 				s.communicatorName(d.communicator), seconds(d.cost()), s.rankName(d.first), seconds(max(0, -d.early))) + s.qualification(),
 			known: gainKnown,
@@ -239,6 +243,8 @@ func (s *summary) adviseWaits() []advice {
 	}
 	how := "Post the receives earlier, or compute between start and wait."
 	switch {
+	case isCollective(w.function) && w.shortest < share(w.time, w.calls)/10:
+		how = fmt.Sprintf("Its shortest call takes %s, so most of that is waiting: see that all come at the same time.", seconds(w.shortest))
 	case w.function == "MPI_Barrier":
 		how = "Ask whether the barrier is needed: messages and collective operations order what they must."
 	case isCollective(w.function):
@@ -252,8 +258,20 @@ func (s *summary) adviseWaits() []advice {
 	}}
 }
 
-// adviseProcesses proposes the smallest number of ranks in a process that keeps almost as much inside as any.
+// transferTime is about how long a host takes to bring what was counted, by a microsecond for each message and a nanosecond for each byte, as
+// a share of all ranks' time.
+func (s *summary) transferTime() float64 {
+	return share(s.total.count*1e-6+s.total.bytes*1e-9, s.sum.sum())
+}
+
+// Where bringing the data takes less than this share of the time, it does not matter which way they take.
+const hardlyBrought = 0.001
+
+// adviseProcesses proposes the smallest number of ranks in a process that keeps almost as much inside as any, if what is brought can matter.
 func (s *summary) adviseProcesses() []advice {
+	if s.transferTime() < hardlyBrought {
+		return nil
+	}
 	now := s.insideNow()
 	best := slices.MaxFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.inside, b.inside) })
 	chosen := s.choices[slices.IndexFunc(s.choices, func(c choice) bool { return c.inside >= best.inside-0.02 })]

@@ -49,28 +49,44 @@ func TestAdviseDelays(t *testing.T) {
 	assert.Equal(t, []string{"Rank 1 enters MPI_Allreduce in solver.c:212 3.10 ms later than the mean. Look at what it does before. " +
 		"On average of 10 calls, on MPI_COMM_WORLD. An average member waits about 31.0 ms for it in all. Rank 2 is the earliest, by 2.10 ms."}, advised(p))
 
+	p.Ranks[1].MPI = 0.06
+	assert.Contains(t, advised(p)[0], "3.10 ms later than the mean. It computes no longer than the mean, so look at whom it waits for before. ")
+
 	p.Hosts = []Host{{Name: "n1"}, {Name: "n2", ClockError: 0.01}}
 	p.Ranks[1].Host = 1
 	assert.NotContains(t, strings.Join(advised(p), ""), "later than", "the clocks are not exact enough")
 }
 
-func TestAdviseProcesses(t *testing.T) {
+// busyExchange is exchange with each rank in a process of its own on one host, and a hundred thousand times as much.
+func busyExchange(elapsed, mpi float64) *Profile {
 	p := exchange()
 	for i := range p.Ranks {
 		r := &p.Ranks[i]
-		r.Elapsed, r.MPI, r.Process, r.Host = 10, 5, i, 0
+		r.Elapsed, r.MPI, r.Process, r.Host = elapsed, mpi, i, 0
+		for j := range r.Peers {
+			for _, a := range []*Amount{&r.Peers[j].Sent, &r.Peers[j].Received} {
+				a.Count, a.Bytes = 100_000*a.Count, 100_000*a.Bytes
+			}
+		}
 	}
+	return p
+}
+
+func TestAdviseProcesses(t *testing.T) {
+	p := busyExchange(10, 5)
 	all := strings.Join(advised(p), "\n")
 	assert.Contains(t, all, "Try mpiexec -rpp 4, which puts as many ranks into a process: 100 % of bytes stay in the process then, 0 % with -rpp 1 as it was. What time that gains is not known: ")
 	p.Ranks[1].Peers = p.Ranks[1].Peers[:1]
 	p.Ranks[2].Peers = p.Ranks[2].Peers[:1]
 	assert.Contains(t, strings.Join(advised(p), "\n"), "Try mpiexec -rpp 2, which puts as many ranks into a process: 100 % of bytes", "more than that keeps nothing more inside")
-	p.Ranks[0].Peers = append(p.Ranks[0].Peers, Peer{Rank: 3, Sent: Amount{1, 4}})
+	p.Ranks[0].Peers = append(p.Ranks[0].Peers, Peer{Rank: 3, Sent: Amount{100_000, 400_000}})
 	assert.Contains(t, strings.Join(advised(p), "\n"), "Try mpiexec -rpp 2, which puts as many ranks into a process: 99 % of bytes", "or hardly more")
 	for i := range p.Ranks {
 		p.Ranks[i].Process = i / 2
 	}
 	assert.NotContains(t, strings.Join(advised(p), "\n"), "-rpp")
+	p = busyExchange(10_000, 5)
+	assert.NotContains(t, strings.Join(advised(p), "\n"), "-rpp", "4,100,000 messages in 40,000 s")
 }
 
 func TestAdviseWaits(t *testing.T) {
@@ -80,9 +96,11 @@ func TestAdviseWaits(t *testing.T) {
 		"MPI_Waitall": "MPI_Waitall in halo.c:88 takes 30 % of all ranks' time. Post the receives earlier",
 		"MPI_Isend":   "Nothing stands out.",
 	} {
-		r := Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: function, Place: 1, Communicator: Other, Calls: 3, Time: 3}}}
+		r := Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: function, Place: 1, Communicator: Other, Calls: 3, Time: 3, Min: 0.5}}}
 		assert.Contains(t, advised(ranksOf(r, r))[0], want)
 	}
+	r := Rank{Elapsed: 10, MPI: 3, Calls: []Calls{{Function: "MPI_Bcast", Place: 1, Communicator: Other, Calls: 3, Time: 3, Min: 0.001}}}
+	assert.Contains(t, advised(ranksOf(r, r))[0], "MPI_Bcast in halo.c:88 takes 30 % of all ranks' time. Its shortest call takes 1.00 ms, so most of that is waiting: see that all come at the same time.")
 }
 
 func TestAdvisePollingAndSmallMessages(t *testing.T) {
@@ -154,11 +172,7 @@ func TestUnknownWaiting(t *testing.T) {
 
 // What gains a known time comes before what takes more, and a layout whose gain is not known comes behind both.
 func TestOrderOfAdvice(t *testing.T) {
-	p := exchange()
-	for i := range p.Ranks {
-		r := &p.Ranks[i]
-		r.Elapsed, r.MPI, r.Process, r.Host = 10, 9, i, 0
-	}
+	p := busyExchange(10, 9)
 	all := advised(p)
 	assert.Contains(t, all[0], "Nothing stands out.", "a layout is never first")
 	assert.Contains(t, all[1], "Try mpiexec -rpp 4, which")

@@ -330,14 +330,14 @@ func (s *summary) chart() *chartData {
 func (s *summary) siteListing() *listing {
 	l := &listing{ID: "sites-table", Caption: "Calls by function and place", Heads: []heading{
 		{Text: "Function", Left: true, Sort: "none"}, {Text: "Place", Left: true}, {Text: "Of time", Sort: "descending"}, {Text: "Wait, at least", Sort: "none"},
-		{Text: "Calls", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Longest", Sort: "none"}, {Text: "Bytes", Sort: "none"}, {Text: "Ranks", Sort: "none"}, {Text: "Most in rank", Left: true},
+		{Text: "Calls", Sort: "none"}, {Text: "Each", Sort: "none"}, {Text: "Shortest", Sort: "none"}, {Text: "Longest", Sort: "none"}, {Text: "Bytes", Sort: "none"}, {Text: "Ranks", Sort: "none"}, {Text: "Most in rank", Left: true},
 	}}
 	whole := s.sum.sum()
 	for i := range s.sites {
 		one := &s.sites[i]
 		l.Rows = append(l.Rows, []cell{
 			code(functionName(one.function), ""), code(cut(s.where(one.place), 60), s.whole(one.place)), value(share(one.time, whole), percent), waitCell(one.waiting, whole),
-			value(one.calls, count), value(share(one.time, one.calls), seconds), value(one.longest, seconds), movedCell(one.function, one.bytes), value(float64(one.ranks), count),
+			value(one.calls, count), value(share(one.time, one.calls), seconds), value(one.shortest, seconds), value(one.longest, seconds), movedCell(one.function, one.bytes), value(float64(one.ranks), count),
 			word(s.rankName(one.most) + ": " + seconds(one.mostTime)),
 		})
 	}

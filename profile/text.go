@@ -179,9 +179,9 @@ func (t textOf) places() {
 	var rows [][]string
 	for i := range t.sites[:min(textRows, len(t.sites))] {
 		s := &t.sites[i]
-		rows = append(rows, []string{percent(share(s.time, whole)), s.shareText(whole), count(s.calls), seconds(share(s.time, s.calls)), functionName(s.function), t.where(s.place)})
+		rows = append(rows, []string{percent(share(s.time, whole)), s.shareText(whole), count(s.calls), seconds(share(s.time, s.calls)), seconds(s.shortest), functionName(s.function), t.where(s.place)})
 	}
-	writeTable(t.out, []column{{head: "OF TIME"}, {head: "WAIT"}, {head: "CALLS"}, {head: "EACH"}, {"FUNCTION", true, 20}, {"PLACE", true, 22}}, rows)
+	writeTable(t.out, []column{{head: "OF TIME"}, {head: "WAIT"}, {head: "CALLS"}, {head: "EACH"}, {head: "SHORTEST"}, {"FUNCTION", true, 18}, {"PLACE", true, 16}}, rows)
 	t.more(len(t.sites), textRows)
 	writeParagraph(t.out, "  ", "  ", timeBase+" "+unknownWait)
 }
