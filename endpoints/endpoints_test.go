@@ -16,8 +16,11 @@ import (
 
 const slots = 8
 
-// Endpoints are made once per process, as in a program.
-var makeOnce = sync.OnceValue(func() error { return Make([]int{10, 11, 12, 13, 14, 15, 16, 17}) })
+func newJob(t *testing.T) Endpoints {
+	e, err := Make([]int{10, 11, 12, 13, 14, 15, 16, 17})
+	require.NoError(t, err)
+	return e
+}
 
 // The main thread of a Go program never ends, so no test may run on it.
 func init() { runtime.LockOSThread() }
@@ -33,57 +36,57 @@ func onThread(f func()) {
 	<-done
 }
 
-func stateSoon(t *testing.T, slot int, want State) {
+func stateSoon(t *testing.T, e Endpoints, slot int, want State) {
 	t.Helper()
-	assert.Eventually(t, func() bool { return StateOf(slot) == want }, time.Minute, time.Millisecond, "slot %d is %v", slot, StateOf(slot))
+	assert.Eventually(t, func() bool { return e.StateOf(slot) == want }, time.Minute, time.Millisecond, "slot %d is %v", slot, e.StateOf(slot))
 }
 
 func TestLifeOfASlot(t *testing.T) {
-	require.NoError(t, makeOnce())
-	require.Equal(t, slots, Count())
-	assert.Equal(t, Free, StateOf(0))
+	e := newJob(t)
+	require.Equal(t, slots, e.Count())
+	assert.Equal(t, Free, e.StateOf(0))
 	end := make(chan struct{})
 	bound := make(chan bool)
 	go onThread(func() {
-		first := claim(0)
-		bound <- first && StateOf(0) == Claimed && !claim(0)
-		bind(0)
-		bound <- StateOf(0) == Bound && self() == 0 && !adopt(0, 1)
+		first := e.claim(0)
+		bound <- first && e.StateOf(0) == Claimed && !e.claim(0)
+		e.bind(0)
+		bound <- e.StateOf(0) == Bound && self() == 0 && !e.adopt(0, 1)
 		<-end
 	})
 	assert.True(t, <-bound, "claimed by one thread only")
 	assert.True(t, <-bound, "bound, and not to be adopted while its thread lives")
-	onThread(func() { assert.False(t, adopt(0, 1), "by another thread") })
+	onThread(func() { assert.False(t, e.adopt(0, 1), "by another thread") })
 	close(end)
-	stateSoon(t, 0, Ended)
+	stateSoon(t, e, 0, Ended)
 	onThread(func() {
-		assert.True(t, adopt(0, 0))
+		assert.True(t, e.adopt(0, 0))
 		assert.Equal(t, 0, self())
-		assert.Equal(t, Bound, StateOf(0))
+		assert.Equal(t, Bound, e.StateOf(0))
 	})
-	stateSoon(t, 0, Ended)
+	stateSoon(t, e, 0, Ended)
 }
 
 func TestAdoptWaitsForAThreadThatEnds(t *testing.T) {
-	require.NoError(t, makeOnce())
+	e := newJob(t)
 	end := make(chan struct{})
 	bound := make(chan struct{})
 	go onThread(func() {
-		claim(1)
-		bind(1)
+		e.claim(1)
+		e.bind(1)
 		close(bound)
 		<-end
 	})
 	<-bound
 	result := make(chan bool)
-	go onThread(func() { result <- adopt(1, 60_000) })
+	go onThread(func() { result <- e.adopt(1, 60_000) })
 	close(end)
 	assert.True(t, <-result)
 }
 
 // Many threads at once: a slot is won by exactly one of them.
 func TestClaimRace(t *testing.T) {
-	require.NoError(t, makeOnce())
+	e := newJob(t)
 	var won atomic.Int32
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -92,7 +95,7 @@ func TestClaimRace(t *testing.T) {
 		go onThread(func() {
 			defer all.Done()
 			<-start
-			if claim(2) {
+			if e.claim(2) {
 				won.Add(1)
 			}
 		})
@@ -103,18 +106,40 @@ func TestClaimRace(t *testing.T) {
 }
 
 func TestClaimLowest(t *testing.T) {
-	require.NoError(t, makeOnce())
-	require.True(t, claim(3))
-	assert.Equal(t, 4, claimLowest(), "0 to 3 are taken")
+	e := newJob(t)
+	require.True(t, e.claim(0))
+	require.True(t, e.claim(2))
+	assert.Equal(t, 1, e.claimLowest())
+	assert.Equal(t, 3, e.claimLowest(), "0 to 2 are taken")
 }
 
 func TestSwitchKeepsOwnership(t *testing.T) {
-	require.NoError(t, makeOnce())
+	e := newJob(t)
 	onThread(func() {
-		require.True(t, claim(5))
-		bind(5)
-		switchTo(6)
+		require.True(t, e.claim(5))
+		e.bind(5)
+		e.switchTo(6)
 		assert.Equal(t, 6, self())
 	})
-	stateSoon(t, 5, Ended)
+	stateSoon(t, e, 5, Ended)
+}
+
+// The endpoints of two jobs are two: a thread that leaves one may be of the other next, and one job's go while the other's stay.
+func TestTwoJobs(t *testing.T) {
+	first, second := newJob(t), newJob(t)
+	onThread(func() {
+		require.True(t, first.claim(3))
+		first.bind(3)
+		assert.Equal(t, Free, second.StateOf(3))
+		first.leave(3)
+		assert.Equal(t, -1, self())
+		assert.Equal(t, Ended, first.StateOf(3))
+		require.True(t, second.claim(4))
+		second.bind(4)
+		assert.Equal(t, 4, self())
+	})
+	first.Free()
+	stateSoon(t, second, 4, Ended)
+	assert.Equal(t, slots, second.Count())
+	second.Free()
 }

@@ -5,10 +5,13 @@ package endpoints
 
 import "fmt"
 
-func ExampleStateOf() {
-	if err := makeOnce(); err != nil {
+func ExampleMake() {
+	job, err := Make([]int{4, 5})
+	if err != nil {
 		fmt.Println(err)
+		return
 	}
-	fmt.Println(Count(), StateOf(7))
-	// Output: 8 free
+	defer job.Free()
+	fmt.Println(job.Count(), job.StateOf(1))
+	// Output: 2 free
 }

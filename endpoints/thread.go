@@ -15,14 +15,15 @@ import "C"
 // for the calling OS thread, which must be locked to the goroutine from bind on; slots
 // are below Count.
 
-func claim(slot int) bool { return bool(C.tpsl_endpoint_claim(at(slot))) }
-func claimLowest() int    { return int(C.tpsl_slot_of(C.tpsl_endpoint_claim_lowest())) }
-func bind(slot int)       { C.tpsl_endpoint_bind(at(slot)) }
-func switchTo(slot int)   { C.tpsl_endpoint_switch(at(slot)) }
-func self() int           { return int(C.tpsl_slot_of(C.tpsl_of_thread())) }
+func (e Endpoints) claim(slot int) bool { return bool(C.tpsl_endpoint_claim(e.at(slot))) }
+func (e Endpoints) claimLowest() int    { return int(C.tpsl_slot_of(C.tpsl_endpoint_claim_lowest(e.c))) }
+func (e Endpoints) bind(slot int)       { C.tpsl_endpoint_bind(e.at(slot)) }
+func (e Endpoints) leave(slot int)      { C.tpsl_endpoint_leave(e.at(slot)) }
+func (e Endpoints) switchTo(slot int)   { C.tpsl_endpoint_switch(e.at(slot)) }
+func self() int                         { return int(C.tpsl_slot_of(C.tpsl_of_thread())) }
 
-func adopt(slot, milliseconds int) bool {
-	return bool(C.tpsl_endpoint_adopt(at(slot), C.int(milliseconds)))
+func (e Endpoints) adopt(slot, milliseconds int) bool {
+	return bool(C.tpsl_endpoint_adopt(e.at(slot), C.int(milliseconds)))
 }
 
-func at(slot int) *C.struct_tpsl_endpoint { return C.tpsl_endpoint_at(C.int(slot)) }
+func (e Endpoints) at(slot int) *C.struct_tpsl_endpoint { return C.tpsl_endpoint_at(e.c, C.int(slot)) }

@@ -59,6 +59,7 @@ func begin() (job unsafe.Pointer, err error) {
 		return nil, err
 	}
 	job = process.NewJob(set)
+	process.AddJob(job)
 	for slot := range set.Ranks {
 		process.SetEnvironment(job, slot, environment(os.Environ(), own(set, slot)))
 	}

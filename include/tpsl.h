@@ -18,6 +18,8 @@
 #ifndef TPSL_H
 #define TPSL_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -67,6 +69,30 @@ int TPSL_Adopt(int slot);
 /* Address of a function or variable in the private MPI library of an initialised slot,
  * NULL: it has none of that name. For tools. */
 void *TPSL_Symbol(int slot, const char *name);
+
+/* Options of TPSL_Run. Those that are 0 or NULL are as without. */
+struct TPSL_Options {
+    size_t size;      /* sizeof(struct TPSL_Options): later versions may append members */
+    int thread_level; /* that the ranks ask for: MPI_THREAD_SINGLE, ... */
+    int caller;       /* 1: the calling thread is rank 0 meanwhile; 0: it waits, and all ranks have threads of their own */
+    size_t stack;     /* bytes of a rank's stack; 0: as pthread_create gives */
+    const char *cpus; /* lists of the CPUs that each rank is pinned to, with ; between, as "0-1;2,4"; NULL: ranks run where the caller may */
+};
+
+/* Runs function(argument) on each of `nranks` new ranks, which are threads of this process, without mpiexec: MPI is initialised
+ * when the function is called, and finalised after it has returned, unless it has done so itself. Their MPI_COMM_WORLD is a job of
+ * its own. Returns when all ranks have ended: 0 if each call of the function returned 0, else the result that is farthest from 0, of
+ * two as far the negative one.
+ *
+ * It may be called again and again, with other numbers, and by several threads at a time: each call is another job, whose ranks
+ * cannot send to those of others. The program need not use MPI besides. MPI_Abort, an MPI error and exit() on a rank end the
+ * process. When a rank ends, its MPI library goes from memory: threads that the function has made must have ended.
+ *
+ * options may be NULL. The thread functions above are about the job of the rank that the calling thread is.
+ *
+ * Misuse: no ranks, or more than the limits of the process allow; a caller that is a rank; a function that lets an exception pass,
+ * or ends its thread; a program that has loaded an MPI library itself; an MPI library that speaks PMIx. */
+int TPSL_Run(int nranks, int (*function)(void *argument), void *argument, const struct TPSL_Options *options);
 
 /* The following four need no MPI, and no mpiexec.
  *

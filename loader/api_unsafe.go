@@ -10,7 +10,7 @@ package loader
 // tpsl_open for a thread that goes on as what it was.
 static struct tpsl_instance *tpsl_open_for_call(const char *library, char **environment, char **error) {
 	struct tpsl_instance *before = tpsl_current;
-	struct tpsl_instance *in = tpsl_open(library, environment, error);
+	struct tpsl_instance *in = tpsl_open(0, library, environment, error);
 	tpsl_become(before);
 	return in;
 }

@@ -50,7 +50,7 @@ func rebindAddress(name string) unsafe.Pointer {
 
 // bind finds the address of every import of a plan in this process. known are the
 // values of the plan it extends.
-func (p *common) bind(pl *plan.Plan, known []uint64) error {
+func (p *common) bind(r *recipe, pl *plan.Plan, known []uint64) error {
 	if _, done := p.values[pl]; done {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (p *common) bind(pl *plan.Plan, known []uint64) error {
 	values := append(make([]uint64, 0, len(pl.Imports)), known...)
 	var errs []error
 	for _, imp := range pl.Imports[len(known):] {
-		v := p.value(imp)
+		v := p.value(r, imp)
 		if v == 0 && !imp.Weak {
 			errs = append(errs, missing(imp))
 		}
@@ -111,7 +111,7 @@ func (p *common) openShared(o *plan.Object) error {
 	return nil
 }
 
-func (p *common) value(imp plan.Import) uint64 {
+func (p *common) value(r *recipe, imp plan.Import) uint64 {
 	switch imp.Source {
 	case plan.FromRebind:
 		return uint64(uintptr(rebindAddress(imp.Name)))
@@ -127,7 +127,7 @@ func (p *common) value(imp plan.Import) uint64 {
 	}
 	switch imp.Source {
 	case plan.FromWrapper:
-		return uint64(uintptr(C.tpsl_wrapper(name)))
+		return uint64(uintptr(C.tpsl_wrapper(r.wrappers, name)))
 	case plan.ThreadOffsetOf:
 		return uint64(C.tpsl_imported_thread_offset(p.handles[imp.Library], name, version))
 	}

@@ -29,9 +29,7 @@ import (
 // and the addresses of what plans import.
 type common struct {
 	mu      sync.Mutex
-	config  Config
-	search  *search.Path
-	plans   map[library]*plan.Plan
+	recipes []*recipe                        // the first is what Configure has set
 	values  map[*plan.Plan][]uint64          // of Plan.Imports
 	handles map[string]unsafe.Pointer        // of shared objects, by their names
 	outside map[string]*C.struct_tpsl_object // the same as members of scopes
@@ -43,6 +41,14 @@ type common struct {
 	verifying sync.RWMutex // taken before mu
 }
 
+// A recipe is a Config, and what was made of it.
+type recipe struct {
+	config   Config
+	search   *search.Path
+	plans    map[library]*plan.Plan
+	wrappers *C.struct_tpsl_wrappers // nil: there are none
+}
+
 // A library is a file that instances are opened of.
 type library struct {
 	path string
@@ -50,7 +56,7 @@ type library struct {
 }
 
 var process = common{
-	plans:   map[library]*plan.Plan{},
+	recipes: []*recipe{newRecipe(Config{})},
 	values:  map[*plan.Plan][]uint64{},
 	handles: map[string]unsafe.Pointer{},
 	outside: map[string]*C.struct_tpsl_object{},
@@ -84,48 +90,69 @@ type Wrappers struct {
 	Functions map[string]unsafe.Pointer // by their names
 }
 
-// Configure sets what instances opened from now on are made of.
+// A Recipe names a Config, for tpsl_open of loader.h.
+type Recipe int
+
+// Configure sets what instances opened from now on are made of, but for those whose Recipe another function has returned.
 func Configure(c Config) {
 	process.mu.Lock()
 	defer process.mu.Unlock()
-	process.config = c
-	C.tpsl_set_process_peers(C.bool(c.Peers))
-	c.Wrappers.tell()
-	clear(process.plans)
-	process.search = nil
+	process.recipes[0] = newRecipe(c)
+	process.tellPeers()
 }
 
-// tell gives the C side its list, in memory that is never freed.
-func (w Wrappers) tell() {
+// Add returns a recipe for further instances, beside those of Configure. It stays.
+func Add(c Config) Recipe {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	process.recipes = append(process.recipes, newRecipe(c))
+	process.tellPeers()
+	return Recipe(len(process.recipes) - 1)
+}
+
+func newRecipe(c Config) *recipe {
+	return &recipe{config: c, plans: map[library]*plan.Plan{}, wrappers: c.Wrappers.list()}
+}
+
+// tellPeers lets copies go to other processes if instances of any recipe may have them.
+func (p *common) tellPeers() {
+	C.tpsl_set_process_peers(C.bool(slices.ContainsFunc(p.recipes, func(r *recipe) bool { return r.config.Peers })))
+}
+
+// list makes what the C side has of the wrappers, in memory that is never freed.
+func (w Wrappers) list() *C.struct_tpsl_wrappers {
+	if len(w.Functions) == 0 {
+		return nil
+	}
 	list := make([]C.struct_tpsl_wrapper, 0, len(w.Functions))
 	for name, function := range w.Functions {
 		list = append(list, C.struct_tpsl_wrapper{name: C.CString(name), function: function})
 	}
-	C.tpsl_set_wrappers(malloc.Array(list), C.size_t(len(list)))
+	return C.tpsl_wrappers_new(malloc.Array(list), C.size_t(len(list)))
 }
 
 // SearchPath returns where instances find libraries.
 func SearchPath() *search.Path {
 	process.mu.Lock()
 	defer process.mu.Unlock()
-	return process.finder()
+	return process.recipes[0].finder()
 }
 
-// Preconditions: p.mu is held, as for all methods below.
-func (p *common) finder() *search.Path {
-	if p.search == nil {
-		p.search = search.New(os.Getenv("LD_LIBRARY_PATH")).Instead(p.config.Instead)
+// Preconditions: the mutex of process is held, as for all methods below.
+func (r *recipe) finder() *search.Path {
+	if r.search == nil {
+		r.search = search.New(os.Getenv("LD_LIBRARY_PATH")).Instead(r.config.Instead)
 	}
-	return p.search
+	return r.search
 }
 
 // find returns what a name means now: the working directory may have changed, or the file.
-func (p *common) find(name string) (l library, err error) {
+func (r *recipe) find(name string) (l library, err error) {
 	l.path = name
 	if l.file, err = image.Identify(name); err == nil && filepath.IsAbs(name) {
 		return l, nil
 	}
-	if l.path, err = p.finder().Find(name, nil); err != nil {
+	if l.path, err = r.finder().Find(name, nil); err != nil {
 		return l, err
 	}
 	l.file, err = image.Identify(l.path)
@@ -133,39 +160,39 @@ func (p *common) find(name string) (l library, err error) {
 }
 
 // planFor returns the plan for instances of a library, with its imports bound.
-func (p *common) planFor(name string) (*plan.Plan, error) {
-	key, err := p.find(name)
+func (p *common) planFor(r *recipe, name string) (*plan.Plan, error) {
+	key, err := r.find(name)
 	if err != nil {
 		return nil, err
 	}
-	if pl := p.plans[key]; pl != nil {
+	if pl := r.plans[key]; pl != nil {
 		return pl, nil
 	}
-	if p.config.Policy == nil {
+	if r.config.Policy == nil {
 		policies, err := plan.ReadPolicies(os.Getenv("TPSL_POLICY"), "")
 		if err != nil {
 			return nil, err
 		}
-		p.config.Policy = policies.Opened
+		r.config.Policy = policies.Opened
 	}
 	private := reboundPrivately()
-	if p.config.Processes {
+	if r.config.Processes {
 		private = reboundProcess()
 	}
 	pl, err := plan.Make(key.path, plan.Options{
-		Policy: p.config.Policy, Search: p.finder(), Unified: p.config.Unified,
+		Policy: r.config.Policy, Search: r.finder(), Unified: r.config.Unified,
 		Rebind: private, RebindOnce: reboundOnce(),
-		Program: p.config.Program, Interposed: p.config.Interposed, Preload: p.config.Preload, StandIn: p.config.StandIn,
-		Wrapped: slices.Sorted(maps.Keys(p.config.Wrappers.Functions)), WrappedIn: p.config.Wrappers.Libraries,
+		Program: r.config.Program, Interposed: r.config.Interposed, Preload: r.config.Preload, StandIn: r.config.StandIn,
+		Wrapped: slices.Sorted(maps.Keys(r.config.Wrappers.Functions)), WrappedIn: r.config.Wrappers.Libraries,
 		StaticTLS: uint64(C.tpsl_static_tls_size()), LocalExec: bool(C.tpsl_static_tls_is_for_programs()),
-		ExecStack: p.config.Processes,
+		ExecStack: r.config.Processes,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := p.bind(pl, nil); err != nil {
+	if err := p.bind(r, pl, nil); err != nil {
 		return nil, err
 	}
-	p.plans[key] = pl
+	r.plans[key] = pl
 	return pl, nil
 }

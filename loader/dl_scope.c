@@ -150,7 +150,7 @@ static void *ldso_symbol(const struct tpsl_object *o, const struct wanted *w)
 /* What is in front of an object's own function; NULL: nothing. */
 static void *in_front(const struct tpsl_object *o, const struct wanted *w)
 {
-    return o->wrapped ? tpsl_wrapper(w->name) : NULL;
+    return tpsl_wrapper(o->wrappers, w->name);
 }
 
 static void *search(struct list l, const struct wanted *w)

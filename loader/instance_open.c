@@ -21,7 +21,7 @@ __attribute__((constructor(101))) static void remember_arguments(int argc, char 
     arguments_v = argv;
 }
 
-static struct tpsl_instance *make(const char *library, char **environment, bool without_switch, struct tpsl_object ***fresh, size_t *nfresh, char **error)
+static struct tpsl_instance *make(int recipe, const char *library, char **environment, bool without_switch, struct tpsl_object ***fresh, size_t *nfresh, char **error)
 {
     struct tpsl_instance *in = tpsl_instance_new();
     if (!in) {
@@ -32,7 +32,7 @@ static struct tpsl_instance *make(const char *library, char **environment, bool 
     in->without_switch = without_switch;
     in->argc = arguments_c;
     in->argv = arguments_v;
-    if (!tpslLoaderOpen(in, (char *)library, fresh, nfresh, error)) {
+    if (!tpslLoaderOpen(in, recipe, (char *)library, fresh, nfresh, error)) {
         tpsl_instance_free(in);
         return NULL;
     }
@@ -42,14 +42,14 @@ static struct tpsl_instance *make(const char *library, char **environment, bool 
 
 struct tpsl_instance *tpsl_make(const char *library, char **environment, struct tpsl_object ***fresh, size_t *nfresh, char **error)
 {
-    return make(library, environment, false, fresh, nfresh, error);
+    return make(0, library, environment, false, fresh, nfresh, error);
 }
 
-static struct tpsl_instance *open_instance(const char *library, char **environment, bool without_switch, char **error)
+static struct tpsl_instance *open_instance(int recipe, const char *library, char **environment, bool without_switch, char **error)
 {
     struct tpsl_object **fresh = NULL;
     size_t nfresh = 0;
-    struct tpsl_instance *in = make(library, environment, without_switch, &fresh, &nfresh, error);
+    struct tpsl_instance *in = make(recipe, library, environment, without_switch, &fresh, &nfresh, error);
     if (in) {
         tpsl_become(in);
         tpsl_instance_start(in, fresh, nfresh);
@@ -58,14 +58,14 @@ static struct tpsl_instance *open_instance(const char *library, char **environme
     return in;
 }
 
-struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error)
+struct tpsl_instance *tpsl_open(int recipe, const char *library, char **environment, char **error)
 {
-    return open_instance(library, environment, false, error);
+    return open_instance(recipe, library, environment, false, error);
 }
 
 struct tpsl_instance *tpsl_open_unbound(const char *library, char **error)
 {
-    struct tpsl_instance *before = tpsl_current, *in = open_instance(library, NULL, true, error);
+    struct tpsl_instance *before = tpsl_current, *in = open_instance(0, library, NULL, true, error);
     tpsl_become(before);
     return in;
 }

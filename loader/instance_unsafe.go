@@ -23,25 +23,26 @@ import (
 
 // instance is the Go side of a struct tpsl_instance.
 type instance struct {
+	recipe  *recipe
 	plan    *plan.Plan // the newest: each dlopen extends it
 	objects []*mapped  // by plan index; nil: shared
 }
 
 // open maps and relocates library for in and returns the new objects in the
 // order of their start.
-func (p *common) open(in *C.struct_tpsl_instance, library string) ([]*mapped, error) {
+func (p *common) open(in *C.struct_tpsl_instance, number Recipe, library string) ([]*mapped, error) {
 	p.mu.Lock()
-	pl, err := p.planFor(library)
-	processes := p.config.Processes
+	r := p.recipes[number]
+	pl, err := p.planFor(r, library)
 	p.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	in.rebound = C.TPSL_REBIND_PRIVATE
-	if processes {
+	if r.config.Processes {
 		in.rebound = C.TPSL_REBIND_PROCESS
 	}
-	i := &instance{}
+	i := &instance{recipe: r}
 	in.exec_stack = C.bool(pl.ExecStack)
 	fresh, err := p.grow(in, i, pl)
 	if err != nil {
@@ -80,13 +81,12 @@ func (p *common) extend(in *C.struct_tpsl_instance, library, folder string, call
 		return nil, nil, nil, err
 	}
 	p.mu.Lock()
-	err = p.bind(pl, p.values[i.plan])
-	extended := p.config.Extended
+	err = p.bind(i.recipe, pl, p.values[i.plan])
 	p.mu.Unlock()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if extended != nil {
+	if extended := i.recipe.config.Extended; extended != nil {
 		extended()
 	}
 	if fresh, err = p.grow(in, i, pl); err != nil {
@@ -139,7 +139,7 @@ func (p *common) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (f
 				continue
 			}
 		}
-		m, err := mapObject(o)
+		m, err := mapObject(i.recipe, o)
 		if err != nil {
 			return fresh, fmt.Errorf("map %s: %w", o.Path, err)
 		}
@@ -155,7 +155,7 @@ func (p *common) grow(in *C.struct_tpsl_instance, i *instance, pl *plan.Plan) (f
 	scopes := p.scopes(pl, objects)
 	for _, m := range fresh {
 		m.copyData(objects, imports)
-		m.finish(scopes)
+		m.finish(i.recipe, scopes)
 	}
 	if pl.StaticTLS > 0 && bool(in.without_switch) {
 		return fresh, fmt.Errorf("%s: initial-exec thread-local storage needs threads that act for the instance, which those that call by TPSL_Dlsym do not: rebuild it with -ftls-model=global-dynamic", pl.Objects[pl.Root].Path)
@@ -244,8 +244,8 @@ func (p *common) forget(in *C.struct_tpsl_instance) {
 func tpslLoaderForget(in *C.struct_tpsl_instance) { process.forget(in) }
 
 //export tpslLoaderOpen
-func tpslLoaderOpen(in *C.struct_tpsl_instance, library *C.char, out ***C.struct_tpsl_object, n *C.size_t, cerr **C.char) C.bool {
-	fresh, err := process.open(in, C.GoString(library))
+func tpslLoaderOpen(in *C.struct_tpsl_instance, recipe C.int, library *C.char, out ***C.struct_tpsl_object, n *C.size_t, cerr **C.char) C.bool {
+	fresh, err := process.open(in, Recipe(recipe), C.GoString(library))
 	if err != nil {
 		*cerr = C.CString(oneLine(err))
 		return false

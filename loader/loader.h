@@ -29,9 +29,9 @@ struct tpsl_instance *tpsl_become(struct tpsl_instance *);
 
 /* ---- instance_open.c ---- */
 /* Opens an instance of `library` for the calling thread, which then acts for it: maps, relocates and runs the
- * constructors. `environment` is taken over: a NULL-terminated array from malloc of strings "NAME=value" from malloc,
+ * constructors. `recipe` is what loader.Add has returned, 0: what loader.Configure has set. `environment` is taken over: a NULL-terminated array from malloc of strings "NAME=value" from malloc,
  * which getenv gives in the instance; NULL: none. On error it returns NULL, and *error is a line from malloc. */
-struct tpsl_instance *tpsl_open(const char *library, char **environment, char **error);
+struct tpsl_instance *tpsl_open(int recipe, const char *library, char **environment, char **error);
 
 /* The same for a thread that goes on as what it was, and for functions that are called
  * by any thread: what cannot work without acting for the instance is refused. */

@@ -63,7 +63,7 @@ struct tpsl_object {
     size_t nscope;
     void *ldso_handle; /* of an object that ld.so has loaded (ldso_objects.c); it stands in scopes only */
     bool c_library;     /* ld.so has loaded it, and it is the C library or a part of it */
-    bool wrapped;       /* wrappers stand in front of its functions (wrapper.c) */
+    const struct tpsl_wrappers *wrappers; /* in front of its functions (wrapper.c); NULL: there are none */
 
     uintptr_t relro, relro_size;
     struct tpsl_ifunc *ifuncs;
@@ -150,13 +150,19 @@ void *tpsl_symbol_address(struct tpsl_object *, const ElfW(Sym) *);
 /* The first definition in a list, in objects that we mapped. */
 void *tpsl_scope_symbol(struct tpsl_object *const *scope, size_t n, const char *name, const char *version);
 
-/* ---- wrapper.c: functions in front of those of objects with `wrapped` ---- */
+/* ---- wrapper.c: functions in front of those of objects with `wrappers` ---- */
 struct tpsl_wrapper {
     const char *name;
     void *function;
 };
-void tpsl_set_wrappers(const struct tpsl_wrapper *, size_t n); /* not copied */
-void *tpsl_wrapper(const char *name);                          /* NULL: there is none of that name */
+struct tpsl_wrappers {
+    struct tpsl_wrappers *older; /* of another recipe */
+    const struct tpsl_wrapper *list;
+    size_t n;
+};
+/* Those of a recipe, for good. The list is not copied. NULL: no memory. */
+const struct tpsl_wrappers *tpsl_wrappers_new(const struct tpsl_wrapper *, size_t n);
+void *tpsl_wrapper(const struct tpsl_wrappers *, const char *name); /* NULL: there is none of that name */
 
 /* ---- object_registry.c: which objects are mapped, and for whom ---- */
 /* Objects placed once; never unloaded. */

@@ -41,7 +41,7 @@ type mapped struct {
 
 // mapObject maps the load segments of o and gives it a C twin. The text is
 // shared with every other mapping of the file.
-func mapObject(o *plan.Object) (*mapped, error) {
+func mapObject(r *recipe, o *plan.Object) (*mapped, error) {
 	f, err := os.Open(o.Path)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func mapObject(o *plan.Object) (*mapped, error) {
 	if id, err := identify(f); err != nil || id != o.ID {
 		return nil, errors.Join(errChanged, err)
 	}
-	copied := process.textOf(o, f)
+	copied := process.textOf(r, o, f)
 	start, err := reserve(uintptr(o.Span.Size), alignment(o, copied))
 	if err != nil {
 		return nil, err

@@ -32,18 +32,18 @@ type text struct {
 }
 
 // textOf returns the copy for an object whose file is f, made at the first request; nil: there is none.
-func (p *common) textOf(o *plan.Object, f *os.File) *text {
+func (p *common) textOf(r *recipe, o *plan.Object, f *os.File) *text {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from, size := hugePart(o)
-	if !p.config.HugeText || size == 0 {
+	if !r.config.HugeText || size == 0 {
 		return nil
 	}
 	t, known := p.texts[o.ID]
 	if !known {
 		var err error
-		if t, err = copyText(o, f, from, size); err != nil && p.config.Refused != nil {
-			p.config.Refused(fmt.Errorf("text of %s in huge pages: %w: it stays in small ones", o.Name, err))
+		if t, err = copyText(o, f, from, size); err != nil && r.config.Refused != nil {
+			r.config.Refused(fmt.Errorf("text of %s in huge pages: %w: it stays in small ones", o.Name, err))
 		}
 		p.texts[o.ID] = t
 	}

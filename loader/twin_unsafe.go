@@ -19,13 +19,15 @@ import (
 
 // finish fills the C twin of a relocated object. Its arrays come from malloc and
 // live as long as the object.
-func (m *mapped) finish(s scopes) {
+func (m *mapped) finish(r *recipe, s scopes) {
 	o, c := m.plan, m.c
 	c._map.l_addr = C.Elf64_Addr(m.base)
 	c._map.l_name = C.CString(o.Path)
 	c._map.l_ld = (*C.Elf64_Dyn)(m.pointer(o.Dynamic.Vaddr))
 	c.soname = C.CString(o.Name)
-	c.wrapped = C.bool(o.Wrapped)
+	if o.Wrapped {
+		c.wrappers = r.wrappers
+	}
 	c.start = C.uintptr_t(uintptr(m.start))
 	c.end = c.start + C.uintptr_t(o.Span.Size)
 	c.phdr = (*C.Elf64_Phdr)(m.optional(o.Phdr))

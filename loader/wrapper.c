@@ -7,22 +7,28 @@
  */
 #include "object.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const struct tpsl_wrapper *wrappers;
-static size_t nwrappers;
+/* All that were made. Objects of Go refer to them, which tools that look for leaks do not read. */
+static struct tpsl_wrappers *_Atomic newest;
 
-void tpsl_set_wrappers(const struct tpsl_wrapper *list, size_t n)
+const struct tpsl_wrappers *tpsl_wrappers_new(const struct tpsl_wrapper *list, size_t n)
 {
-    wrappers = list;
-    nwrappers = n;
+    struct tpsl_wrappers *w = malloc(sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (struct tpsl_wrappers){atomic_load(&newest), list, n};
+    while (!atomic_compare_exchange_weak(&newest, &w->older, w))
+        ;
+    return w;
 }
 
-void *tpsl_wrapper(const char *name)
+void *tpsl_wrapper(const struct tpsl_wrappers *w, const char *name)
 {
-    for (size_t i = 0; i < nwrappers; i++)
-        if (strcmp(wrappers[i].name, name) == 0)
-            return wrappers[i].function;
+    for (size_t i = 0; w && i < w->n; i++)
+        if (strcmp(w->list[i].name, name) == 0)
+            return w->list[i].function;
     return NULL;
 }
 
@@ -31,7 +37,7 @@ void *tpsl_wrapped(const char *name)
     void *found = NULL;
     struct tpsl_object *o = tpsl_current ? atomic_load_explicit(&tpsl_current->first, memory_order_acquire) : NULL;
     for (; o && !found; o = atomic_load_explicit(&o->next, memory_order_acquire))
-        if (o->wrapped)
+        if (o->wrappers)
             found = tpsl_object_address(o, name);
     return found;
 }

@@ -26,17 +26,17 @@ func Config(set *rankset.Set, folder string, tools []string, getenv func(string)
 	if err != nil {
 		return loader.Config{}, err
 	}
-	return loader.Config{Preload: slices.Concat(notes(folder, getenv), tools, yields), Instead: set.Instead(folder), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
+	return loader.Config{Preload: slices.Concat(notes(set, folder, getenv), tools, yields), Instead: set.Instead(folder), HugeText: huge, Refused: warn, Peers: set.Peers}, nil
 }
 
-// notes returns the library that notes the calls of each rank, or counts them as well, if the launcher wants that and has not put it in
-// front of the process.
-func notes(folder string, getenv func(string) string) []string {
+// notes returns the library that notes the calls of each rank, or counts them as well, if the launcher of the ranks wants that and has not
+// put it in front of the process.
+func notes(set *rankset.Set, folder string, getenv func(string) string) []string {
 	library := soname.Calls
 	if getenv("TPSL_COUNTS") != "" {
 		library = soname.Profile
 	}
-	if getenv("TPSL_BOARD_FD") == "" || strings.Contains(getenv("LD_PRELOAD"), library) {
+	if set.Own != "" || getenv("TPSL_BOARD_FD") == "" || strings.Contains(getenv("LD_PRELOAD"), library) {
 		return nil
 	}
 	return []string{filepath.Join(folder, library)}

@@ -80,6 +80,13 @@ _Noreturn void tpsl_die(int code, const char *format, ...)
     _exit(code);
 }
 
+_Noreturn void tpsl_exit(int code)
+{
+    be_first();
+    flush_output();
+    _exit(code);
+}
+
 _Noreturn void tpsl_die_as(const struct tpsl_rank *r, int code, tpsl_abort *abort, const char *format, ...)
 {
     be_first();

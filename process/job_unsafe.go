@@ -6,6 +6,7 @@ package process
 /*
 #cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fno-strict-aliasing -fexceptions -I${SRCDIR}/../loader
 #include <stdlib.h>
+#include <unistd.h>
 #include "process.h"
 
 static void tpsl_job_start(struct tpsl_job *job) { atomic_store(&job->uninitialized, job->nranks); }
@@ -22,22 +23,40 @@ import (
 	"github.com/tpsl/tpsl/process/rankset"
 )
 
-// NewJob returns the struct tpsl_job of a rank set, in memory of C's that is never freed, and adds it to
-// those of the process. Ranks have no environment yet.
+// NewJob returns the struct tpsl_job of a rank set, in memory of C's. Ranks have no environment yet.
 func NewJob(set *rankset.Set) unsafe.Pointer {
 	n := len(set.Ranks)
 	job := (*C.struct_tpsl_job)(C.calloc(1, C.sizeof_struct_tpsl_job))
 	job.ranks = (*C.struct_tpsl_rank)(C.calloc(C.size_t(n), C.sizeof_struct_tpsl_rank))
 	job.nranks = C.int(n)
-	job.who = C.CString(who(set.Ranks))
+	job.who, job.number, job.start = C.CString(who(set.Ranks)), C.CString(rankset.Setting(set.Own)), C.CString(set.Start())
 	C.tpsl_wire_open(&job.control, C.int(set.ControlFD))
 	C.tpsl_job_start(job)
 	ranks := unsafe.Slice(job.ranks, n)
 	for slot := range ranks {
 		describe(&ranks[slot], set, slot)
 	}
-	C.tpsl_job_add(job)
 	return unsafe.Pointer(job)
+}
+
+// AddJob lets the launcher of a job know of errors of the runtime that end the process. The job is never freed.
+func AddJob(job unsafe.Pointer) { C.tpsl_job_add((*C.struct_tpsl_job)(job)) }
+
+// FreeJob gives a job back that was not added, without the environments, which its instances have taken over. Descriptors that
+// the ranks have not closed are closed.
+func FreeJob(job unsafe.Pointer) {
+	j := (*C.struct_tpsl_job)(job)
+	for _, r := range unsafe.Slice(j.ranks, int(j.nranks)) {
+		if C.tpsl_wire_is_open(&r.pmi) {
+			C.close(r.pmi.fd)
+		}
+		C.free(unsafe.Pointer(r.cpus))
+	}
+	for _, text := range []*C.char{j.who, j.number, j.start} {
+		C.free(unsafe.Pointer(text))
+	}
+	C.free(unsafe.Pointer(j.ranks))
+	C.free(unsafe.Pointer(j))
 }
 
 // who names the ranks of a process for messages.
@@ -74,6 +93,9 @@ func SetEnvironment(job unsafe.Pointer, slot int, environment []string) {
 	j := (*C.struct_tpsl_job)(job)
 	unsafe.Slice(j.ranks, int(j.nranks))[slot].environment = (**C.char)(malloc.Strings(environment))
 }
+
+// Exit ends the process without a line: who wants that has said why.
+func Exit(code int) { C.tpsl_exit(C.int(code)) }
 
 // Die ends the process and its jobs with a line, see tpsl_die.
 func Die(code int, line string) {

@@ -41,21 +41,27 @@ struct tpsl_rank {
 };
 
 struct tpsl_libraries; /* of tpsl */
+struct tpsl_endpoints; /* of endpoints */
 
-/* The ranks that a launcher has put into this process together. Go fills it once
- * (job_unsafe.go); it is never freed. */
+/* The ranks of one job that are in this process. Go fills it once (job_unsafe.go). That of a launcher is never freed. */
 struct tpsl_job {
-    struct tpsl_job *next;  /* of this process */
+    struct tpsl_job *next;  /* of those that tpsl_job_add was told */
     struct tpsl_rank *ranks;
     int nranks;
-    const char *who;          /* its ranks, for messages: "rank 3", or "ranks 0-1 (one process)" */
+    /* For messages: */
+    const char *who;    /* its ranks: "rank 3", or "ranks 0-1 (one process)" */
+    const char *number; /* what says how many there are: "-rpp" */
+    const char *start;  /* how to start more of them, in front of a number: "mpiexec -rpp " */
     struct tpsl_wire control; /* for lines to the launcher */
     bool aborts; /* an error of the runtime asks the launcher to abort the job; else its exit status tells the launcher */
+    bool own;    /* no launcher has made it, but this process itself */
     bool verify; /* TPSL_VERIFY=1 */
-    struct tpsl_libraries *libraries; /* what the ranks' instances are made of; NULL in private mode */
+    /* Of shared mode; NULL in private mode: */
+    struct tpsl_endpoints *endpoints; /* by slot */
+    struct tpsl_libraries *libraries; /* what the ranks' instances are made of */
     atomic_int uninitialized;         /* ranks that have not initialised MPI yet, in shared mode */
 };
-void tpsl_job_add(struct tpsl_job *); /* to those of the process */
+void tpsl_job_add(struct tpsl_job *); /* to those whose launcher an error of the runtime is told; it is not freed then */
 struct tpsl_job *tpsl_first_job(void);
 
 /* ---- control.c: lines to the launcher; safe in signal handlers ---- */
@@ -74,6 +80,7 @@ _Noreturn void tpsl_die(int code, const char *format, ...) __attribute__((format
  * launcher to end the job where the rank has no PMI session. Preconditions: its other threads use the PMI session no more. */
 typedef void tpsl_abort(const struct tpsl_rank *, int code);
 _Noreturn void tpsl_die_as(const struct tpsl_rank *, int code, tpsl_abort *abort, const char *format, ...) __attribute__((format(printf, 4, 5)));
+_Noreturn void tpsl_exit(int code); /* without a line, and without a word to a launcher */
 _Noreturn void tpsl_die_with(int code, const char *message); /* for Go, which cannot call variadic functions */
 
 /* ---- cpus.c ---- */

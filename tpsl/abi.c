@@ -16,6 +16,17 @@ bool tpsl_linked(const char *soname)
     return library;
 }
 
+/* A stand-in has the functions from libtpsl, which it needs. */
+const char *tpsl_other_mpi(const char *soname)
+{
+    Dl_info ours, theirs;
+    void *library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD), *init = library ? dlsym(library, "PMPI_Init") : NULL;
+    if (library)
+        dlclose(library);
+    bool other = init && dladdr(init, &theirs) && dladdr((void *)tpsl_other_mpi, &ours) && theirs.dli_fbase != ours.dli_fbase;
+    return other ? theirs.dli_fname : NULL;
+}
+
 int tpsl_thread_multiple(const struct tpsl_job *job)
 {
     return job->libraries->standard ? 4096 : 3;

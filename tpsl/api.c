@@ -7,8 +7,7 @@
 
 int TPSL_Local_size(void)
 {
-    tpsl_setup();
-    return tpsl_endpoints_count();
+    return tpsl_job()->nranks;
 }
 
 int TPSL_Slot(void)
@@ -18,26 +17,25 @@ int TPSL_Slot(void)
 
 int TPSL_Rank_of(int slot)
 {
-    tpsl_setup();
-    const struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    const struct tpsl_endpoint *ep = tpsl_endpoint_at(tpsl_job()->endpoints, slot);
     return ep ? ep->rank : -1;
 }
 
 int TPSL_Same_process(int rank)
 {
-    tpsl_setup();
-    for (int i = 0; i < tpsl_endpoints_count(); i++)
-        if (tpsl_endpoint_at(i)->rank == rank)
+    const struct tpsl_endpoints *e = tpsl_job()->endpoints;
+    for (int i = 0; i < e->count; i++)
+        if (e->at[i].rank == rank)
             return 1;
     return 0;
 }
 
 static struct tpsl_endpoint *live(const char *call, int slot)
 {
-    tpsl_setup();
-    struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    struct tpsl_job *job = tpsl_job();
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(job->endpoints, slot);
     if (!ep)
-        tpsl_no_such_slot(call, slot);
+        tpsl_no_such_slot(job, call, slot);
     int state = atomic_load(&ep->state);
     if (state != TPSL_BOUND && state != TPSL_ENDED)
         tpsl_die(1, "%s: slot %d (rank %d) is not initialised yet", call, slot, ep->rank);

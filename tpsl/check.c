@@ -5,21 +5,14 @@
  * entries of a rank's table then lead to tpsl_checked_call. MPI_Init, MPI_Init_thread and MPI_Finalize,
  * which are our functions in every table, call tpsl_check_enter and tpsl_check_leave themselves.
  *
- * A rank has one word, for the thread inside its calls. That suffices: a second thread is either an
+ * An endpoint has one word, for the thread inside its calls. That suffices: a second thread is either an
  * error, or the rank has MPI_THREAD_MULTIPLE and any number of threads is right.
  */
 #include "dispatch.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The word: thread in the upper half, stub in the lower one; 0: nobody is inside. */
-struct occupancy {
-    _Atomic uint64_t inside;
-    _Atomic bool multiple; /* MPI_THREAD_MULTIPLE was provided */
-};
-static struct occupancy *ranks;      /* by slot */
 static bool any_thread[TPSL_NSTUBS]; /* calls that are no concern of other threads */
 static __thread struct tpsl_call *innermost __attribute__((tls_model("initial-exec")));
 
@@ -38,23 +31,21 @@ bool tpsl_for_any_thread(const char *name)
     return false;
 }
 
-bool tpsl_check_start(void)
+void tpsl_check_start(void)
 {
     for (int i = 0; i < TPSL_NNAMES; i++)
         any_thread[tpsl_names[i].stub] |= tpsl_for_any_thread(tpsl_names[i].name);
-    ranks = calloc((size_t)tpsl_endpoints_count(), sizeof *ranks);
-    tpsl_checking = ranks;
-    return ranks;
+    tpsl_checking = true;
 }
 
-void tpsl_check_initialized(const struct tpsl_endpoint *ep)
+void tpsl_check_initialized(struct tpsl_endpoint *ep)
 {
     if (!tpsl_checking)
         return;
     int level = 0;
     int (*query)(int *) = tpsl_real(ep, TPSL_STUB_MPI_Query_thread);
     query(&level);
-    ranks[ep->slot].multiple = level == tpsl_thread_multiple(ep->job);
+    ep->occupancy.multiple = level == tpsl_thread_multiple(ep->job);
 }
 
 /* Whether a second thread may be inside the rank while another one is inside the call `other`. Sessions
@@ -64,7 +55,7 @@ static bool may_share(const struct tpsl_endpoint *ep, uint64_t other)
     int stub = (int)(uint32_t)other;
     if (stub == TPSL_STUB_MPI_Init || stub == TPSL_STUB_MPI_Init_thread)
         return false;
-    return ranks[ep->slot].multiple || atomic_load(&ep->phase) != TPSL_INITIALIZED;
+    return ep->occupancy.multiple || atomic_load(&ep->phase) != TPSL_INITIALIZED;
 }
 
 static pid_t thread_id(void)
@@ -76,17 +67,17 @@ static pid_t thread_id(void)
 /* Makes the calling thread the one inside, unless it is already. */
 static void occupy(struct tpsl_call *call)
 {
-    const struct tpsl_endpoint *ep = call->ep;
+    struct tpsl_endpoint *ep = call->ep;
     pid_t thread = thread_id();
     uint64_t mine = (uint64_t)thread << 32 | (uint32_t)call->stub, other = 0;
-    call->occupies = atomic_compare_exchange_strong(&ranks[ep->slot].inside, &other, mine);
+    call->occupies = atomic_compare_exchange_strong(&ep->occupancy.inside, &other, mine);
     if (call->occupies || other >> 32 == (uint64_t)thread || may_share(ep, other))
         return;
     tpsl_die(1, "thread %d called %s of rank %d (slot %d) while thread %d is inside %s of it; let one wait for the other, or ask for MPI_THREAD_MULTIPLE",
              thread, tpsl_stub_name(ep->job, call->stub), ep->rank, ep->slot, (int)(other >> 32), tpsl_stub_name(ep->job, (int)(uint32_t)other));
 }
 
-void tpsl_check_enter(struct tpsl_call *call, const struct tpsl_endpoint *ep, int stub, bool alone)
+void tpsl_check_enter(struct tpsl_call *call, struct tpsl_endpoint *ep, int stub, bool alone)
 {
     if (!tpsl_checking)
         return;
@@ -102,7 +93,7 @@ void tpsl_check_leave(struct tpsl_call *call)
         return;
     innermost = call->outer;
     if (call->occupies)
-        atomic_store(&ranks[call->ep->slot].inside, 0);
+        atomic_store(&call->ep->occupancy.inside, 0);
 }
 
 void tpsl_check_switch(const char *call, const struct tpsl_endpoint *to)
@@ -112,7 +103,7 @@ void tpsl_check_switch(const char *call, const struct tpsl_endpoint *to)
     if (innermost)
         tpsl_die(1, "%s: thread %d is inside %s of rank %d (slot %d), in a callback of it; call %s when that has returned", call, thread_id(),
                  tpsl_stub_name(innermost->ep->job, innermost->stub), innermost->ep->rank, innermost->ep->slot, call);
-    uint64_t other = to ? atomic_load(&ranks[to->slot].inside) : 0;
+    uint64_t other = to ? atomic_load(&to->occupancy.inside) : 0;
     if (other && !may_share(to, other))
         tpsl_die(1, "%s: thread %d is to act for rank %d (slot %d) while thread %d is inside %s of it; wait until that has returned, or ask for MPI_THREAD_MULTIPLE",
                  call, thread_id(), to->rank, to->slot, (int)(other >> 32), tpsl_stub_name(to->job, (int)(uint32_t)other));
@@ -131,7 +122,7 @@ void tpsl_pass_on(void *function, struct tpsl_arguments *);
  * program's callback that passes through it. */
 __attribute__((used)) void tpsl_checked_call(int stub, struct tpsl_arguments *a)
 {
-    const struct tpsl_endpoint *ep = tpsl_self;
+    struct tpsl_endpoint *ep = tpsl_self;
     __attribute__((cleanup(tpsl_check_leave))) struct tpsl_call call;
     tpsl_check_enter(&call, ep, stub, !any_thread[stub]);
     tpsl_pass_on(tpsl_real(ep, stub), a);

@@ -4,7 +4,6 @@
 /* Which slot a thread gets, and bringing it up. */
 #include "dispatch.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,27 +17,19 @@ static struct tpsl_rank *rank_of(const struct tpsl_endpoint *ep)
     return &ep->job->ranks[ep->slot];
 }
 
-/* libgomp may come late, with a library that the program opens; so ask until it is
- * there. */
-int tpsl_openmp_thread(void)
-{
-    int (*level)(void) = dlsym(RTLD_DEFAULT, "omp_get_level");
-    int (*ancestor)(int) = dlsym(RTLD_DEFAULT, "omp_get_ancestor_thread_num");
-    return level && ancestor && level() > 0 ? ancestor(1) : -1;
-}
-
 struct tpsl_endpoint *tpsl_adopt(void)
 {
+    struct tpsl_endpoints *e = tpsl_setup()->endpoints;
     struct tpsl_endpoint *ep;
-    if (!tpsl_many()) {
-        ep = tpsl_endpoint_at(0);
+    if (e->count == 1) {
+        ep = &e->at[0];
         int state = atomic_load(&ep->state);
         if (state == TPSL_FREE || state == TPSL_CLAIMED)
             return NULL;
         tpsl_act_for(ep);
         return ep;
     }
-    ep = tpsl_endpoint_at(tpsl_openmp_thread());
+    ep = tpsl_endpoint_at(e, tpsl_openmp_thread());
     int state = ep ? atomic_load(&ep->state) : TPSL_FREE;
     if (state == TPSL_FREE || state == TPSL_CLAIMED || !tpsl_endpoint_adopt(ep, ADOPT_MS))
         return NULL;
@@ -48,37 +39,36 @@ struct tpsl_endpoint *tpsl_adopt(void)
     return ep;
 }
 
-_Noreturn void tpsl_no_such_slot(const char *call, int slot)
+_Noreturn void tpsl_no_such_slot(const struct tpsl_job *job, const char *call, int slot)
 {
-    int n = tpsl_endpoints_count(), thread = tpsl_openmp_thread();
-    const char *who = tpsl_endpoint_at(0)->job->who;
+    int n = job->nranks, thread = tpsl_openmp_thread();
     char have[48] = "the only slot is 0", help[128] = "slots count from 0";
     if (n > 1)
         snprintf(have, sizeof have, "slots are 0 to %d", n - 1);
     if (slot >= 0 && slot == thread)
-        snprintf(help, sizeof help, "start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d", slot + 1, n);
+        snprintf(help, sizeof help, "start it with %s%d or more, or set OMP_NUM_THREADS=%d", job->start, slot + 1, n);
     else if (slot >= 0)
-        snprintf(help, sizeof help, "slots count from 0, and a process has slot %d under mpiexec -rpp %u or more", slot, slot + 1u);
-    tpsl_die(1, "%s: %s: %s; you passed %d; %s", who, call, have, slot, help);
+        snprintf(help, sizeof help, "slots count from 0, and a process has slot %d under %s%u or more", slot, job->start, slot + 1u);
+    tpsl_die(1, "%s: %s: %s; you passed %d; %s", job->who, call, have, slot, help);
 }
 
 /* Of a thread that passed its number. */
-static struct tpsl_endpoint *slot_passed(const char *call, int slot)
+static struct tpsl_endpoint *slot_passed(struct tpsl_job *job, const char *call, int slot)
 {
-    struct tpsl_endpoint *ep = tpsl_endpoint_at(slot);
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(job->endpoints, slot);
     if (!ep)
-        tpsl_no_such_slot(call, slot);
+        tpsl_no_such_slot(job, call, slot);
     return ep;
 }
 
 /* Of an OpenMP thread that passed none: that of the thread's number. */
-static struct tpsl_endpoint *slot_of_thread(const char *call, int thread)
+static struct tpsl_endpoint *slot_of_thread(struct tpsl_job *job, const char *call, int thread)
 {
-    int n = tpsl_endpoints_count();
-    struct tpsl_endpoint *ep = tpsl_endpoint_at(thread);
+    int n = job->nranks;
+    struct tpsl_endpoint *ep = tpsl_endpoint_at(job->endpoints, thread);
     if (!ep)
-        tpsl_die(1, "%s: %s: OpenMP thread %d has no slot, as this process has %d rank%s; start it with mpiexec -rpp %d or more, or set OMP_NUM_THREADS=%d",
-                 tpsl_endpoint_at(0)->job->who, call, thread, n, n == 1 ? "" : "s", thread + 1, n);
+        tpsl_die(1, "%s: %s: OpenMP thread %d has no slot, as this process has %d rank%s; start it with %s%d or more, or set OMP_NUM_THREADS=%d",
+                 job->who, call, thread, n, n == 1 ? "" : "s", job->start, thread + 1, n);
     return ep;
 }
 
@@ -89,15 +79,15 @@ static struct tpsl_endpoint *claim_slot(const char *call, struct tpsl_endpoint *
     return ep;
 }
 
-static struct tpsl_endpoint *claim_any(const char *call)
+static struct tpsl_endpoint *claim_any(struct tpsl_job *job, const char *call)
 {
     int thread = tpsl_openmp_thread();
     if (thread >= 0)
-        return claim_slot(call, slot_of_thread(call, thread));
-    struct tpsl_endpoint *ep = tpsl_endpoint_claim_lowest();
+        return claim_slot(call, slot_of_thread(job, call, thread));
+    struct tpsl_endpoint *ep = tpsl_endpoint_claim_lowest(job->endpoints);
     if (!ep)
-        tpsl_die(1, "%s: more threads than ranks: all %d ranks of this process are claimed; start it with a larger -rpp or use fewer threads",
-                 call, tpsl_endpoints_count());
+        tpsl_die(1, "%s: more threads than ranks: all %d ranks of this process are claimed; start it with a larger %s or use fewer threads",
+                 call, job->nranks, job->number);
     return ep;
 }
 
@@ -108,7 +98,7 @@ static void bring_up(struct tpsl_endpoint *ep)
     tpsl_prepare_claim(ep);
     tpsl_rank_pin_thread(ep->job, rank_of(ep));
     const struct tpsl_libraries *libraries = ep->job->libraries;
-    struct tpsl_instance *in = tpsl_open(libraries->mpi, rank_of(ep)->environment, &error);
+    struct tpsl_instance *in = tpsl_open(libraries->recipe, libraries->mpi, rank_of(ep)->environment, &error);
     if (!in)
         tpsl_die(1, "rank %d: load the MPI library: %s; TPSL_MPI_LIBRARY can name another one", ep->rank, error);
     ep->copies = tpsl_open_private(libraries, &error);
@@ -122,14 +112,19 @@ static void bring_up(struct tpsl_endpoint *ep)
 
 struct tpsl_endpoint *tpsl_claim(const char *call)
 {
-    tpsl_setup();
+    struct tpsl_job *job = tpsl_job();
     int slot = tpsl_wanted;
     struct tpsl_endpoint *ep = tpsl_self, *own = tpsl_endpoint_owned();
-    if (ep && (ep == own || !tpsl_many()) && (slot == TPSL_ANY_SLOT || slot == ep->slot))
+    if (ep && (ep == own || job->nranks == 1) && (slot == TPSL_ANY_SLOT || slot == ep->slot))
         return ep;
     if (own)
         tpsl_die(1, "%s: this thread owns slot %d (rank %d) already; a thread is one rank", call, own->slot, own->rank);
-    ep = slot == TPSL_ANY_SLOT ? claim_any(call) : claim_slot(call, slot_passed(call, slot));
+    return tpsl_claim_of(job, call, slot);
+}
+
+struct tpsl_endpoint *tpsl_claim_of(struct tpsl_job *job, const char *call, int slot)
+{
+    struct tpsl_endpoint *ep = slot == TPSL_ANY_SLOT ? claim_any(job, call) : claim_slot(call, slot_passed(job, call, slot));
     bring_up(ep);
     tpsl_endpoint_bind(ep);
     tpsl_act_for(ep);

@@ -53,8 +53,9 @@ int tpsl_report(struct tpsl_collectives *c, handle comm, int rc)
 
 static bool in_this_process(int world_rank)
 {
-    for (int i = 0; i < tpsl_endpoints_count(); i++)
-        if (tpsl_endpoint_at(i)->rank == world_rank)
+    const struct tpsl_job *job = tpsl_self->job;
+    for (int i = 0; i < job->nranks; i++)
+        if (job->ranks[i].number == world_rank)
             return true;
     return false;
 }

@@ -17,8 +17,10 @@
 
 struct tpsl_copies; /* private_libraries.c */
 
-/* What the instances of this process's ranks are made of. */
+/* What the instances of ranks are made of. Jobs that are made alike have the same. */
 struct tpsl_libraries {
+    struct tpsl_libraries *older; /* of jobs that are made otherwise */
+    int recipe; /* of loader.h */
     const char *mpi; /* file of the MPI library; NULL before the first claim */
     bool standard;   /* whether the program was built for the standard ABI, and not for MPICH's */
     bool collectives; /* TPSL_COLLECTIVES=memory */
@@ -96,6 +98,8 @@ const char *const *tpsl_unlisted(void);
 /* ---- abi.c: what differs between MPICH's ABI and the standard one ---- */
 /* Whether the process's program and libraries are linked with an MPI library of this name, or its stand-in. */
 bool tpsl_linked(const char *soname);
+/* The file of a library of this name that the process has loaded, if its functions of MPI are not ours; NULL: there is none. */
+const char *tpsl_other_mpi(const char *soname);
 /* Ends the job if the instance of the endpoint has another ABI than the program. Preconditions: the calling thread acts
  * for the endpoint. */
 void tpsl_check_abi(const struct tpsl_endpoint *);
@@ -141,7 +145,7 @@ void tpsl_progress_prepare(struct tpsl_endpoint *);
 void tpsl_progress_open(struct tpsl_endpoint *);
 /* From now on nobody does; a helper has left. */
 void tpsl_progress_close(struct tpsl_endpoint *);
-void tpsl_progress_report(void); /* writes what was done, if TPSL_PROGRESS_REPORT=1 */
+void tpsl_progress_report(const struct tpsl_job *); /* writes what was done, if TPSL_PROGRESS_REPORT=1 */
 
 /* ---- preload.c ---- */
 /* Where what libtpsl needs of files is: tpsl/ beside this library, with a slash at its end.
@@ -152,14 +156,19 @@ const char *tpsl_folder(void);
 void tpsl_finish_dlopened(void); /* at process exit */
 
 /* ---- setup.c: before the first call of a rank ---- */
-/* Reads what the launcher says, once. Does not return on error. */
+/* The process's own job: that of its launcher, or the one that TPSL_RANKS or an OpenMP team makes. Finds out, once. Does not return
+ * on error. */
 struct tpsl_job *tpsl_setup(void);
-bool tpsl_is_set_up(void);
+struct tpsl_job *tpsl_is_set_up(void); /* NULL: not yet */
+/* The job of the rank that the calling thread acts for, else the process's own. */
+struct tpsl_job *tpsl_job(void);
+/* New ones, zeroed, for good. NULL: no memory. Jobs may be made at the same time. */
+struct tpsl_libraries *tpsl_libraries_new(void);
+/* For a new job, before its ranks are claimed. */
+void tpsl_job_begin(struct tpsl_job *);
 /* Readies what the claim of a slot needs: the file of the MPI library, the rank's environment, and the handler of
  * faults. Does not return on error. */
 void tpsl_prepare_claim(const struct tpsl_endpoint *);
-/* Whether the process was started with more than one rank. */
-bool tpsl_many(void);
 
 /* ---- claim.c ---- */
 /* The slot that the calling thread asked for and has not got yet. */
@@ -168,12 +177,16 @@ enum { TPSL_ANY_SLOT = INT_MIN };
 /* The endpoint of the calling thread, claimed now if it has none yet: the slot wanted, or
  * any. Does not return on error. */
 struct tpsl_endpoint *tpsl_claim(const char *call);
-/* Ends the job: a thread passed a slot that this process does not have. */
-_Noreturn void tpsl_no_such_slot(const char *call, int slot);
+/* The same for a thread that has none: a free slot of a job. */
+struct tpsl_endpoint *tpsl_claim_of(struct tpsl_job *, const char *call, int slot);
+/* Ends the job: a thread passed a slot that it does not have. */
+_Noreturn void tpsl_no_such_slot(const struct tpsl_job *, const char *call, int slot);
 /* Binds an unbound thread by the rules of adoption. NULL: it has no rank. */
 struct tpsl_endpoint *tpsl_adopt(void);
-/* The thread number in the outermost parallel region, -1 outside of one. */
-int tpsl_openmp_thread(void);
+
+/* ---- openmp.c ---- */
+int tpsl_openmp_thread(void); /* the thread number in the outermost parallel region, -1: outside of one */
+int tpsl_openmp_team(void);   /* how many threads that region has, 0: outside of one */
 
 /* ---- init.c: the calls that we stand in front of ---- */
 int tpsl_MPI_Init(int *argc, char ***argv);
@@ -188,19 +201,19 @@ int tpsl_unbound_Register_tool_name(const char *tool, void (*begin)(int tool_id)
 /* ---- check.c: TPSL_CHECK=1; the functions do nothing without, but for the first ---- */
 /* A call that the calling thread is inside of. It lies on the thread's stack. */
 struct tpsl_call {
-    const struct tpsl_endpoint *ep;
+    struct tpsl_endpoint *ep;
     int stub;
     bool occupies; /* it is the call that other threads find in the rank */
     struct tpsl_call *outer; /* the call whose callback makes this one */
 };
-bool tpsl_check_start(void); /* once there are endpoints; false: no memory */
+void tpsl_check_start(void);
 /* MPI_Init of the rank has succeeded: its thread level is known. */
-void tpsl_check_initialized(const struct tpsl_endpoint *);
+void tpsl_check_initialized(struct tpsl_endpoint *);
 /* Whether any thread may make a call at any time, whatever the rank's thread level. The name is without a P in front. */
 bool tpsl_for_any_thread(const char *name);
 /* Around a call. `alone`: no other thread may be inside a call of the rank, unless that
  * rank has MPI_THREAD_MULTIPLE. */
-void tpsl_check_enter(struct tpsl_call *, const struct tpsl_endpoint *, int stub, bool alone);
+void tpsl_check_enter(struct tpsl_call *, struct tpsl_endpoint *, int stub, bool alone);
 void tpsl_check_leave(struct tpsl_call *);
 /* Before the calling thread acts for another endpoint (NULL: for none). */
 void tpsl_check_switch(const char *call, const struct tpsl_endpoint *to);

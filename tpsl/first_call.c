@@ -54,8 +54,8 @@ __attribute__((used)) void *tpsl_first_call(int stub)
         return answer;
     if (opens_slot(name))
         return tpsl_claim(name)->table[stub];
-    int thread = tpsl_openmp_thread(), n = tpsl_endpoints_count();
-    ep = tpsl_endpoint_at(thread);
+    int thread = tpsl_openmp_thread(), n = job->nranks;
+    ep = tpsl_endpoint_at(job->endpoints, thread);
     if (thread < 0)
         tpsl_die(1, "a thread called %s before MPI_Init: every thread that is to be a rank calls MPI_Init first", name);
     if (ep && atomic_load(&ep->state) == TPSL_BOUND)

@@ -74,7 +74,7 @@ struct tpsl_hierarchy *tpsl_hierarchy_join(struct tpsl_collectives *c, handle co
     int rank;
 
     must_succeed(c->Comm_rank(comm, &rank));
-    struct introduction *all = introduce(c, comm, size, rank, (struct introduction){.process = may_join(c) ? tpsl_endpoint_at(0)->rank : -1});
+    struct introduction *all = introduce(c, comm, size, rank, (struct introduction){.process = may_join(c) ? tpsl_self->job->ranks[0].number : -1});
     int processes = place_all(h->places, all, size, rank);
     free(all);
     if (processes == 0 || processes == size) {

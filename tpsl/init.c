@@ -33,7 +33,7 @@ static void initialized(struct tpsl_endpoint *ep)
     struct tpsl_job *job = ep->job;
     if (atomic_exchange(&job->ranks[ep->slot].initialized, true) || atomic_fetch_sub(&job->uninitialized, 1) > 1)
         return;
-    tpslAllInitialized();
+    tpslAllInitialized(job);
     malloc_trim(0);
 }
 
@@ -118,11 +118,12 @@ int tpsl_unbound_Finalized(int *flag)
     return SUCCESS;
 }
 
-/* The answer of any rank of the process. Before the first, the MPI library's file tells it. */
+/* The answer of any rank of the process's own job. Before the first, the MPI library's file tells it. */
 int tpsl_unbound_Get_version(int *version, int *subversion)
 {
-    for (int i = 0; i < tpsl_endpoints_count(); i++) {
-        const struct tpsl_endpoint *ep = tpsl_endpoint_at(i);
+    const struct tpsl_job *job = tpsl_is_set_up();
+    for (int i = 0; job && i < job->nranks; i++) {
+        const struct tpsl_endpoint *ep = &job->endpoints->at[i];
         if (atomic_load(&ep->state) == TPSL_BOUND) {
             int (*real)(int *, int *) = tpsl_real(ep, TPSL_STUB_MPI_Get_version);
             return real(version, subversion);
@@ -149,13 +150,15 @@ int TPSL_Init(int slot)
 
 __attribute__((destructor)) static void finish(void)
 {
-    for (int i = 0; i < tpsl_endpoints_count(); i++) {
-        struct tpsl_endpoint *ep = tpsl_endpoint_at(i);
+    const struct tpsl_job *job = tpsl_is_set_up();
+    for (int i = 0; job && i < job->nranks; i++) {
+        const struct tpsl_endpoint *ep = &job->endpoints->at[i];
         if (atomic_load(&ep->phase) == TPSL_FINALIZED)
             tpsl_instance_finish(ep->instance);
     }
     tpsl_finish_dlopened();
-    tpsl_progress_report();
+    if (job)
+        tpsl_progress_report(job);
 }
 
 /* QMPI's tools register in constructors, where there is no rank whose MPI library could keep

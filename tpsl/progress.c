@@ -149,11 +149,12 @@ static bool help_neighbours(void)
 {
     static _Atomic unsigned int next;
     struct tpsl_endpoint *neighbours[AT_ONCE];
-    int n = 0, ranks = tpsl_endpoints_count(), first = (int)(atomic_load(&next) % (unsigned int)ranks), k = 0;
+    struct tpsl_endpoints *e = tpsl_self->job->endpoints;
+    int n = 0, ranks = e->count, first = (int)(atomic_load(&next) % (unsigned int)ranks), k = 0;
     bool found = false;
 
     for (; k < ranks && n < AT_ONCE; k++) {
-        struct tpsl_endpoint *ep = tpsl_endpoint_at((first + k) % ranks);
+        struct tpsl_endpoint *ep = &e->at[(first + k) % ranks];
         if (announce(ep))
             neighbours[n++] = ep;
     }
@@ -305,11 +306,11 @@ void tpsl_progress_open(struct tpsl_endpoint *ep)
     atomic_store(&p->open, p->has_pending);
 }
 
-void tpsl_progress_report(void)
+void tpsl_progress_report(const struct tpsl_job *job)
 {
     const char *wanted = getenv("TPSL_PROGRESS_REPORT");
-    for (int i = 0; wanted && strcmp(wanted, "1") == 0 && i < tpsl_endpoints_count(); i++) {
-        const struct tpsl_endpoint *ep = tpsl_endpoint_at(i);
+    for (int i = 0; wanted && strcmp(wanted, "1") == 0 && i < job->nranks; i++) {
+        const struct tpsl_endpoint *ep = &job->endpoints->at[i];
         struct tpsl_progress *p = ep->progress;
         if (p)
             fprintf(stderr, "tpsl: rank %d: helped %lu times, was helped %lu times, %lu of them with something to do; waited %lu times for a helper, at most %.3f ms\n",

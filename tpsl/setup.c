@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* What must be there before a thread can be a rank: the job as the launcher describes it, and
- * before the first claim what instances need. Go reads it (setup_unsafe.go).
+/* What must be there before a thread can be a rank: the process's own job, and before the first claim what instances
+ * need. Go finds it out (setup_unsafe.go).
  */
 #include "dispatch.h"
 
@@ -15,43 +15,61 @@
 
 static struct tpsl_job *_Atomic job; /* NULL: not set up */
 
-bool tpsl_is_set_up(void)
+struct tpsl_job *tpsl_is_set_up(void)
 {
-    return atomic_load(&job) != NULL;
+    return atomic_load(&job);
 }
 
-bool tpsl_many(void)
+struct tpsl_job *tpsl_job(void)
 {
-    return tpsl_endpoints_count() > 1;
+    return tpsl_self ? tpsl_self->job : tpsl_setup();
+}
+
+struct tpsl_libraries *tpsl_libraries_new(void)
+{
+    static struct tpsl_libraries *_Atomic newest; /* Go refers to them, which tools that look for leaks do not read */
+    struct tpsl_libraries *l = calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    l->older = atomic_load(&newest);
+    while (!atomic_compare_exchange_weak(&newest, &l->older, l))
+        ;
+    return l;
 }
 
 static void start_checks(void)
 {
     const char *wanted = getenv("TPSL_CHECK");
-    if (wanted && strcmp(wanted, "1") == 0 && !tpsl_check_start())
-        tpsl_die(1, "TPSL_CHECK: no memory");
+    if (wanted && strcmp(wanted, "1") == 0)
+        tpsl_check_start();
+}
+
+void tpsl_job_begin(struct tpsl_job *new)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    for (int i = 0; i < new->nranks; i++)
+        new->endpoints->at[i].job = new;
+    pthread_once(&once, start_checks);
 }
 
 /* Tells readers outside the process where the ranks are. */
-static void tell_census(void)
+static void tell_census(const struct tpsl_endpoints *e)
 {
-    struct tpsl_endpoint *first = tpsl_endpoint_at(0);
+    const struct tpsl_endpoint *first = &e->at[0];
     struct tpsl_column rank = {(uintptr_t)&first->rank, sizeof *first};
     struct tpsl_column thread = {(uintptr_t)&first->thread, sizeof *first};
     struct tpsl_column owner = {(uintptr_t)&first->instance, sizeof *first};
-    tpsl_census_ranks(tpsl_endpoints_count(), rank, thread, owner);
+    tpsl_census_ranks(e->count, rank, thread, owner);
 }
 
 static void setup(void)
 {
     char *error = NULL;
-    struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), &error);
+    struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), tpsl_openmp_team(), &error);
     if (error)
         tpsl_die(1, "%s", error);
-    for (int i = 0; i < new->nranks; i++)
-        tpsl_endpoint_at(i)->job = new;
-    start_checks();
-    tell_census();
+    tpsl_job_begin(new);
+    tell_census(new->endpoints);
     atomic_store(&job, new);
 }
 
@@ -84,12 +102,32 @@ static void watch_faults(void)
     tpsl_watch_faults(find_victim, true);
 }
 
+static bool is_in_library(uintptr_t pc, bool exact, void *found)
+{
+    *(bool *)found = tpsl_owner_of((void *)pc) == TPSL_OF_INSTANCE;
+    return !*(bool *)found;
+}
+
+/* Where there is no launcher to say so. An MPI library that ends the process has said why. */
+static void say_leaving(const struct tpsl_endpoint *ep)
+{
+    bool by_library = false;
+    if (!ep->job->own || ep->job->nranks == 1 || atomic_load(&ep->phase) != TPSL_INITIALIZED)
+        return;
+    tpsl_stack_walk(is_in_library, &by_library);
+    if (!by_library)
+        fprintf(stderr, "tpsl: rank %d ends the process before its MPI_Finalize, by exit or by the return from main: all %d ranks of the job end\n", ep->rank,
+                ep->job->nranks);
+}
+
 /* Runs in the thread that called exit, and in that which returns from main. */
 static void tell_leaving(void)
 {
     struct tpsl_victim v;
-    if (find_victim(&v))
-        tpsl_tell_leave(v.job, v.rank);
+    if (!find_victim(&v))
+        return;
+    tpsl_tell_leave(v.job, v.rank);
+    say_leaving(tpsl_self);
 }
 
 static void watch_process(void)
@@ -101,7 +139,7 @@ static void watch_process(void)
 void tpsl_prepare_claim(const struct tpsl_endpoint *ep)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char *error = tpslPrepare(ep->slot);
+    char *error = tpslPrepare(ep->job, ep->slot);
     if (error)
         tpsl_die(1, "rank %d: %s", ep->rank, error);
     pthread_once(&once, watch_process);

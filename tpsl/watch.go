@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tpsl/tpsl/process/rankset"
 )
 
 // Times of the watch over slots that nobody claims.
@@ -20,6 +22,7 @@ const (
 // job when they stay so too long: the other ranks would wait for them for ever.
 type watch struct {
 	ranks     []int
+	number    string       // what says how many there are
 	unclaimed func() []int // slots
 	threads   string       // OMP_NUM_THREADS
 	say       func(string)
@@ -64,14 +67,20 @@ func (w *watch) message(slots []int, after time.Duration) string {
 	if w.threads != "" {
 		threads = "OMP_NUM_THREADS=" + w.threads
 	}
-	return fmt.Sprintf("%v after the first MPI_Init of this process no thread has claimed %s; %s; a process with %d ranks needs MPI_Init on %d threads: run that many, or a smaller -rpp",
-		after, strings.Join(who, ", "), threads, len(w.ranks), len(w.ranks)) + w.hint(len(slots))
+	return fmt.Sprintf("%v after the first MPI_Init of this process no thread has claimed %s; %s; a process with %d ranks needs MPI_Init on %d threads: run that many, or a smaller %s",
+		after, strings.Join(who, ", "), threads, len(w.ranks), len(w.ranks), w.number) + w.hint(len(slots))
 }
 
 // hint says what else may be wrong where only one of several ranks has come: a flat program does this.
 func (w *watch) hint(unclaimed int) string {
 	if len(w.ranks) < 2 || unclaimed != len(w.ranks)-1 {
 		return ""
+	}
+	switch w.number {
+	case rankset.Variable:
+		return "; is the program written for one rank per process? then unset TPSL_RANKS"
+	case rankset.Team:
+		return "; is only one thread of the team to be a rank? then it calls MPI_Init outside of the parallel region, or start the program with mpiexec"
 	}
 	return "; is the program written for one rank per process? then start it with -rpp 1, or build it with mpicc for private mode"
 }

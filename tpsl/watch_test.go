@@ -11,12 +11,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/process/rankset"
 )
 
 func newWatch(unclaimed ...int) (*watch, chan string, chan string) {
 	said, ended := make(chan string, 4), make(chan string, 4)
 	return &watch{
 		ranks:     []int{4, 5, 6},
+		number:    "-rpp",
 		unclaimed: func() []int { return unclaimed },
 		threads:   "2",
 		say:       func(s string) { said <- s },
@@ -40,6 +43,10 @@ func TestWatchHintsAtFlatPrograms(t *testing.T) {
 	w, _, _ := newWatch()
 	assert.Contains(t, w.message([]int{1, 2}, time.Second), hint)
 	assert.NotContains(t, w.message([]int{2}, time.Second), hint, "two threads have come")
+	w.number = rankset.Variable
+	assert.Contains(t, w.message([]int{1, 2}, time.Second), "or a smaller TPSL_RANKS; is the program written for one rank per process? then unset TPSL_RANKS")
+	w.number = rankset.Team
+	assert.Contains(t, w.message([]int{1, 2}, time.Second), "or a smaller OpenMP team; is only one thread of the team to be a rank?")
 }
 
 // Where the process has not run meanwhile, both are due at once.

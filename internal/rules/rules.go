@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"ib":               {"internal"},
 	"ib/verbs":         {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
 	"process":          {"loader", "internal"},
+	"tpsl/ownjob":      {"pmi", "internal"},
 	"tpsl":             {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"host":             {"process", "loader", "internal"},
 	"calls":            {"internal"},
@@ -70,7 +71,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "tpsl/ownjob"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

@@ -34,6 +34,8 @@ var (
 	privateFiles = uint64(20)
 )
 
+const privately = "-rpp" // what says how many private ranks a process has
+
 var self = "/proc/self" // a test has it elsewhere
 
 const mapsPerPeer = 4 // segments of ranks in other processes of the host
@@ -55,18 +57,18 @@ func (r Resource) Ranks(limit uint64) uint64 {
 const AddressMiB = 2048
 
 // Check refuses, before the first instance, what would fail half-way: ranks is how many
-// this process has, local how many the host has.
-func Check(ranks, local int) error {
+// this process has, local how many the host has, number what says how many this process has.
+func Check(ranks, local int, number string) error {
 	if _, err := os.Stat(self); err != nil {
 		return fmt.Errorf("look at what the process uses: %w; mount /proc", err)
 	}
-	if err := checkMaps(Maps, ranks, local); err != nil {
+	if err := checkMaps(Maps, ranks, local, number); err != nil {
 		return err
 	}
-	if err := checkFiles(ranks); err != nil {
+	if err := checkFiles(ranks, number); err != nil {
 		return err
 	}
-	return checkAddressSpace(ranks)
+	return checkAddressSpace(ranks, number)
 }
 
 // CheckPrivate is Check for the host of private ranks, each of which may open as many
@@ -79,18 +81,18 @@ func CheckPrivate(ranks, local int, files uint64, pmix bool) error {
 	if pmix {
 		maps = pmixMaps
 	}
-	if err := checkMaps(maps, ranks, local); err != nil {
+	if err := checkMaps(maps, ranks, local, privately); err != nil {
 		return err
 	}
 	if privateFiles > files {
 		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d", ranksNeed(1), privateFiles, files, 2*privateFiles)
 	}
-	return checkAddressSpace(ranks)
+	return checkAddressSpace(ranks, privately)
 }
 
 // checkFiles goes by the soft limit, which the Go runtime raised to the hard one when it
 // started.
-func checkFiles(ranks int) error {
+func checkFiles(ranks int, number string) error {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
 		return fmt.Errorf("read RLIMIT_NOFILE: %w", err)
@@ -100,13 +102,13 @@ func checkFiles(ranks int) error {
 		return fmt.Errorf("count open files: %w", err)
 	}
 	if need := uint64(len(open)) + Files.PerRank*uint64(ranks); need > r.Cur {
-		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d, or use a smaller -rpp",
-			ranksNeed(ranks), need, r.Cur, 2*need)
+		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d, or use a smaller %s",
+			ranksNeed(ranks), need, r.Cur, 2*need, number)
 	}
 	return nil
 }
 
-func checkAddressSpace(ranks int) error {
+func checkAddressSpace(ranks int, number string) error {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err != nil {
 		return fmt.Errorf("read RLIMIT_AS: %w", err)
@@ -126,8 +128,8 @@ func checkAddressSpace(ranks int) error {
 	if need <= r.Cur>>20 {
 		return nil
 	}
-	return fmt.Errorf("%s about %d MiB of address space in all, but the limit is %d: raise it with ulimit -v %d, or use a smaller -rpp",
-		ranksNeed(ranks), need, r.Cur>>20, 2*need<<10)
+	return fmt.Errorf("%s about %d MiB of address space in all, but the limit is %d: raise it with ulimit -v %d, or use a smaller %s",
+		ranksNeed(ranks), need, r.Cur>>20, 2*need<<10, number)
 }
 
 func ranksNeed(n int) string {
@@ -137,7 +139,7 @@ func ranksNeed(n int) string {
 	return fmt.Sprintf("%d ranks need", n)
 }
 
-func checkMaps(each Resource, ranks, local int) error {
+func checkMaps(each Resource, ranks, local int, number string) error {
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	if err != nil {
 		return nil // no such limit to read: the kernel will say
@@ -152,8 +154,8 @@ func checkMaps(each Resource, ranks, local int) error {
 	}
 	need := bytes.Count(maps, []byte("\n")) + ranks*(int(each.PerRank)+mapsPerPeer*(local-ranks))
 	if need > limit {
-		return fmt.Errorf("%s about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller -rpp",
-			ranksNeed(ranks), need, limit, 2*need)
+		return fmt.Errorf("%s about %d mappings, but vm.max_map_count is %d: raise it with sysctl vm.max_map_count=%d, or use a smaller %s",
+			ranksNeed(ranks), need, limit, 2*need, number)
 	}
 	return nil
 }

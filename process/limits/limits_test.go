@@ -20,9 +20,9 @@ func TestAddressMiBIsThatOfC(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	assert.NoError(t, Check(1, 1))
-	assert.ErrorContains(t, Check(1e6, 1e6), "1000000 ranks need about ")
-	assert.ErrorContains(t, Check(1, 1e6), "vm.max_map_count")
+	assert.NoError(t, Check(1, 1, "-rpp"))
+	assert.ErrorContains(t, Check(1e6, 1e6, "-rpp"), "1000000 ranks need about ")
+	assert.ErrorContains(t, Check(1, 1e6, "-rpp"), "vm.max_map_count")
 }
 
 func TestCheckPrivate(t *testing.T) {
@@ -35,8 +35,8 @@ func TestCheckPrivate(t *testing.T) {
 func TestCheckWithoutProc(t *testing.T) {
 	defer func(before string) { self = before }(self)
 	self = t.TempDir() + "/self"
-	assert.ErrorContains(t, Check(1, 1), "look at what the process uses: stat "+self)
-	assert.ErrorContains(t, Check(1, 1), "; mount /proc")
+	assert.ErrorContains(t, Check(1, 1, "-rpp"), "look at what the process uses: stat "+self)
+	assert.ErrorContains(t, Check(1, 1, "-rpp"), "; mount /proc")
 }
 
 func TestRanks(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 // Set is what the launcher gave this process (docs/environment.md). Slices are
 // in slot order.
 type Set struct {
-	Size           int // of the world; 0: only the server of PMIx tells it
+	Own            string // what let the process make the job itself: TPSL_RANKS, TPSL_Run or Team; "": nothing did
+	Size           int    // of the world; 0: only the server of PMIx tells it
 	Ranks          []int
 	PMI            []string // fd of each rank's PMI session; empty: the ranks have none
 	PMIx           bool     // the ranks are clients of a PMIx server
@@ -189,6 +190,7 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	if len(s.LocalIDs) > 0 {
 		set("MPI_LOCALRANKID", s.LocalIDs[slot])
 	}
+	env = append(env, s.ofLauncher(getenv)...)
 	if len(s.Env) > 0 {
 		env = append(env, strings.Fields(s.Env[slot])...)
 	}
@@ -199,7 +201,7 @@ func (s *Set) Environment(slot int, getenv func(string) string) []string {
 	}
 	// One copy pays earlier between ranks of one address space than UCX believes, which
 	// counts on a system call. The setting holds for every peer, so none may be elsewhere.
-	if s.alone() && getenv("PMI_SPAWNED") == "" && getenv("UCX_RNDV_THRESH") == "" {
+	if s.alone() && (s.Own != "" || getenv("PMI_SPAWNED") == "") && getenv("UCX_RNDV_THRESH") == "" {
 		set("UCX_RNDV_THRESH", "8192")
 	}
 	return env

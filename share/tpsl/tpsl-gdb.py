@@ -29,8 +29,13 @@ def variable(name):
 
 
 def endpoints():
-    table = variable("endpoints")
-    return [table[slot] for slot in range(int(variable("count")))]
+    """Those of all jobs of the process, the oldest job first."""
+    jobs = []
+    table = variable("newest")
+    while table:
+        jobs.insert(0, [table["at"][slot] for slot in range(int(table["count"]))])
+        table = table["older"]
+    return [endpoint for job in jobs for endpoint in job]
 
 
 def instance_of(endpoint):

@@ -165,7 +165,7 @@ func TestAbort(t *testing.T) {
 	assert.NotContains(t, job.stderr, "mpiexec:")
 }
 
-// A program for ranks as threads, started without a launcher, is one rank. Its threads pass their numbers, or nothing.
+// A process that a launcher has started as one rank is one rank, however many threads it has. They pass their numbers, or nothing.
 func TestMoreThreadsThanOneRank(t *testing.T) {
 	testsupport.NothingLeft(t)
 	const help = `start it with mpiexec -rpp [2-4] or more, or set OMP_NUM_THREADS=1\n$`
@@ -173,7 +173,7 @@ func TestMoreThreadsThanOneRank(t *testing.T) {
 		example(t, "listing1"):       `^tpsl: rank 0: MPI_Init: the only slot is 0; you passed [1-3]; ` + help,
 		fixture(t, "sends", "-DTWO"): `^tpsl: rank 0: MPI_Init: OpenMP thread [1-3] has no slot, as this process has 1 rank; ` + help,
 	} {
-		job := run(t, []string{"OMP_NUM_THREADS=4"}, program)
+		job := mpiexec(t, []string{"OMP_NUM_THREADS=4"}, "-n 1", program)
 		assert.Equal(t, 1, job.code)
 		oneLine(t, job, "tpsl")
 		assert.Regexp(t, says, job.stderr)

@@ -18,7 +18,16 @@ IS(TPSL_Same_process, int (*)(int));
 IS(TPSL_Switch, int (*)(int));
 IS(TPSL_Adopt, int (*)(int));
 IS(TPSL_Symbol, void *(*)(int, const char *));
+IS(TPSL_Run, int (*)(int, int (*)(void *), void *, const struct TPSL_Options *));
 IS(TPSL_Dlopen, void *(*)(const char *));
 IS(TPSL_Dlsym, void *(*)(void *, const char *));
 IS(TPSL_Dlclose, int (*)(void *));
 IS(TPSL_Dlerror, char *(*)(void));
+
+/* Members of TPSL_Options stay where they are; others may follow. */
+#define AT(member, offset) _Static_assert(offsetof(struct TPSL_Options, member) == (offset), #member " has moved")
+AT(size, 0);
+AT(thread_level, 8);
+AT(caller, 12);
+AT(stack, 16);
+AT(cpus, 24);

@@ -105,6 +105,8 @@ static int ranks(int argc, char **argv)
     return 0;
 }
 
+static int nothing(void *unused) { return 0; }
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "session"))
@@ -117,5 +119,7 @@ int main(int argc, char **argv)
         return newer();
     if (argc > 1 && !strcmp(argv[1], "version"))
         return version();
+    if (argc > 1 && !strcmp(argv[1], "run"))
+        return TPSL_Run(2, nothing, NULL, NULL);
     return ranks(argc, argv);
 }

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// runs is a program that is no MPI program and calls TPSL_Run.
+func runs(t *testing.T) string {
+	t.Helper()
+	return testsupport.CC(t, "tpslcc", "testdata/runs.c", "-O2", "-g")
+}
+
+// A program runs ranks within a call: with several numbers, again and again, from several threads, and with all options. A launcher of
+// the process has no part in it, nor have the settings for ranks of a launcher.
+func TestRun(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, env := range [][]string{nil, {"TPSL_CHECK=1"}, {"TPSL_VERIFY=1"}, {"TPSL_COLLECTIVES=memory", "TPSL_WINDOWS=memory"}, {"TPSL_PROGRESS=neighbours"}, {"TPSL_YIELD=always"}, {"TPSL_RANKS=7"}} {
+		assert.Equal(t, "values are right\n", run(t, env, runs(t), "values").succeeded(t).stdout, "%v", env)
+	}
+	for _, options := range []string{"-n 2", "-n 2 -state"} {
+		job := mpiexec(t, nil, options, runs(t), "values").succeeded(t)
+		assert.Equal(t, []string{"values are right\n", "values are right\n"}, job.lines(), options)
+	}
+}
+
+// A program may have a rank of its own beside the jobs that other threads run. Settings that stand in front of the MPI library for several
+// ranks only are not that rank's.
+func TestRunBesideARank(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, setting := range []string{"TPSL_COLLECTIVES=library", "TPSL_COLLECTIVES=memory", "TPSL_WINDOWS=memory", "TPSL_PROGRESS=neighbours", "TPSL_CHECK=1"} {
+		assert.Equal(t, "beside\n", run(t, []string{setting}, runs(t), "beside_rank").succeeded(t).stdout, setting)
+	}
+}
+
+// Libraries that keep what belongs to a rank are each rank's own in each job.
+func TestRunOfHDF5(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, "tpslcc", "testdata/runhdf5.c", "-I/usr/include/hdf5/mpich", "-lhdf5_mpich")
+	job := run(t, nil, program, filepath.Join(t.TempDir(), "file.h5")).succeeded(t)
+	assert.Equal(t, "1 ranks: 0\n2 ranks: 0\n3 ranks: 0\n4 ranks: 0\n", job.stdout)
+}
+
+// A program that is killed while it has ranks leaves nothing, and gdb shows them.
+func TestRunKilled(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := start(t, nil, runs(t), "wait")
+	gdb := run(t, nil, append(gdbWords(t, "info ranks"), "-p", fmt.Sprint(job.Process.Pid))...)
+	for rank := range 2 {
+		assert.Regexp(t, fmt.Sprintf(`(?m)^[ *]+%d +%d +.* bound, MPI initialised +libmpich.so.12`, rank, rank), gdb.stdout)
+	}
+	require.NoError(t, job.Process.Kill())
+	_ = job.Wait() // it was killed
+}
+
+// Two jobs at a time pass 10^5 messages a rank each. Each message says which job it is of.
+func TestRunTwoAtOnce(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, env := range [][]string{nil, {"TPSL_COLLECTIVES=memory"}, {"TPSL_PROGRESS=neighbours"}} {
+		job := run(t, env, runs(t), "at_once", "100000").succeeded(t)
+		assert.Equal(t, "two jobs passed 100000 messages a rank each\n", job.stdout, "%v", env)
+	}
+}
+
+// At most 8 kB of memory stay of a rank and job. Descriptors, mappings, threads and files in /dev/shm do not grow with the number of jobs.
+// TPSL_TEST_LARGE=1 runs 1,000 jobs.
+func TestRunMany(t *testing.T) {
+	testsupport.NothingLeft(t)
+	jobs := testsupport.Times(100, 1000)
+	job := runFor(t, 10*time.Minute, nil, runs(t), "many", fmt.Sprint(jobs)).succeeded(t)
+	var n, files, maps, threads, shm, kB, bytes int
+	_, err := fmt.Sscanf(job.stdout, "jobs %d files %d maps %d threads %d shm %d kB %d bytes %d", &n, &files, &maps, &threads, &shm, &kB, &bytes)
+	require.NoError(t, err, job.stdout)
+	t.Logf("%d bytes stay of each rank and job", bytes)
+	assert.Equal(t, jobs, n)
+	assert.LessOrEqual(t, bytes, 8<<10)
+	assert.LessOrEqual(t, files, 0)
+	assert.LessOrEqual(t, shm, 0)
+	// The Go runtime may start a thread more at any time, and a thread has a stack, its guard and a heap.
+	assert.LessOrEqual(t, threads, 2)
+	assert.LessOrEqual(t, maps, 16)
+}
+
+// Each wrong use ends the process with one line.
+func TestRunMisuse(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, c := range []struct {
+		words []string
+		code  int
+		says  []string
+	}{
+		{[]string{"nested"}, 1, []string{"TPSL_Run: the calling thread is rank ", "already: call it from a thread that is no rank"}},
+		{[]string{"from_rank"}, 1, []string{"TPSL_Run: the calling thread is rank 0 (slot 0) already"}},
+		{[]string{"init"}, 1, []string{"is initialised already"}},
+		{[]string{"ranks", "0"}, 1, []string{"TPSL_Run: 0 ranks: want 1 or more"}},
+		{[]string{"ranks", "-1"}, 1, []string{"TPSL_Run: -1 ranks: want 1 or more"}},
+		{[]string{"ranks", "5000000"}, 1, []string{"5000000 ranks need about ", "vm.max_map_count", "use a smaller number of ranks"}},
+		{[]string{"no_function"}, 1, []string{"TPSL_Run: there is no function to run"}},
+		{[]string{"options", "0"}, 1, []string{"TPSL_Run: options.size is 0", "set it to sizeof(struct TPSL_Options)"}},
+		{[]string{"options", "1000"}, 1, []string{"TPSL_Run: options.size is 1000"}},
+		{[]string{"cpus"}, 1, []string{`TPSL_Run: the CPUs are "0;0;0", which are lists of 3 ranks, and the job has 2`}},
+		{[]string{"stack"}, 1, []string{"TPSL_Run: options.stack is 1 bytes: Invalid argument"}},
+		{[]string{"pthread_exit"}, 1, []string{"TPSL_Run: the function ended the thread of rank 1, as pthread_exit does: let it return"}},
+		{[]string{"exit"}, 3, []string{"rank 1 ends the process before its MPI_Finalize, by exit or by the return from main: all 2 ranks of the job end"}},
+	} {
+		job := run(t, nil, append([]string{runs(t)}, c.words...)...)
+		assert.Equal(t, c.code, job.code, c.words)
+		oneLine(t, job, "tpsl", c.says...)
+	}
+}
+
+// What ends the program that has the ranks, and says so.
+func TestRunEnds(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := run(t, nil, "/bin/sh", "-c", `"$0" crash; exit $?`, runs(t))
+	assert.Equal(t, 128+int(unix.SIGSEGV), job.code)
+	assert.Contains(t, job.stderr, "tpsl: rank 1 (slot 1, thread ")
+	job = run(t, nil, runs(t), "abort")
+	assert.Equal(t, 7, job.code)
+	assert.Contains(t, job.stderr, "MPI_Abort(MPI_COMM_WORLD, 7) - process 1")
+	assert.NotContains(t, job.stderr, "tpsl:")
+
+	throws := testsupport.CC(t, "tpslcxx", "testdata/runthrows.cc", "-O2")
+	job = run(t, nil, throws)
+	assert.Equal(t, 1, job.code)
+	assert.Equal(t, "caught\n", job.stdout)
+	oneLine(t, job, "tpsl", "TPSL_Run: the function of rank 1 threw an exception that it did not catch: catch it there, and return a result")
+}
+
+// A program whose calls of MPI lead to a library that ld.so has loaded has no ranks there.
+func TestRunBesideAnMPILibrary(t *testing.T) {
+	program := testsupport.CC(t, "mpicc.mpich", "testdata/loaded.c", "-O2")
+	job := run(t, nil, program, built(t, "lib/libtpsl.so.0"))
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", "TPSL_Run: the program has loaded ", "/libmpich.so.12 itself", "link it by tpslcc, or load lib/tpsl/libmpich.so.12 first")
+}
+
+// An MPI library that speaks PMIx cannot serve ranks of TPSL_Run.
+func TestRunOfPMIx(t *testing.T) {
+	pmix := standardLibrary(t, "-DOPEN_MPI")
+	job := run(t, []string{"TPSL_MPI_LIBRARY=" + pmix}, standardProgram(t), "run")
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", pmix+" speaks PMIx (Open MPI), and a job without mpiexec serves PMI to its ranks")
+}
+
+// AddressSanitizer finds no wrong access to memory while jobs begin and end. What MPI libraries have not freed when they go is theirs.
+func TestRunAddressSanitizer(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, "tpslcc", "testdata/runs.c", "-fsanitize=address", "-g", "-O1")
+	assert.Equal(t, "values are right\n", run(t, []string{"ASAN_OPTIONS=detect_leaks=0"}, program, "values").succeeded(t).stdout)
+}

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* TPSL_Run: a job of ranks that begins and ends within a call. Each rank is a thread of ours, or one of them the caller's. The
+ * server of PMI, the endpoints and the instances are the job's own, and end with it.
+ */
+#include "dispatch.h"
+#include "tpsl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "_cgo_export.h"
+
+struct run {
+    struct tpsl_job *job;
+    int (*function)(void *);
+    void *argument;
+    struct TPSL_Options options;
+    pthread_barrier_t finalized; /* of all ranks: no rank's library is in use any more */
+};
+
+struct runner {
+    struct run *run;
+    int slot;
+    int result;
+    pthread_t thread;
+};
+
+/* run_linux_amd64.S: calls the function below a frame with the personality below. */
+int tpsl_run_function(int (*function)(void *), void *argument);
+
+/* Called by an unwinder that comes to the frame (Itanium C++ ABI, 1.3): in its search for a handler, which nobody above has for a thread
+ * that ends here, or as the thread is taken down. */
+__attribute__((used)) _Unwind_Reason_Code tpsl_run_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                                               struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+    if (actions & _UA_FORCE_UNWIND)
+        tpsl_die(1, "TPSL_Run: the function ended the thread of rank %d, as pthread_exit does: let it return", tpsl_self->rank);
+    tpsl_die(1, "TPSL_Run: the function of rank %d threw an exception that it did not catch: catch it there, and return a result", tpsl_self->rank);
+}
+
+static void must_succeed(int rc, const struct tpsl_endpoint *ep, const char *call)
+{
+    if (rc != 0)
+        tpsl_die(1, "TPSL_Run: rank %d: %s fails with error %d of the MPI library", ep->rank, call, rc);
+}
+
+/* The program's own functions, so that a tool in front of ours sees the calls. */
+static void initialize(const struct tpsl_endpoint *ep, int level)
+{
+    int (*init)(int *, char ***, int, int *) = tpsl_process_symbol("MPI_Init_thread", NULL);
+    int provided;
+    must_succeed((init ? init : tpsl_MPI_Init_thread)(NULL, NULL, level, &provided), ep, "MPI_Init_thread");
+}
+
+static void finalize(const struct tpsl_endpoint *ep)
+{
+    int (*end)(void) = tpsl_process_symbol("MPI_Finalize", NULL);
+    if (atomic_load(&ep->phase) == TPSL_INITIALIZED)
+        must_succeed((end ? end : tpsl_MPI_Finalize)(), ep, "MPI_Finalize");
+}
+
+/* Functions that the rank's libraries call as they end may call MPI, so the thread acts for the rank until they have. */
+static void close_rank(struct tpsl_endpoint *ep)
+{
+    tpsl_instance_close(ep->instance);
+    tpsl_act_for(NULL);
+    tpsl_endpoint_leave(ep);
+    free(ep->table);
+    free(ep->copies);
+}
+
+static void *be_rank(void *argument)
+{
+    struct runner *r = argument;
+    struct run *run = r->run;
+    tpsl_rank_pin(&run->job->ranks[r->slot]); /* wherever the program has let its threads run */
+    struct tpsl_endpoint *ep = tpsl_claim_of(run->job, "TPSL_Run", r->slot);
+    initialize(ep, run->options.thread_level);
+    r->result = tpsl_run_function(run->function, run->argument);
+    tpsl_act_for(ep); /* the function may have switched */
+    finalize(ep);
+    pthread_barrier_wait(&run->finalized);
+    close_rank(ep);
+    return NULL;
+}
+
+static void start(struct runner *r)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    size_t stack = r->run->options.stack;
+    int error = stack ? pthread_attr_setstacksize(&attributes, stack) : 0;
+    if (error)
+        tpsl_die(1, "TPSL_Run: options.stack is %zu bytes: %s", stack, strerror(error));
+    error = pthread_create(&r->thread, &attributes, be_rank, r);
+    if (error)
+        tpsl_die(1, "TPSL_Run: make the thread of rank %d of %d: %s; use fewer ranks", r->slot, r->run->job->nranks, strerror(error));
+    pthread_attr_destroy(&attributes);
+}
+
+/* The caller's thread goes on where it was: on its own CPUs. */
+static void be_rank_meanwhile(struct runner *r)
+{
+    cpu_set_t before;
+    bool known = sched_getaffinity(0, sizeof before, &before) == 0;
+    be_rank(r);
+    if (known)
+        sched_setaffinity(0, sizeof before, &before);
+}
+
+static int farther(int a, int b)
+{
+    unsigned int of_a = a < 0 ? 0u - (unsigned int)a : (unsigned int)a, of_b = b < 0 ? 0u - (unsigned int)b : (unsigned int)b;
+    return of_b > of_a || (of_b == of_a && b < a) ? b : a;
+}
+
+static int run_ranks(struct run *run)
+{
+    int n = run->job->nranks, first = run->options.caller ? 1 : 0, worst = 0;
+    struct runner *runners = calloc((size_t)n, sizeof *runners);
+    if (!runners || pthread_barrier_init(&run->finalized, NULL, (unsigned int)n) != 0)
+        tpsl_die(1, "TPSL_Run: no memory for %d ranks", n);
+    for (int i = 0; i < n; i++)
+        runners[i] = (struct runner){.run = run, .slot = i};
+    for (int i = first; i < n; i++)
+        start(&runners[i]);
+    if (first)
+        be_rank_meanwhile(&runners[0]);
+    for (int i = first; i < n; i++)
+        pthread_join(runners[i].thread, NULL);
+    for (int i = 0; i < n; i++)
+        worst = farther(worst, runners[i].result);
+    pthread_barrier_destroy(&run->finalized);
+    free(runners);
+    return worst;
+}
+
+/* Options of an older program are shorter. */
+static struct TPSL_Options read_options(const struct TPSL_Options *given)
+{
+    struct TPSL_Options o = {0};
+    if (!given)
+        return o;
+    if (given->size == 0 || given->size > sizeof o)
+        tpsl_die(1, "TPSL_Run: options.size is %zu, and this libtpsl knows options of 1 to %zu bytes: set it to sizeof(struct TPSL_Options)", given->size, sizeof o);
+    memcpy(&o, given, given->size);
+    return o;
+}
+
+int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct TPSL_Options *options)
+{
+    char *error = NULL;
+    if (tpsl_self)
+        tpsl_die(1, "TPSL_Run: the calling thread is rank %d (slot %d) already: call it from a thread that is no rank", tpsl_self->rank, tpsl_self->slot);
+    if (nranks < 1)
+        tpsl_die(1, "TPSL_Run: %d ranks: want 1 or more", nranks);
+    if (!function)
+        tpsl_die(1, "TPSL_Run: there is no function to run");
+    struct run run = {.function = function, .argument = argument, .options = read_options(options)};
+    run.job = tpslJobNew((char *)tpsl_folder(), nranks, (char *)run.options.cpus, &error);
+    if (!run.job)
+        tpsl_die(1, "%s", error);
+    tpsl_job_begin(run.job);
+    int worst = run_ranks(&run);
+    tpsl_progress_report(run.job);
+    for (int i = 0; i < nranks; i++)
+        free(run.job->endpoints->at[i].progress);
+    tpslJobEnd(run.job);
+    return worst;
+}
