@@ -32,7 +32,7 @@ KIN      = tpslcxx tpslfort
 IMPORTS  = lib/libtpsl.so lib/tpsl/libmpich.so.12 lib/tpsl/libmpi.so.12 lib/tpsl/abi/libtpsl.so lib/tpsl/libmpi_abi.so.1
 # The helper of mpiexec for PMIx, where there is a libpmix to build it with.
 PMIX     = $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),lib/tpsl/pmix)
-PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so
+PRIVATE  = lib/tpsl/host lib/tpsl/libtpslhost.so lib/tpsl/libtpslshim.so lib/tpsl/python
 YIELD    = lib/tpsl/libtpslyield.so
 WITNESS  = lib/tpsl/libtpslwitness.so
 CALLS    = lib/tpsl/libtpslcalls.so lib/tpsl/libtpslprofile.so
@@ -101,19 +101,24 @@ lib/tpsl/libtpslshim.so: $(wildcard host/shim/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fno-builtin -fexceptions -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lm -o $@
 
+# A Python that can be loaded once per rank.
+lib/tpsl/python: host/python/main.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIE -pie $< -o $@
+
 # What stands in front of UCX where ranks are more than CPUs: each rank has a copy, so its data are on one page.
-lib/tpsl/libtpslyield.so: $(wildcard tpsl/yield/*.c) tpsl/long_wait.h
+lib/tpsl/libtpslyield.so: $(wildcard tpsl/yield/*.c) tpsl/long_wait.h process/behind.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) -Wl,-z,noseparate-code,-z,norelro $(filter %.c,$^) -o $@
 
 # What stands in front of an MPI library that may not speak PMI.
-$(WITNESS): hydra/witness/witness.c
+$(WITNESS): hydra/witness/witness.c process/behind.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fvisibility=hidden -shared -Wl,-soname,$(@F) $< -o $@
 
 # What notes the MPI calls of a rank, and what counts them as well: in front of its MPI library.
 lib/tpsl/libtpslprofile.so: CFLAGS_OWN += -DTPSL_PROFILE
-$(CALLS): $(wildcard calls/front/*.[ch])
+$(CALLS): $(wildcard calls/front/*.[ch]) process/behind.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -fexceptions -fvisibility=hidden -ftls-model=initial-exec -shared -Wl,-soname,$(@F) $(filter %.c,$^) -o $@
 

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build_packages=(ca-certificates gcc gfortran libc6-dev libmpich-dev make)
 test_packages=(bash-completion busybox-static chromium-headless-shell clang cmake environment-modules eztrace g++ gdb git iproute2 libarpack2-dev libbpf-dev libcln-dev libginac-dev libhdf5-mpich-dev
 	libibverbs-dev libnetcdf-dev libopenmpi-dev libpmix-dev libpython3-dev libscalapack-mpich-dev libucx-dev linux-perf llvm man-db mandoc mpich munge openssh-client openssh-server pkg-config
-	procps python3-h5py python3-pandas python3-scipy qemu-system-x86 slurm-client slurmctld slurmd strace tmux xz-utils zsh)
+	procps python3-h5py python3-matplotlib python3-mpi4py python3-pandas python3-scipy python3-venv qemu-system-x86 slurm-client slurmctld slurmd strace tmux xz-utils zsh)
 
 say() {
 	printf '\n== %s\n' "$*"

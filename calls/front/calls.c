@@ -10,7 +10,8 @@
 #include "counts.h"
 #include "front.h"
 
-#include <dlfcn.h>
+#include "../../process/behind.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -28,15 +29,14 @@ static struct tpsl_note nobodys;     /* of threads for which the board has no ro
 static _Thread_local struct tpsl_note *note; /* of this thread; NULL before its first call */
 static pthread_key_t at_thread_end;
 
-void *tpsl_find(const char *name, void *caller)
+void *tpsl_find(const char *name, const void *caller)
 {
-    void *function = dlsym(RTLD_NEXT, name);
-    Dl_info in;
-    if (!function && dladdr(caller, &in) && in.dli_fname) {
-        void *library = dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-        if (library)
-            function = dlsym(library, name);
-    }
+    static const void *_Atomic earlier; /* a caller that found a function */
+    void *function = tpsl_behind(name, caller);
+    if (!function)
+        function = tpsl_behind(name, earlier); /* the address is not the caller's where it jumps here as the last thing that it does */
+    else if (caller)
+        earlier = caller;
     if (!function) {
         fprintf(stderr, "tpsl: %s is in no library behind the one that notes calls; run without -state and -profile\n", name);
         _exit(255);

@@ -28,9 +28,9 @@ enum function {
 extern struct tpsl_board_rank *tpsl_own; /* NULL: there is no board */
 extern struct tpsl_counts *tpsl_counts;  /* NULL: nobody counts */
 
-/* Returns the function of a name that stands behind this library. The process ends if there is none. What a library that was opened with
- * RTLD_LOCAL calls is found as that library finds it, so the caller's address is asked for; NULL: any. */
-void *tpsl_find(const char *name, void *caller);
+/* Returns the function of a name that stands behind this library, as a caller finds it (behind.h). The process ends if there is none.
+ * If it does not find one, or is NULL, an earlier caller does. */
+void *tpsl_find(const char *name, const void *caller);
 
 /* ---- communicators.c ---- */
 

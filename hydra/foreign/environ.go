@@ -12,7 +12,7 @@ import (
 
 // outdated lists variables that launchers set for each of their processes. They are wrong for a process that has several ranks.
 var outdated = []string{
-	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_TASK_PID", "TPSL_ALIKE", "TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_STDIO", "TPSL_TOOLS",
+	"PMI_PORT", "PMI_ID", "HYDI_CONTROL_FD", "SLURM_TASK_PID", "TPSL_ALIKE", "TPSL_CPUS", "TPSL_ENV", "TPSL_CONTROL_FD", "TPSL_PYTHON", "TPSL_STDIO", "TPSL_TOOLS",
 }
 
 // perRank lists variables of which each rank keeps its own value: its number for Slurm and for the launchers of Open MPI, and the

@@ -3,12 +3,13 @@
 
 /* libtpslwitness: tells the proxy that a rank has initialised MPI.
  *
- * The proxy preloads it into programs whose MPI library does not seem to speak PMI. A rank whose MPI_Init has
+ * The proxy preloads it into programs whose MPI library does not seem to speak PMI, and into Python, whose MPI library it does not know. A rank whose MPI_Init has
  * returned, and which has said nothing over PMI, is a job of its own: the proxy then ends the job with a line,
  * where it would otherwise run as many jobs of one rank as there are ranks. A program that ends before MPI_Init is none
  * of its business.
  */
-#include <dlfcn.h>
+#include "../../process/behind.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +53,9 @@ static int tell(int result)
     return result;
 }
 
-static void *next(const char *name)
+static void *next(const char *name, const void *caller)
 {
-    void *function = dlsym(RTLD_NEXT, name);
+    void *function = tpsl_behind(name, caller);
     if (!function) {
         fprintf(stderr, "libtpslwitness: %s is in no library behind this one\n", name);
         _exit(255);
@@ -64,9 +65,9 @@ static void *next(const char *name)
 
 /* Fortran's MPI_INIT calls one of these in C. */
 #define WITNESSED(name)                                                         \
-    EXPORTED int name(long a, long b, long c, long d)                           \
-    {                                                                           \
-        return tell(((int (*)(long, long, long, long))next(#name))(a, b, c, d)); \
+    EXPORTED int name(long a, long b, long c, long d)                                                        \
+    {                                                                                                        \
+        return tell(((int (*)(long, long, long, long))next(#name, __builtin_return_address(0)))(a, b, c, d)); \
     }
 WITNESSED(MPI_Init)
 WITNESSED(PMPI_Init)

@@ -283,6 +283,41 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A program of Python is looked at as its ranks run it: Debian's interpreter by its library, another one by itself.
+func TestPython(t *testing.T) {
+	const debian = "/usr/bin/python3"
+	if _, err := os.Stat(debian); err != nil {
+		testsupport.Unable(t, "%v", err)
+	}
+	root := testsupport.Build(t)
+	executable = func() (string, error) { return root + "/bin/tpsl", nil }
+	defer func() { executable = os.Executable }()
+	t.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH"))
+	script := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(script, []byte("#!/usr/bin/env python3\n"), 0o700))
+	for _, name := range []string{debian, "python3", script} {
+		r := File(name)
+		assert.True(t, r.OK)
+		assert.Empty(t, r.Refused)
+		assert.Equal(t, KindProgram, r.Kind)
+		require.Len(t, r.Modes, 1)
+		assert.Regexp(t, `^run by CPython, /usr/bin/python3; its ranks run /\S+/libpython3\S+ in place of that$`, r.Modes[0].Why)
+		assert.Equal(t, root+"/lib/tpsl/python", r.Objects[0].Path)
+		libpython := row(t, r, "libpython3")
+		assert.Equal(t, []string{"private", "opened by the program"}, []string{libpython.Placement, libpython.Where})
+		assert.Equal(t, "private", row(t, r, "libexpat").Placement)
+	}
+	pie := made(t, "gcc", "int Py_BytesMain(void) { return 0; } int main(void) { return Py_BytesMain(); }", "-rdynamic", "-pie", "-fPIE")
+	r := File(pie)
+	assert.Equal(t, []Mode{{modePrivate, true, "run by CPython, which is position-independent: " + pie}}, r.Modes)
+	assert.Equal(t, pie, r.Objects[0].Path)
+	shim := filepath.Join(t.TempDir(), "python3")
+	require.NoError(t, os.WriteFile(shim, []byte("#!/bin/sh\nexec "+debian+" -c \"import sys; sys.abiflags='odd'\n$4\"\n"), 0o700))
+	r = File(shim)
+	assert.False(t, r.OK)
+	assert.Regexp(t, "which is not installed; install Debian's package libpython3.*odd", r.Modes[0].Why)
+}
+
 // A program of Open MPI runs as private ranks, and has no thread ranks.
 func TestModesOfOpenMPI(t *testing.T) {
 	testsupport.Require(t, "mpicc.openmpi")

@@ -19,7 +19,7 @@ where each file is placed, what an instance takes, and what is refused. Of a
 program whose threads can be ranks it lists the global and static variables,
 which its ranks would share.
 
-  FILE     a file, or a name that ld.so finds
+  FILE     a file, a name that ld.so finds, or a program of Python in PATH
   -all     all of these variables, not the first 20 only
   -json    one JSON document, with all of them
   -h       this text

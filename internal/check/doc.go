@@ -10,7 +10,8 @@
 // threads. A report is printed as text, or as one JSON document whose field names stay.
 //
 // It judges by the plan that libtpsl would make, in the environment of the process that
-// looks (TPSL_POLICY, TPSL_PRIVATE, TPSL_MPI_LIBRARY, LD_LIBRARY_PATH). Nothing is loaded.
+// looks (TPSL_POLICY, TPSL_PRIVATE, TPSL_MPI_LIBRARY, LD_LIBRARY_PATH). Nothing is loaded, and
+// nothing but a Python is run, to ask for its version.
 //
 // What is not seen: libraries that are opened by dlopen, such as UCX's plugins. Check them
 // by their own names.

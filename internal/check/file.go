@@ -52,6 +52,10 @@ func (l *looker) look(name string) (err error) {
 	if l.policies, err = plan.ReadPolicies(os.Getenv("TPSL_POLICY"), os.Getenv("TPSL_PRIVATE")); err != nil {
 		return err
 	}
+	python, err := l.python(name)
+	if err != nil || python {
+		return err
+	}
 	if _, err := os.Stat(name); err == nil {
 		name, _ = filepath.Abs(name) // a file of the working directory
 	}

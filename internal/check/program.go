@@ -34,7 +34,7 @@ func (l *looker) program(c *search.Closure) error {
 	}
 	i := slices.IndexFunc(l.Modes, func(m Mode) bool { return m.OK })
 	if i >= 0 && l.Modes[i].Name == modePrivate {
-		return l.private(c)
+		return l.private(c, "")
 	}
 	l.apart = sonames.StandIns
 	if err := l.add(c, l.policies.Program, plan.Rule{Placement: plan.Shared, Where: "the program"}); err != nil || i < 0 {
@@ -81,8 +81,9 @@ func (l *looker) lacks(c *search.Closure) error {
 }
 
 // private looks at a program that each rank has a copy of, as the host of private programs
-// loads it: with the block for thread-locals that the host has, and behind the shim.
-func (l *looker) private(c *search.Closure) error {
+// loads it: with the block for thread-locals that the host has, and behind the shim. opens is a
+// library that the program opens for all to see; "": it opens none that is known.
+func (l *looker) private(c *search.Closure, opens string) error {
 	host, err := openInstalled("host")
 	if err != nil {
 		return err
@@ -92,8 +93,8 @@ func (l *looker) private(c *search.Closure) error {
 		return err
 	}
 	defer l.host.Close()
-	shim := filepath.Join(filepath.Dir(host.Path), "libtpslshim.so")
-	closure, err := l.search.Closure(l.File, shim)
+	program, shim := c.Objects[0].Path, filepath.Join(filepath.Dir(host.Path), "libtpslshim.so")
+	closure, err := l.search.Closure(program, shim)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,20 @@ func (l *looker) private(c *search.Closure) error {
 	options := l.options()
 	options.Policy, options.Program, options.Unified, options.Interposed = l.policies.Private, nil, nil, nil
 	options.LocalExec, options.StandIn = true, shim
-	l.judge(plan.Make(l.File, options))
+	p, err := plan.Make(program, options)
+	l.judge(p, err)
+	if opens == "" || p == nil {
+		return nil
+	}
+	opened, err := l.search.Closure(opens)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	if err := l.add(opened, l.policies.Private, plan.Rule{Where: "opened by the program"}); err != nil {
+		return err
+	}
+	l.judge(p.Extend(opens, plan.Opening{Global: true}))
 	return nil
 }
 

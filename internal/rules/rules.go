@@ -46,10 +46,11 @@ var mayImport = map[string][]string{
 	"cmd/tpslcc":      {"internal", "loader/image", "loader/search", "tpsl/names"},
 	"internal":        {},
 	// What tells a machine whether programs would run judges by the rules that they run by.
-	"internal/check":   {"internal/debuginfo", "internal/flags", "internal/globals", "internal/mpilib", "internal/numbers", "internal/soname", "internal/suggest", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/names"},
+	"internal/check":   {"internal/cpython", "internal/debuginfo", "internal/shellwords", "internal/flags", "internal/globals", "internal/mpilib", "internal/numbers", "internal/soname", "internal/suggest", "internal/terminal", "loader/image", "loader/search", "loader/plan", "tpsl/names"},
 	"internal/globals": {"internal/debuginfo", "loader/image"},
 	"internal/doctor":  {"ib", "internal/environment", "internal/flags", "internal/mpilib", "internal/suggest", "internal/topology", "internal/ranges", "internal/soname", "internal/version", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names"},
 	// The launcher, libtpsl and the tools judge MPI libraries alike.
+	"internal/cpython":   {"internal/shellwords", "loader/image", "loader/search"},
 	"internal/mpilib":    {"internal/soname", "loader/image", "loader/search"},
 	"internal/importlib": {"internal/flags", "internal/mpilib", "internal/soname", "internal/suggest", "loader/image", "loader/search", "tpsl/names"},
 	"internal/mem":       {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
@@ -71,7 +72,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "tpsl/ownjob"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/cpython", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "tpsl/ownjob"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

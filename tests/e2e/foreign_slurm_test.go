@@ -45,6 +45,8 @@ func TestForeignSlurm(t *testing.T) {
 	assert.Equal(t, 4, job.code)
 	assert.Equal(t, []string{"0: 0 0 0\n", "1: 1 1 1\n"}, job.lines())
 	assert.Equal(t, []string{"srun: error: n1: task 0: Exited with exit code 3\n", "srun: error: n1: task 1: Exited with exit code 4\n"}, inOrder(job.stderr))
+	job = srun(nil, "--mpi=pmi2 --ntasks-per-node=2 -N 2", shared(t, "-rpp 2", python(t), "-c", "import os, sys; print(os.environ['PMI_RANK'], sys.executable, 'TPSL_PYTHON' in os.environ)")...)
+	assert.Equal(t, []string{"0: 0 /usr/bin/python3 False\n", "1: 1 /usr/bin/python3 False\n", "2: 2 /usr/bin/python3 False\n", "3: 3 /usr/bin/python3 False\n"}, job.succeeded(t).lines())
 	job = srun(nil, "--mpi=pmi2 -n 2 -N 1", shared(t, "-rpp 2", "/nowhere")...)
 	assert.Equal(t, 255, job.code)
 	assert.Regexp(t, `(?m)^0: tpsl run: rank 0: cannot run /nowhere on \S+: no such file or directory$`, job.stderr)

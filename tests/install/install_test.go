@@ -165,11 +165,11 @@ func TestInstallOverAnother(t *testing.T) {
 		run(t, nil, "bash", "-c", script)
 	}
 	place("bin/mpiexec", "bin/tpslcxx", "include/tpsl.h", "lib/libtpsl.so.0")
-	place("bin/mpiexec", "bin/tpslcxx", "lib/libtpsl.so.0", "lib/tpsl/libmpi.so.12")
+	place("bin/mpiexec", "bin/tpslcxx", "lib/libtpsl.so.0", "lib/tpsl/host", "lib/tpsl/libmpi.so.12")
 	assert.Equal(t, []string{
 		" drwxr-xr-x ", "/bin drwxr-xr-x ", "/bin/mpiexec -rwxr-xr-x ", "/bin/tpslcxx Lrwxrwxrwx tpslcc",
 		"/lib drwxr-xr-x ", "/lib/libtpsl.so.0 -rw-r--r-- ",
-		"/lib/tpsl drwxr-xr-x ", "/lib/tpsl/libmpi.so.12 -rw-r--r-- ",
+		"/lib/tpsl drwxr-xr-x ", "/lib/tpsl/host -rwxr-xr-x ", "/lib/tpsl/libmpi.so.12 -rw-r--r-- ",
 		"/share drwxr-xr-x ", "/share/tpsl drwxr-xr-x ", "/share/tpsl/placed -rw-r--r-- ",
 	}, tree(t, to))
 }
@@ -230,6 +230,10 @@ func TestMovedPrefix(t *testing.T) {
 	run(t, nil, prefix+"/bin/tpslcc", "-fopenmp", hello, "-o", program)
 	job := run(t, nil, prefix+"/bin/mpiexec", "-n", "4", "-rpp", "2", program)
 	assert.Equal(t, 4, strings.Count(job, "\n"), job)
+
+	const python = "/usr/bin/python3" // which needs the host of private programs, and a program in its place
+	testsupport.Require(t, python)
+	assert.Equal(t, "[2]\n[2]\n", run(t, nil, prefix+"/bin/mpiexec", "-n", "2", "-rpp", "2", python, "-c", "print([1 + 1])"))
 
 	env := []string{"PKG_CONFIG_PATH=" + prefix + "/lib/pkgconfig"}
 	flags := strings.Fields(run(t, env, "pkg-config", "--cflags", "--libs", "tpsl"))

@@ -8,9 +8,9 @@
  * variables are a rank's own. After some rounds that found nothing the rank yields, and
  * sleeps in a long wait (long_wait.h).
  */
+#include "../../process/behind.h"
 #include "../long_wait.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -62,7 +62,7 @@ unsigned ucp_worker_progress(void *worker)
 {
     static unsigned (*next)(void *);
     if (next == NULL)
-        next = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
+        next = (unsigned (*)(void *))tpsl_behind("ucp_worker_progress", __builtin_return_address(0));
     unsigned found = next(worker);
     if (found)
         idle.rounds = 0;

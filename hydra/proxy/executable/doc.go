@@ -9,5 +9,6 @@
 // host, lib/tpsl/host) loads a copy of the program for each rank. The libraries that ld.so would load for the program decide
 // the mode, unless the user chooses it.
 //
-// Programs are read and never run. A program that cannot run in the chosen mode is refused with a line that names the remedy.
+// Programs are read and never run, but interpreters of Python that are not position-independent, and shims of them: these are asked for their
+// library (package cpython). A program that cannot run in the chosen mode is refused with a line that names the remedy.
 package executable

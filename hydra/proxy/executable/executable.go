@@ -11,13 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/internal/cpython"
 )
 
 // An Executable is a program as it runs on this host.
 type Executable struct {
-	Path    string // of the program
+	Path    string // of the program; where that is Python's, of the interpreter that each rank has a copy of
 	Library Library
+	Opens   bool // it is an interpreter of Python, which does not tell beforehand which MPI library it opens, if any
 	PMIx    bool // its ranks are served by PMIx in place of PMI
+	python
 	sharing
 }
 
@@ -37,11 +40,18 @@ func Find(host plan.Host, program plan.Program) (e Executable, err error) {
 	if e.Path, err = LookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
 		return e, err
 	}
+	if e.python, err = pythonOf(e.Path, program); err != nil {
+		return e, err
+	}
+	if e.python.file != "" {
+		e.Path = e.python.file
+	}
 	e.Library = libraryOf(e.Path, program)
+	e.Opens = e.Library == Library{} && cpython.Is(e.Path)
 	if err = e.servePMIx(host); err != nil {
 		return e, err
 	}
-	if e.sharing, err = share(e.Path, program); err != nil {
+	if e.sharing, err = share(e.Path, program, e.python.file != ""); err != nil {
 		return e, err
 	}
 	return e, e.refuseThreads(host, program)
@@ -53,18 +63,22 @@ func (s sharing) IsPrivate() bool { return s.privateHost != "" }
 // HasStandIn reports whether ld.so gives the program a stand-in for its MPI library.
 func (s sharing) HasStandIn() bool { return s.standIn != nil }
 
-// Settings returns the variables that the mode needs.
-func (s sharing) Settings() []string {
-	if len(s.tools)+len(s.heaps) == 0 {
-		return s.standIn
+// Settings returns the variables that the mode and Python need.
+func (e Executable) Settings() []string {
+	settings := slices.Concat(e.standIn, e.python.settings)
+	if len(e.tools)+len(e.heaps) == 0 {
+		return settings
 	}
-	return slices.Concat([]string{"TPSL_TOOLS=" + strings.Join(s.tools, ":"), "LD_PRELOAD=" + strings.Join(s.heaps, ":")}, s.standIn)
+	return append(settings, "TPSL_TOOLS="+strings.Join(e.tools, ":"), "LD_PRELOAD="+strings.Join(e.heaps, ":"))
 }
 
 // Command returns the file to execute for the program with these arguments, and its own arguments.
 func (e Executable) Command(args []string) (file string, argv []string) {
 	if !e.IsPrivate() {
 		return e.Path, args
+	}
+	if e.python.args != nil {
+		args = slices.Concat(e.python.args, args[1:])
 	}
 	return e.privateHost, slices.Concat([]string{e.privateHost, e.Path}, args)
 }

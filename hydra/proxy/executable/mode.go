@@ -26,8 +26,8 @@ func IsOverLibtpsl(path string, program plan.Program) bool {
 }
 
 // share decides how the ranks of a set share a process. That follows from the user's mode and from the libraries that ld.so
-// would load for the program. An error says why the ranks cannot share one.
-func share(path string, program plan.Program) (s sharing, err error) {
+// would load for the program. Python opens an MPI library later, if at all. An error says why the ranks cannot share one.
+func share(path string, program plan.Program, isPython bool) (s sharing, err error) {
 	shared := program.Mode == plan.ModeShared
 	if program.PerProcess == 1 && !shared {
 		return s, nil
@@ -40,7 +40,7 @@ func share(path string, program plan.Program) (s sharing, err error) {
 			s.standIn, err = finding(program.Env)
 			return s, err
 		}
-		return s, fmt.Errorf("-rpp %d needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1", program.PerProcess)
+		return s, fmt.Errorf("-rpp %d needs an ELF program or one of Python, which this is not; use -tpsl shared if it starts one, or -rpp 1", program.PerProcess)
 	}
 	if err != nil {
 		return s, err
@@ -63,7 +63,7 @@ func share(path string, program plan.Program) (s sharing, err error) {
 	case shared:
 		s.standIn, err = finding(program.Env)
 		return s, err
-	case slices.ContainsFunc(soname.Flat, linked):
+	case isPython || slices.ContainsFunc(soname.Flat, linked):
 		return private(closure, program, libraries)
 	}
 	return s, fmt.Errorf("-rpp %d needs a program linked with libtpsl, MPICH or Open MPI; "+

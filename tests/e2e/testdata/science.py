@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: The tpsl authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Computes with scipy, pandas and h5py, and prints what comes out; the argument is a folder."""
+"""Computes with scipy, pandas, h5py and matplotlib, and prints what comes out; the argument is a folder."""
 
+import io
 import os
 import sys
+import zlib
 
 import h5py
+import matplotlib
 import numpy
 import pandas
 import scipy.fft
@@ -46,7 +49,7 @@ frame = pandas.DataFrame({"key": ["a", "b", "a", "c"], "value": [1.5, 2.5, 3.5, 
 frame["when"] = pandas.date_range("2001-02-03", periods=4, freq="D")
 print(frame.groupby("key").value.sum().to_string())
 print(frame.describe().to_string())
-print(pandas.read_csv(__import__("io").StringIO(frame.to_csv(index=False))).to_string())
+print(pandas.read_csv(io.StringIO(frame.to_csv(index=False))).to_string())
 
 name = os.path.join(sys.argv[1], "rank%s.h5" % rank)
 with h5py.File(name, "w") as file:
@@ -54,3 +57,14 @@ with h5py.File(name, "w") as file:
     file["numbers"].attrs["rank"] = int(rank)
 with h5py.File(name) as file:
     print("h5py", rank, file["numbers"][...].sum(), file["numbers"].attrs["rank"], list(file))
+
+matplotlib.use("Agg")
+import matplotlib.pyplot  # after the choice of its backend
+
+figure, axes = matplotlib.pyplot.subplots()
+axes.plot(numpy.arange(50.0), numpy.sin(numpy.arange(50.0) + int(rank)), label="rank %s" % rank)
+axes.set_title(r"$\sin(x + r)$")
+axes.legend()
+picture = io.BytesIO()
+figure.savefig(picture, format="raw")
+print("matplotlib", len(picture.getvalue()), zlib.crc32(picture.getvalue()))
