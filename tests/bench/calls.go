@@ -26,7 +26,7 @@ func calls(p plan) suite {
 	s := suite{suffix: "-" + measuredCalls}
 	ends := filepath.Join(turns.Sources, "ends.c")
 	for _, program := range []string{"call", "latency", "halo", "gradient"} {
-		s.commands = append(s.commands, append(turns.CC("bin/tpslcc", program), ends, "-lm"))
+		s.commands = append(s.commands, withSolver(append(turns.CC("bin/tpslcc", program), ends)))
 	}
 	var cube []int
 	for range 3 {

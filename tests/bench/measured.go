@@ -19,6 +19,7 @@ const (
 	measuredProgress    = "progress"
 	measuredKernels     = "kernels"
 	measuredCalls       = "calls"
+	measuredEmbedded    = "embedded"
 )
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
@@ -37,6 +38,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, kernels(plan{cores: make([]int, cores)}).goals)
 	case measuredCalls:
 		return report.Due(found, calls(plan{cores: make([]int, cores), cut: 1}).goals)
+	case measuredEmbedded:
+		return report.Due(found, embedded(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

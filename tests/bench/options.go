@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, progress, kernels, calls, build bool
+	copies, openMPI, many, collectives, progress, kernels, calls, embedded, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -37,6 +37,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.progress, "progress", false, "measure what ranks do with a rank that computes")
 	set.BoolVar(&o.kernels, "kernels", false, "measure replies of a rank that computes, a sort of keys and a Fourier transform")
 	set.BoolVar(&o.calls, "calls", false, "measure what it costs to note and to count calls")
+	set.BoolVar(&o.embedded, "embedded", false, "measure a solver on ranks of TPSL_Run")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -58,6 +59,8 @@ func (o *options) suite() suite {
 		return kernels(mpiPlan(o.Quick))
 	case o.calls:
 		return calls(mpiPlan(o.Quick))
+	case o.embedded:
+		return embedded(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -80,6 +83,8 @@ func (o *options) measured() string {
 		what = measuredKernels
 	case o.calls:
 		what = measuredCalls
+	case o.embedded:
+		what = measuredEmbedded
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

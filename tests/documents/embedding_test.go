@@ -20,8 +20,8 @@ import (
 func TestEmbedding(t *testing.T) {
 	testsupport.NothingLeft(t)
 	folder := t.TempDir()
-	for _, program := range []string{"halo.c", "ring.c", "embedded.c"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, program), []byte(read(t, "examples/"+program)), 0o666))
+	for _, file := range []string{"halo.c", "ring.c", "solver/poisson.h", "solver/poisson.c", "solver/flat.c", "solver/application.cc"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), []byte(read(t, "examples/"+file)), 0o666))
 	}
 	ran := 0
 	for n, b := range blocks(read(t, "docs/embedding.md")) {

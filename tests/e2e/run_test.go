@@ -6,6 +6,8 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,4 +161,32 @@ func TestRunAddressSanitizer(t *testing.T) {
 	testsupport.NothingLeft(t)
 	program := testsupport.CC(t, "tpslcc", "testdata/runs.c", "-fsanitize=address", "-g", "-O1")
 	assert.Equal(t, "values are right\n", run(t, []string{"ASAN_OPTIONS=detect_leaks=0"}, program, "values").succeeded(t).stdout)
+}
+
+// The solver of an application finds what it finds under mpiexec, to the last bit, on as many ranks.
+func TestSolverInApplication(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const folder = "../../examples/solver/"
+	object := filepath.Join(t.TempDir(), "poisson.o")
+	run(t, nil, built(t, "bin/tpslcc"), "-O2", "-c", folder+"poisson.c", "-o", object).succeeded(t)
+	application := testsupport.CC(t, "tpslcxx", folder+"application.cc", object, "-O2")
+	flat := testsupport.CC(t, "mpicc.mpich", folder+"flat.c", folder+"poisson.c", "-O2", "-lm")
+	var input, want []string
+	for _, c := range [][2]string{{"40", "1"}, {"40", "2"}, {"12", "4"}, {"40", "1"}} { // flat ranks that share a core wait for it long
+		input = append(input, c[0]+" "+c[1])
+		want = append(want, untimed(mpiexec(t, nil, "-n "+c[1], flat, c[0]).succeeded(t).stdout))
+	}
+	got := run(t, nil, "sh", "-c", `printf '%s\n' "$2" | "$1"`, "sh", application, strings.Join(input, "\n")).succeeded(t)
+	assert.Equal(t, strings.Join(want, ""), untimed(got.stdout))
+	assert.Contains(t, got.stdout, "edge 40, 2 ranks: ")
+
+	for _, line := range []string{"", "40", "40 0", "3 4", "40 two"} {
+		refused := run(t, nil, "sh", "-c", `printf '%s\n' "$2" | "$1"`, "sh", application, line)
+		assert.Equal(t, 1, refused.code)
+		assert.Equal(t, "application: "+line+": want two numbers, EDGE RANKS, with EDGE >= RANKS >= 1\n", refused.stderr)
+	}
+}
+
+func untimed(text string) string {
+	return regexp.MustCompile(`, [0-9.]+ s\n`).ReplaceAllString(text, "\n")
 }
