@@ -145,7 +145,7 @@ func TestPrivateRefusals(t *testing.T) {
 			`(configure: CFLAGS=-fPIE CXXFLAGS=-fPIE FCFLAGS=-fPIE LDFLAGS=-pie; CMake: -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_EXE_LINKER_FLAGS=-pie), or use -rpp 1`},
 		{"-tpsl private", static, `-rpp 2 loads the program once per rank, but it is statically linked; link it with shared libraries, or use -rpp 1`},
 		{"", setuid, `-rpp 2 loads the program once per rank, but it is setuid or setgid; remove these bits, or use -rpp 1`},
-		{"-tpsl private", script, `-rpp 2 needs an ELF program, which this is not; use -tpsl shared if it starts one, or -rpp 1`},
+		{"-tpsl private", script, `-rpp 2 needs an ELF program or one of Python, which this is not; use -tpsl shared if it starts one, or -rpp 1`},
 		{"-tpsl private", example(t, "hello"), `-tpsl private is for flat programs, but this one is linked with libtpsl; use -tpsl shared`},
 		{"-tpsl private", heap, `-rpp 2 loads the program once per rank, but it is a heap as well (it defines free), which the C library would not use; link it with the heap as a shared library, or use -rpp 1`},
 		{"", "/bin/true", `-rpp 2 needs a program linked with libtpsl, MPICH or Open MPI; relink it with tpslcc, use -tpsl private if it loads its MPI library later, or -rpp 1`},
