@@ -53,7 +53,7 @@ func embedded(p plan) suite {
 		}
 		s.contests = append(s.contests, turns.Contest{Limit: 5 * time.Minute, Sides: []turns.Side{flat, inside}})
 		s.goals = append(s.goals, report.Goal{
-			What: fmt.Sprintf("solution on %d ranks, embedded/flat", ranks), Name: "Embedded/mode=tpsl" + what, Base: "Embedded/mode=flat" + what, NotWorse: true,
+			What: fmt.Sprintf("solution, ranks: %d, embedded/flat", ranks), Name: "Embedded/mode=tpsl" + what, Base: "Embedded/mode=flat" + what, NotWorse: true,
 		})
 	}
 	return s
