@@ -98,7 +98,6 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     if (!program)
         tpsl_die(1, "%s: %s", argv[1], strerror(errno));
     tpsl_zone_start();
-    tpsl_turns_start();
     tpsl_stack_prepare();
     tpsl_rest_prepare();
     tpsl_gate_use();

@@ -103,7 +103,8 @@ void tpsl_at_thread_end(void (*call)(void));
 size_t tpsl_stack_taken(void); /* bytes that the lent block takes of each stack, in whole pages */
 
 /* ---- turn.c ---- */
-void tpsl_turns_start(void);
+/* In the child of a fork, before anything else. */
+void tpsl_turn_of_child(void);
 /* Calls it while no other rank is in its turn. For the shim. */
 void tpsl_in_turn(tpsl_step *call, void *argument);
 

@@ -44,6 +44,7 @@ static void be_alone(void)
 {
     for (int i = 0; i < tpsl_host.nranks; i++)
         tpsl_gate_count(tpsl_host.ranks[i].instance);
+    tpsl_turn_of_child();
 }
 
 pid_t tpsl_fork(fork_function *without_locks)

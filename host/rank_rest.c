@@ -19,9 +19,9 @@
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,8 +141,8 @@ static void wake(atomic_int *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Rests while a thread ends the rank. Who has seen that none does looks again when it is counted no more: the next one that ends the
- * rank, after an exec that failed, has then not counted it. No handler of the program runs meanwhile. */
+/* Rests while a thread ends the rank. A thread that has stopped resting looks once more: another one may have begun to end the rank
+ * meanwhile, after an exec that failed, and may have counted it. No handler of the program runs meanwhile. */
 static void rest(struct tpsl_rank_process *r)
 {
     uint64_t all = ~(uint64_t)0, before;
@@ -220,18 +220,11 @@ static void call_others(int tasks, pid_t pid, pid_t me)
         }
 }
 
+/* The folder has a link for each, and two of its own. To read that takes no descriptor. */
 int tpsl_threads(void)
 {
-    char text[2048]; /* 52 numbers and a name of 15 bytes are shorter */
-    int threads = 0, fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *field = strrchr(text, ')'); /* the second of proc_pid_stat(5); num_threads is the 20th */
-    for (int i = 2; field && i < 20; i++)
-        field = strchr(field + 1, ' ');
-    return field && sscanf(field, "%d", &threads) == 1 ? threads : 0;
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) == 0 ? (int)tasks.st_nlink - 2 : 0;
 }
 
 /* False: a thread was not seen outside of libc. When all that there are rest, no other one comes. So who rests is counted before the

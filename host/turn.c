@@ -6,20 +6,29 @@
  * makes all calls in its turn, from the one that opens to the one that closes. */
 #include "host.h"
 
+#include <pthread.h>
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void take(void) { pthread_mutex_lock(&lock); }
-static void give(void) { pthread_mutex_unlock(&lock); }
+static __thread bool mine __attribute__((tls_model("initial-exec")));
 
-void tpsl_turns_start(void)
+/* fork has waited for the others, as for all that are behind the gate. */
+void tpsl_turn_of_child(void)
 {
-    pthread_atfork(take, give, give);
+    if (!mine) /* else a handler has forked in the midst, and the turn goes on */
+        pthread_mutex_init(&lock, NULL);
 }
 
+/* A thread that is cancelled in its turn would keep it. */
 void tpsl_in_turn(tpsl_step *call, void *argument)
 {
     TPSL_INSIDE;
-    take();
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&lock);
+    mine = true;
     call(argument);
-    give();
+    mine = false;
+    pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
 }

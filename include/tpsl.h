@@ -70,7 +70,7 @@ int TPSL_Adopt(int slot);
  * NULL: it has none of that name. For tools. */
 void *TPSL_Symbol(int slot, const char *name);
 
-/* Options of TPSL_Run. Those that are 0 or NULL are as without. */
+/* Options of TPSL_Run. A member that is 0 or NULL has its default, but size must be set. */
 struct TPSL_Options {
     size_t size;      /* sizeof(struct TPSL_Options): later versions may append members */
     int thread_level; /* that the ranks ask for: MPI_THREAD_SINGLE, ... */

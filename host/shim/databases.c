@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <gshadow.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <rpc/netdb.h>
@@ -62,7 +63,7 @@ static char **put_list(struct packer *p, const void *entry, char *const *list, i
     char **to = put(p, list, (n + (kind != MEMBERS)) * sizeof *list, sizeof *list);
     for (size_t i = 0; to && i < n; i++) {
         size_t size = kind == ADDRESSES ? (size_t)((const struct hostent *)entry)->h_length : strlen(list[i]) + 1;
-        if (!(to[i] = put(p, list[i], size, 1)))
+        if (!(to[i] = put(p, list[i], size, kind == ADDRESSES ? _Alignof(struct in6_addr) : 1)))
             return NULL;
     }
     return to;

@@ -24,6 +24,21 @@ static int connection = -1, kind = SOCK_DGRAM;
 static const char *name; /* of the program, as openlog says; NULL: libc's own */
 static int options, usual_facility = LOG_USER, mask = LOG_UPTO(LOG_DEBUG);
 
+/* A thread that is cancelled as it sends would keep the lock. Returns whether it could be cancelled before. */
+static int take(void)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&lock);
+    return before;
+}
+
+static void give(int before)
+{
+    pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
+}
+
 static void disconnect(void)
 {
     if (connection >= 0)
@@ -95,8 +110,7 @@ static char *compose(int priority, const char *format, va_list arguments, size_t
 void vsyslog(int priority, const char *format, va_list arguments)
 {
     size_t at_name;
-    int error = errno;
-    pthread_mutex_lock(&lock);
+    int error = errno, before = take();
     priority &= LOG_PRIMASK | LOG_FACMASK;
     if (mask & LOG_MASK(LOG_PRI(priority))) {
         errno = error;
@@ -110,8 +124,9 @@ void vsyslog(int priority, const char *format, va_list arguments)
         }
         free(message);
     }
-    pthread_mutex_unlock(&lock);
+    give(before);
     errno = error;
+    pthread_testcancel(); /* as libc's is a cancellation point */
 }
 
 void __vsyslog_chk(int priority, int flag, const char *format, va_list arguments)
@@ -133,31 +148,30 @@ LOGS(__syslog_chk, (int priority, int flag, const char *format, ...))
 
 void openlog(const char *as, int how, int facility)
 {
-    pthread_mutex_lock(&lock);
+    int before = take();
     name = as ? as : name;
     options = how;
     if (facility && !(facility & ~LOG_FACMASK))
         usual_facility = facility;
     if (how & LOG_NDELAY)
         connect_to_log();
-    pthread_mutex_unlock(&lock);
+    give(before);
 }
 
 void closelog(void)
 {
-    pthread_mutex_lock(&lock);
+    int before = take();
     disconnect();
     name = NULL;
     kind = SOCK_DGRAM;
-    pthread_mutex_unlock(&lock);
+    give(before);
 }
 
 int setlogmask(int wanted)
 {
-    pthread_mutex_lock(&lock);
-    int before = mask;
+    int cancellable = take(), before = mask;
     if (wanted)
         mask = wanted;
-    pthread_mutex_unlock(&lock);
+    give(cancellable);
     return before;
 }

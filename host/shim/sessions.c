@@ -41,17 +41,23 @@ static void close_file(void)
     BEHIND(utmpname)(_PATH_UTMP);
 }
 
+/* False: no memory. */
+static bool add(const struct utmp *record)
+{
+    struct utmp *more = realloc(records, (nrecords + 1) * sizeof *more);
+    if (!more)
+        return false;
+    records = more;
+    records[nrecords++] = *record;
+    return true;
+}
+
 static void read_all(void *unused)
 {
     struct utmp record, *found;
     open_file();
-    while (BEHIND(getutent_r)(&record, &found) == 0) {
-        struct utmp *more = realloc(records, (nrecords + 1) * sizeof *more);
-        if (!more)
-            break;
-        records = more;
-        records[nrecords++] = record;
-    }
+    while (BEHIND(getutent_r)(&record, &found) == 0 && add(&record))
+        ;
     close_file();
 }
 
@@ -83,7 +89,7 @@ static bool is_id(const struct utmp *record, const struct utmp *wanted)
         return record->ut_type == wanted->ut_type;
     bool named = *record->ut_id && *wanted->ut_id;
     return record->ut_type >= INIT_PROCESS && record->ut_type <= DEAD_PROCESS &&
-           (named ? memcmp(record->ut_id, wanted->ut_id, sizeof record->ut_id) == 0
+           (named ? strncmp(record->ut_id, wanted->ut_id, sizeof record->ut_id) == 0
                   : strncmp(record->ut_line, wanted->ut_line, sizeof record->ut_line) == 0);
 }
 
@@ -170,11 +176,26 @@ struct utmp *getutline(const struct utmp *wanted)
     return getutline_r(wanted, &last, &found) == 0 ? found : NULL;
 }
 
-/* The rank's position stays. */
+/* The record is seen by calls that follow, and the rank's position stays. */
+static void note(const struct utmp *written)
+{
+    size_t i = 0;
+    while (i < nrecords && !is_id(&records[i], written))
+        i++;
+    if (i < nrecords)
+        records[i] = *written;
+    else
+        add(written);
+}
+
 struct utmp *pututline(const struct utmp *record)
 {
     struct write w = {record, &last};
+    pthread_mutex_lock(&lock);
     tpsl_in_turn(write_one, &w);
+    if (begun && w.written)
+        note(w.written);
+    pthread_mutex_unlock(&lock);
     return w.written;
 }
 
@@ -247,23 +268,28 @@ int lckpwdf(void)
     const struct timespec pause = {.tv_nsec = 10000000};
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct timespec now, end;
-    int rc = -1;
+    int rc = -1, before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pthread_mutex_lock(&lock);
     if (password_lock < 0 && (password_lock = open("/etc/.pwd.lock", O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) >= 0) {
         clock_gettime(CLOCK_MONOTONIC, &end);
         end.tv_sec += PATIENCE_S;
+        int error;
         do {
             rc = fcntl(password_lock, F_SETLK, &whole);
+            error = errno;
             if (rc != 0)
                 nanosleep(&pause, NULL);
             clock_gettime(CLOCK_MONOTONIC, &now);
-        } while (rc != 0 && (errno == EACCES || errno == EAGAIN) && now.tv_sec < end.tv_sec);
+        } while (rc != 0 && (error == EACCES || error == EAGAIN) && now.tv_sec < end.tv_sec);
         if (rc != 0) {
             close(password_lock);
             password_lock = -1;
+            errno = error;
         }
     }
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
     return rc;
 }
 

@@ -60,7 +60,7 @@ func (m *Member) findLeader(r Request) (*net.UnixConn, error) {
 		"start all ranks with the same tpsl run -rpp %d", r.PerProcess, r.Wait, r.PerProcess)
 }
 
-// release closes the standard streams, which the rank has now. A PMI session stays open, because the launcher takes the end of the
+// release closes stdin and stdout, which the rank has now. A PMI session stays open, because the launcher takes the end of the
 // session for the end of the rank. It ends when this process ends as the rank did.
 func (m *Member) release() error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)

@@ -101,9 +101,7 @@ func (s *set) finish() (unix.WaitStatus, error) {
 		if _, known := s.ends[p.Rank]; !known {
 			s.ends[p.Rank] = s.status
 		}
-		if err == nil {
-			p.tellStatus(s.ends[p.Rank])
-		}
+		p.tellStatus(s.ends[p.Rank])
 	}
 	return s.ends[s.parts[0].Rank], err
 }

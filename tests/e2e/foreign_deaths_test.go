@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -73,15 +74,15 @@ func (r *started) ended(t *testing.T) syscall.WaitStatus {
 // names the rank. Signals to one are its rank's.
 func TestForeignDeaths(t *testing.T) {
 	testsupport.NothingLeft(t)
-	program := shared(t, "-rpp 2 -tpsl private", "/bin/bash", "-c", "trap 'echo caught' USR1; echo rank $PMI_RANK; while :; do sleep 0.1; done")
-	start := func() []*started {
-		ranks := startRanks(t, 2, program...)
-		ranks[0].says(t, "rank 0\n")
-		ranks[1].says(t, "rank 1\n")
+	start := func(n int) []*started {
+		ranks := startRanks(t, n, shared(t, fmt.Sprintf("-rpp %d -tpsl private", n), "/bin/bash", "-c", "trap 'echo caught' USR1; echo rank $PMI_RANK; while :; do sleep 0.1; done")...)
+		for rank, r := range ranks {
+			r.says(t, fmt.Sprintf("rank %d\n", rank))
+		}
 		return ranks
 	}
 
-	ranks := start() // a donor
+	ranks := start(2) // a donor
 	require.NoError(t, ranks[1].cmd.Process.Signal(unix.SIGUSR1))
 	ranks[1].says(t, "caught\n")
 	require.NoError(t, ranks[1].cmd.Process.Kill())
@@ -89,13 +90,20 @@ func TestForeignDeaths(t *testing.T) {
 	assert.Equal(t, unix.SIGKILL, ranks[0].ended(t).Signal())
 	assert.Equal(t, "tpsl run: rank 0: what the launcher started for rank 1 was killed, so the process of ranks 0,1 was ended\n", ranks[0].stderr.String())
 
-	ranks = start() // the leader
+	ranks = start(3) // a donor, and another one with it
+	require.NoError(t, ranks[2].cmd.Process.Kill())
+	ranks[2].ended(t)
+	assert.Equal(t, unix.SIGKILL, ranks[0].ended(t).Signal())
+	assert.Equal(t, unix.SIGKILL, ranks[1].ended(t).Signal())
+	assert.Empty(t, ranks[1].stderr.String())
+
+	ranks = start(2) // the leader
 	require.NoError(t, ranks[0].cmd.Process.Kill())
 	ranks[0].ended(t)
 	assert.Equal(t, unix.SIGKILL, ranks[1].ended(t).Signal())
 	assert.Equal(t, "tpsl run: rank 1: what the launcher started for rank 0 was killed, and with it the process of ranks 0,1\n", ranks[1].stderr.String())
 
-	ranks = start() // a rank: the others end like it
+	ranks = start(2) // a rank: the others end like it
 	require.NoError(t, ranks[1].cmd.Process.Signal(unix.SIGTERM))
 	for _, r := range ranks {
 		assert.Equal(t, unix.SIGTERM, r.ended(t).Signal())

@@ -61,6 +61,15 @@ func TestPrivateSystemLog(t *testing.T) {
 
 const lastWords = "that is all\x00"
 
+// A thread that is cancelled in a call of the system log, or in a walk through a database, leaves no lock held.
+func TestPrivateCancelledCalls(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := mpiexec(t, nil, "-n 3 -rpp 3 -tpsl private", posix(t, "cancelled"))
+	assert.Zero(t, job.code)
+	assert.Equal(t, "root\nroot\nroot\n", job.stdout)
+	assert.Equal(t, "name: the last one\nname: the last one\nname: the last one\n", job.stderr)
+}
+
 // listenTo begins to take messages of the log, and returns what ends that and says them.
 func listenTo(t *testing.T, kind, path string) (messages func() []string) {
 	t.Helper()
