@@ -4,12 +4,11 @@
 package cpython
 
 import (
-	"bytes"
-	"debug/elf"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/tpsl/tpsl/loader/image"
 	"github.com/tpsl/tpsl/loader/search"
 )
 
@@ -50,16 +49,4 @@ func packageOf(library string) string {
 }
 
 // isVersion reports whether a libpython is of a version: it has the text among its constants, for Py_GetVersion.
-func isVersion(file, version string) bool {
-	library, err := elf.Open(file)
-	if err != nil {
-		return false
-	}
-	defer library.Close()
-	section := library.Section(".rodata")
-	if section == nil {
-		return false
-	}
-	text, err := section.Data()
-	return err == nil && bytes.Contains(text, []byte(version+"\x00"))
-}
+func isVersion(file, version string) bool { return image.HasConstant(file, version+"\x00") }

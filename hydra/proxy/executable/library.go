@@ -4,9 +4,7 @@
 package executable
 
 import (
-	"bytes"
 	"cmp"
-	"debug/elf"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,16 +119,4 @@ func ofLibc(name string) bool {
 }
 
 // speaksPMI reports whether a library contains the name of the variable by which ranks find their PMI session.
-func speaksPMI(path string) bool {
-	library, err := elf.Open(path)
-	if err != nil {
-		return false
-	}
-	defer library.Close()
-	section := library.Section(".rodata")
-	if section == nil {
-		return false
-	}
-	text, err := section.Data()
-	return err == nil && bytes.Contains(text, []byte("PMI_FD"))
-}
+func speaksPMI(path string) bool { return image.HasConstant(path, "PMI_FD") }
