@@ -85,7 +85,8 @@ void tpsl_rest_prepare(void);
 void tpsl_rank_rest(void);  /* nothing in a child of a rank */
 void tpsl_rank_go_on(void); /* it does not end: exec failed */
 bool tpsl_rank_ends(void);  /* one of its threads waits for the others to rest */
-int tpsl_threads(void);     /* how many the calling process has; 0: unknown */
+int tpsl_threads(void);        /* how many the calling process has; 0: unknown */
+int tpsl_kernel_threads(void); /* those of them that belong to the kernel, as io_uring(7) has some */
 /* Whether a handler that the calling thread is in interrupted code that all ranks share, and not only a sleep there. */
 bool tpsl_interrupted_libc(void);
 

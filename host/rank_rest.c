@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -206,18 +207,52 @@ struct entry {
     char name[];
 };
 
-/* Sends the signal to the other threads of the process. The kernel's list ends early if a thread ends meanwhile. */
-static void call_others(int tasks, pid_t pid, pid_t me)
+/* How many threads of the process an action says yes to. The kernel's list ends early if a thread ends meanwhile. */
+static int count(int tasks, bool (*action)(int tasks, const char *tid))
 {
     _Alignas(struct entry) char buffer[4096];
-    siginfo_t info = {.si_signo = REST, .si_code = SI_QUEUE};
+    int yes = 0;
     lseek(tasks, 0, SEEK_SET);
     for (long n; (n = syscall(SYS_getdents64, tasks, buffer, sizeof buffer)) > 0;)
         for (long at = 0; at < n; at += ((struct entry *)(buffer + at))->length) {
-            pid_t tid = atoi(((struct entry *)(buffer + at))->name); /* "." and "..": 0 */
-            if (tid && tid != me)
-                syscall(SYS_rt_tgsigqueueinfo, pid, tid, REST, &info);
+            const char *name = ((struct entry *)(buffer + at))->name;
+            yes += name[0] != '.' && action(tasks, name);
         }
+    return yes;
+}
+
+static int open_tasks(void)
+{
+    return open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool call(int tasks, const char *tid)
+{
+    siginfo_t info = {.si_signo = REST, .si_code = SI_QUEUE};
+    return atoi(tid) != gettid() && syscall(SYS_rt_tgsigqueueinfo, getpid(), atoi(tid), REST, &info) == 0;
+}
+
+static bool is_kernels(int tasks, const char *tid)
+{
+    enum { IO_WORKER = 0x10, USER_WORKER = 0x4000 }; /* flags of sched.h of the kernel, the 9th word of proc_pid_stat(5) */
+    char path[32], text[512];
+    unsigned int flags = 0;
+    snprintf(path, sizeof path, "%s/stat", tid);
+    int stat = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = stat < 0 ? -1 : read(stat, text, sizeof text - 1);
+    if (stat >= 0)
+        close(stat);
+    text[n < 0 ? 0 : n] = 0;
+    const char *after_name = strrchr(text, ')');
+    return after_name && sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & (IO_WORKER | USER_WORKER);
+}
+
+int tpsl_kernel_threads(void)
+{
+    int tasks = open_tasks(), n = tasks < 0 ? 0 : count(tasks, is_kernels);
+    if (tasks >= 0)
+        close(tasks);
+    return n;
 }
 
 /* The folder has a link for each, and two of its own. To read that takes no descriptor. */
@@ -228,21 +263,23 @@ int tpsl_threads(void)
 }
 
 /* False: a thread was not seen outside of libc. When all that there are rest, no other one comes. So who rests is counted before the
- * threads are. Every sixteenth pause is long, because the kernel begins a clone anew if a signal comes. */
-static bool bring_to_rest(struct tpsl_rank_process *r, pid_t me)
+ * threads are. Every sixteenth pause is long, because the kernel begins a clone anew if a signal comes. Threads of the kernel take no
+ * signal, and no lock of libc. They are rare, and looked for as often. */
+static bool bring_to_rest(struct tpsl_rank_process *r)
 {
     static const struct timespec usual = {0, 200000}, longer = {0, 10000000};
     bool rested = false;
-    int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int tasks = open_tasks();
     if (tasks < 0)
         return true; /* hardly anybody has threads and no descriptor left */
     long end = tpsl_milliseconds() + PATIENCE_MS;
     for (int round = 1; !rested && tpsl_milliseconds() < end; round++) {
         int resting = atomic_load(&r->resting);
-        rested = tpsl_threads() <= 1 + resting;
+        bool seldom = round % 16 == 0;
+        rested = tpsl_threads() - (seldom ? tpsl_kernel_threads() : 0) <= 1 + resting;
         if (!rested) {
-            call_others(tasks, *r->pid, me);
-            wait_on(&r->resting, resting, round % 16 ? &usual : &longer);
+            count(tasks, call);
+            wait_on(&r->resting, resting, seldom ? &longer : &usual);
         }
     }
     close(tasks);
@@ -262,7 +299,7 @@ void tpsl_rank_rest(void)
     }
     r->unclean |= unclean;
     handle_rest();
-    r->unclean |= !bring_to_rest(r, me);
+    r->unclean |= !bring_to_rest(r);
     tpsl_gate_open(); /* which a thread that is left behind may have closed */
 }
 

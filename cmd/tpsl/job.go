@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +22,7 @@ import (
 	"github.com/tpsl/tpsl/internal/flags"
 )
 
-const jobUsage = `usage: tpsl run [-rpp K] [-tpsl MODE] [-wait SECONDS] PROGRAM [ARGUMENTS]
+const jobUsage = `usage: tpsl run [-rpp K] [OPTIONS] PROGRAM [ARGUMENTS]
 
 Runs K ranks in one address space. Without a launcher they are a job of their
 own: mpiexec -n K -rpp K PROGRAM. As what another launcher starts for each rank,
@@ -34,7 +36,17 @@ K ranks of a host share a process:
   -tpsl MODE     how they share it: shared, private or auto (default)
   -wait SECONDS  how long the ranks of a process wait for one another to start
                  (default 60)
+
+Without another launcher also:
+  -profile[=FILE]  write what ranks did in MPI to FILE.json and a page to FILE.html
+  -state           ranks note which MPI calls they are in, for tpsl where and top
 `
+
+// A jobRequest is what to run, and how mpiexec is to watch it.
+type jobRequest struct {
+	foreign.Request
+	watching []string // options of mpiexec
+}
 
 // runJob runs this process's part of a job, or becomes mpiexec for a job of one rank set.
 func runJob(args []string, to streams) int {
@@ -53,15 +65,25 @@ func runJob(args []string, to streams) int {
 	return exitUsage
 }
 
-func parseRun(args []string) (r foreign.Request, err error) {
+func parseRun(args []string) (r jobRequest, err error) {
 	set := flags.New("run")
 	ranks := set.Uint("rpp", 2, "")
 	mode := set.String("tpsl", string(plan.ModeAuto), "")
 	wait := set.Uint("wait", 60, "")
+	for _, name := range []string{"profile", "state"} {
+		set.BoolFunc(name, "", func(value string) error {
+			option := "-" + name
+			if value != "true" { // what package flag gives an option without a value
+				option += "=" + value
+			}
+			r.watching = append(r.watching, option)
+			return nil
+		})
+	}
 	if err := flags.Parse(set, args); err != nil {
 		return r, err
 	}
-	r = foreign.Request{
+	r.Request = foreign.Request{
 		PerProcess: int(*ranks),
 		Mode:       plan.Mode(*mode),
 		Args:       set.Args(),
@@ -81,9 +103,9 @@ func parseRun(args []string) (r foreign.Request, err error) {
 }
 
 // start returns only when the program cannot run. A nil error means that the user has been told.
-func start(r foreign.Request, stderr io.Writer) error {
-	if r.PerProcess == 1 && r.Mode == plan.ModeAuto {
-		return itself(r)
+func start(r jobRequest, stderr io.Writer) error {
+	if r.PerProcess == 1 && r.Mode == plan.ModeAuto && r.watching == nil {
+		return itself(r.Request)
 	}
 	member, err := foreign.Find(os.Getenv)
 	if err != nil {
@@ -92,7 +114,11 @@ func start(r foreign.Request, stderr io.Writer) error {
 	if member == nil {
 		return alone(r)
 	}
-	status, err := member.Run(r)
+	if r.watching != nil {
+		return fmt.Errorf("option %s: a launcher has started these ranks already; start them by tpsl's mpiexec, also in an allocation: "+
+			"mpiexec -n RANKS -rpp %d %s PROGRAM", r.watching[0], r.PerProcess, strings.Join(r.watching, " "))
+	}
+	status, err := member.Run(r.Request)
 	if err != nil && !errors.Is(err, foreign.ErrSaid) {
 		fmt.Fprintf(stderr, "tpsl run: %v\n", err)
 		code := exitUsage
@@ -117,7 +143,7 @@ func itself(r foreign.Request) error {
 }
 
 // alone becomes mpiexec, for this host alone: an allocation's others are not asked for.
-func alone(r foreign.Request) error {
+func alone(r jobRequest) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("read host name: %w", err)
@@ -129,6 +155,6 @@ func alone(r foreign.Request) error {
 	k := strconv.Itoa(r.PerProcess)
 	mpiexec := filepath.Join(filepath.Dir(self), "mpiexec")
 	args := []string{mpiexec, "-hosts", host + ":" + k, "-launcher", "fork", "-n", k, "-rpp", k, "-tpsl", string(r.Mode)}
-	err = unix.Exec(mpiexec, append(args, r.Args...), r.Environ)
+	err = unix.Exec(mpiexec, slices.Concat(args, r.watching, r.Args), r.Environ)
 	return fmt.Errorf("start %s: %w; install tpsl anew", mpiexec, err)
 }

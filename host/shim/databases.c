@@ -96,6 +96,7 @@ struct walk {
     const struct field fields[FIELDS];
     void (*const read)(void *walk);
     bool begun;
+    int error; /* with which libc's walk has come to its end */
     struct entry *first, *at;
     struct entry **end;
     char *last; /* the structure that get has returned, and its buffer */
@@ -104,7 +105,7 @@ struct walk {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* For read. False: no memory, so the walk ends here. */
+/* For read. False: no memory (ENOMEM), so the walk ends here. */
 static bool add(struct walk *w, const void *entry)
 {
     for (size_t room = 256;; room *= 2) {
@@ -134,6 +135,7 @@ static void begin(struct walk *w)
 {
     w->begun = true;
     w->end = &w->first;
+    w->error = 0;
     tpsl_in_turn(w->read, w);
     w->at = w->first;
 }
@@ -147,13 +149,14 @@ static void end(struct walk *w)
     pthread_mutex_unlock(&lock);
 }
 
-/* 0; ENOENT at the end; ERANGE if there is no room. */
+/* 0; libc's error at the end, ENOENT if it has told none; ERANGE if there is no room. As in libc the call after one that could not
+ * open the database tries again. */
 static int step(struct walk *w, void *entry, char *buffer, size_t room)
 {
-    if (!w->begun)
+    if (!w->begun || (!w->first && w->error && w->error != ENOENT))
         begin(w);
     if (!w->at)
-        return ENOENT;
+        return w->error ? w->error : ENOENT;
     if (!copy(entry, w->at->structure, w->size, w->fields, buffer, room))
         return ERANGE;
     w->at = w->at->next;
@@ -177,12 +180,16 @@ static void *get(struct walk *w)
     while ((error = w->last ? step(w, w->last, w->last + w->size, w->room) : ERANGE) == ERANGE) {
         size_t room = w->room ? 2 * w->room : 1024;
         char *larger = realloc(w->last, w->size + room);
-        if (!larger)
+        if (!larger) {
+            error = ENOMEM;
             break;
+        }
         w->last = larger;
         w->room = room;
     }
     pthread_mutex_unlock(&lock);
+    if (error)
+        errno = error;
     return error == 0 ? w->last : NULL;
 }
 
@@ -194,9 +201,11 @@ static void *get(struct walk *w)
     static void read_##name(void *walk)                                              \
     {                                                                                \
         struct type *entry;                                                          \
+        errno = 0;                                                                   \
         BEHIND(set##name) arguments;                                                 \
         while ((entry = BEHIND(get##name)()) != NULL && add(walk, entry))            \
-            ;                                                                        \
+            errno = 0;                                                               \
+        ((struct walk *)walk)->error = errno;                                        \
         BEHIND(end##name)();                                                         \
     }                                                                                \
     static struct walk name = {.size = sizeof(struct type), .fields = {__VA_ARGS__}, .read = read_##name}; \

@@ -24,7 +24,7 @@ static pthread_cond_t end = PTHREAD_COND_INITIALIZER;
 
 static _Noreturn void wait_for_others(void)
 {
-    while (tpsl_threads() > 1)
+    for (int round = 1; tpsl_threads() - (round % 16 ? 0 : tpsl_kernel_threads()) > 1; round++)
         usleep(1000);
     exit(0);
 }

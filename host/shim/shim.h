@@ -53,7 +53,8 @@ void tpsl_at_thread_end(void (*call)(void)); /* when the calling thread ends, on
 pid_t tpsl_fork(pid_t (*without_locks)(void));
 void tpsl_rank_rest(void); /* before the rank ends: its other threads stop outside libc */
 void tpsl_rank_go_on(void);
-int tpsl_threads(void); /* of the rank; 0: unknown */
+int tpsl_threads(void);        /* of the rank; 0: unknown */
+int tpsl_kernel_threads(void); /* those of them that belong to the kernel, as io_uring(7) has some */
 
 /* ---- of libtpslhost (gate.c of the loader): until the end of the block the thread is inside libc's locks ---- */
 struct tpsl_instance *tpsl_gate_enter(void);

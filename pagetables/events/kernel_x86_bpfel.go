@@ -51,6 +51,7 @@ type kernelThread struct {
 	_          structs.HostLayout
 	Owner      int32
 	InFutex    uint32
+	Moved      uint64
 	Left       uint64
 	WaitsSince uint64
 	Counts     kernelCounts

@@ -22,13 +22,18 @@ int BPF_PROG(change, bool preempted, struct task_struct *prev, struct task_struc
 	}
 	tid = next->pid;
 	t = bpf_map_lookup_elem(&threads, &tid);
-	if (t && t->left) {
+	if (!t)
+		return 0;
+	if (t->left) {
 		t->counts.off_cpu += bpf_ktime_get_ns() - t->left;
 		t->left = 0;
 	}
+	t->counts.migrations += t->moved;
+	t->moved = 0;
 	return 0;
 }
 
+/* A thread that waits for a CPU may be moved again and again. It counts once, when it runs, as for perf. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(migrate, struct task_struct *p)
 {
@@ -36,7 +41,7 @@ int BPF_PROG(migrate, struct task_struct *p)
 	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
 
 	if (t)
-		t->counts.migrations++;
+		t->moved = 1;
 	return 0;
 }
 

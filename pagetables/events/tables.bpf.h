@@ -27,6 +27,7 @@ struct counts {
 struct thread {
 	int owner;                        /* a rank, by a number that the reader of the maps gives it */
 	u32 in_futex;
+	u64 moved;                        /* 1: to another CPU, since it ran last */
 	u64 left;                         /* when it left the CPU; 0: it is on one, or that was not seen */
 	u64 waits_since;
 	struct counts counts;

@@ -224,6 +224,26 @@ func TestProfileIsBounded(t *testing.T) {
 	assert.Contains(t, strings.Join(p.Notes, "\n"), "Of 4 ranks the tables were full")
 }
 
+// tpsl run counts as mpiexec does, and refuses to where a launcher has started the ranks.
+func TestProfileOfTpslRun(t *testing.T) {
+	testsupport.NothingLeft(t)
+	file, program := filepath.Join(t.TempDir(), "of"), flat(t, "../../examples/hello.c")
+	for ranks, options := range map[int]string{2: "-profile=" + file, 1: "-rpp 1 -state -profile=" + file + ".json"} {
+		run(t, oneThread, shared(t, options, program)...).succeeded(t)
+		p := readProfile(t, file+".json")
+		require.Len(t, p.Ranks, ranks)
+		for _, r := range p.Ranks {
+			assert.True(t, r.Counted && r.Ended)
+		}
+	}
+	job := hydra(t, oneThread, "-n 2", shared(t, "-rpp 2 -state -profile=of", program)...)
+	assert.Equal(t, 255, job.code)
+	assert.Regexp(t, `^(tpsl run: option -state: a launcher has started these ranks already; start them by tpsl's mpiexec, also in an allocation: `+
+		`mpiexec -n RANKS -rpp 2 -state -profile=of PROGRAM\n){1,2}$`, job.stderr)
+	job = run(t, nil, shared(t, "-profile=", program)...)
+	assert.Equal(t, outcome{stderr: "mpiexec: option -profile: its value is empty\n", code: 255}, job)
+}
+
 // Over hosts, times are corrected by what their clocks differ.
 func TestProfileOnHosts(t *testing.T) {
 	hosts := testsupport.Hosts(t, "a", "b")

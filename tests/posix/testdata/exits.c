@@ -7,8 +7,10 @@
 #include <assert.h>
 #include <err.h>
 #include <error.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static void note(const char *text)
@@ -248,9 +250,38 @@ static void first_thread_exits_late(void)
     SAY("%d", info.si_status);
 }
 
+static void *end_later(void *unused)
+{
+    usleep(50000);
+    note("the thread ends");
+    return NULL;
+}
+
+/* A ring that the kernel serves with a thread of the process (io_uring_setup(2)). */
+static void open_ring(void)
+{
+    pthread_t thread;
+    struct io_uring_params p = {.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 60000};
+    SAY("%s", syscall(SYS_io_uring_setup, 8, &p) >= 0 ? "ring" : strerror(errno));
+    OK(pthread_create(&thread, NULL, end_later, NULL));
+}
+
+static void leaves_a_ring(void)
+{
+    open_ring();
+    usleep(100000);
+}
+
+static void first_thread_leaves_a_ring(void)
+{
+    open_ring();
+    pthread_exit(NULL);
+}
+
 const struct program programs[] = {
     PROGRAM(returns), PROGRAM(exits), PROGRAM(exits_at_once), PROGRAM(exits_quickly), PROGRAM(exits_twice), PROGRAM(leaves_at_end),
     PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
     PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart),
-    PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late), {NULL, NULL},
+    PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late),
+    PROGRAM(leaves_a_ring), PROGRAM(first_thread_leaves_a_ring), {NULL, NULL},
 };

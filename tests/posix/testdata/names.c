@@ -11,6 +11,7 @@
 #include <pwd.h>
 #include <rpc/netdb.h>
 #include <shadow.h>
+#include <sys/resource.h>
 #include <syslog.h>
 #include <utmpx.h>
 
@@ -143,6 +144,22 @@ static void buffers(void)
     endnetgrent();
 }
 
+/* A walk that cannot open its file has an error, and the next call tries again. */
+static void no_descriptor(void)
+{
+    struct rlimit all, none;
+    getrlimit(RLIMIT_NOFILE, &all);
+    none = (struct rlimit){0, all.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    for (int i = 0; i < 2; i++) {
+        errno = 0;
+        struct netent *n = getnetent();
+        SAY("%s: %m", n ? n->n_name : "no network");
+    }
+    setrlimit(RLIMIT_NOFILE, &all);
+    REST(netent)
+}
+
 static struct utmpx record(int type, const char *id, const char *line, const char *user)
 {
     struct utmpx u = {.ut_type = (short)type, .ut_pid = 1};
@@ -214,5 +231,5 @@ static void password_lock(void)
 }
 
 const struct program programs[] = {
-    PROGRAM(walks), PROGRAM(entries), PROGRAM(buffers), PROGRAM(sessions), PROGRAM(logs), PROGRAM(password_lock), {NULL, NULL},
+    PROGRAM(walks), PROGRAM(entries), PROGRAM(buffers), PROGRAM(no_descriptor), PROGRAM(sessions), PROGRAM(logs), PROGRAM(password_lock), {NULL, NULL},
 };
