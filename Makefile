@@ -66,6 +66,7 @@ $(KIN:%=bin/%): bin/tpslcc
 # ld finds the version script in LIBRARY_PATH: as an option its folder would be in the build ID, and no two builds alike.
 # The header that go build writes beside the library is of no use to a program.
 lib/libtpsl.so.0: FORCE
+	@test $@ -nt cmd/libtpsl/libtpsl.map || rm -f $@ # go build links only for changes that it sees
 	LIBRARY_PATH=$(CURDIR)/cmd/libtpsl CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(EXTLDFLAGS)'" -o $@ ./cmd/libtpsl
 	@rm -f lib/libtpsl.so.h
 
@@ -90,6 +91,7 @@ $(GENERATED): %: packaging/%.in bin/tpslcc Makefile
 
 # Private mode: the host of programs, the Go library behind it, and what each rank has in front of libc.
 lib/tpsl/libtpslhost.so: FORCE
+	@test $@ -nt cmd/libtpslhost/libtpslhost.map || rm -f $@
 	LIBRARY_PATH=$(CURDIR)/cmd/libtpslhost CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(HOSTLDFLAGS)'" -o $@ ./cmd/libtpslhost
 	@rm -f lib/tpsl/libtpslhost.h
 

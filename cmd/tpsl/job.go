@@ -38,8 +38,8 @@ K ranks of a host share a process:
                  (default 60)
 
 Without another launcher also:
-  -profile[=FILE]  write what ranks did in MPI to FILE.json and a page to FILE.html
-  -state           ranks note which MPI calls they are in, for tpsl where and top
+  -profile[=FILE]  write what ranks did in MPI to FILE.json and FILE.html
+  -state           ranks note their MPI calls, for tpsl where and tpsl top
 `
 
 // A jobRequest is what to run, and how mpiexec is to watch it.
