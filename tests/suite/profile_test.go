@@ -43,7 +43,7 @@ func TestProfileCountsLikeATool(t *testing.T) {
 		if !testsupport.Large() {
 			modes = modes[(slices.Index(areas, filepath.Base(name))+slices.Index(interfaces, i))%len(modes):][:1]
 		}
-		for _, mode := range modes {
+		for number, mode := range modes {
 			folder := t.TempDir()
 			options := fmt.Sprintf("-genv COUNTS %s -profile=%s %s", folder, filepath.Join(folder, "of"), mode.options)
 			if i.name != "f08" {
@@ -51,7 +51,7 @@ func TestProfileCountsLikeATool(t *testing.T) {
 			} else if !strings.Contains(options, "OUTSIDE") {
 				options += " -genv OUTSIDE 1"
 			}
-			p.runOurs(t, "profiled", mode.env, options, mode.program).foundNothing(t, name)
+			p.runOurs(t, fmt.Sprint("profiled", number), mode.env, options, mode.program).foundNothing(t, name)
 			sameCounts(t, folder, name, mode.options)
 		}
 	})
@@ -75,6 +75,10 @@ func sameCounts(t *testing.T, folder, program, mode string) {
 			ours["MPI_Comm_size"]-- // the program calls PMPI_Comm_size, which a tool does not see
 		}
 		theirs := toolCounts(t, filepath.Join(folder, fmt.Sprint(rank)))
+		if program == "f08/requests" && strings.HasPrefix(mode, "-rpp 4") { // a callback calls PMPI functions, which libtpsl counts by their MPI_ names
+			theirs["MPI_Status_set_elements"]++
+			theirs["MPI_Status_set_cancelled"]++
+		}
 		for _, counts := range []map[string]int64{ours, theirs} {
 			delete(counts, "MPI_Type_free_keyval") // MPICH calls it by this name for itself, in what reads and writes files
 		}
