@@ -46,6 +46,11 @@ func readEvents(events io.Reader) (run, error) {
 	logs := map[failure]string{} // by Package and Test
 	builds := map[string]string{}
 	ends := map[failure]string{}
+	end := func(key failure, how string) {
+		if ends[key] != "fail" { // the tests of a package may run in several parts
+			ends[key] = how
+		}
+	}
 	var last time.Time
 	decoder := json.NewDecoder(events)
 	for {
@@ -55,16 +60,17 @@ func readEvents(events io.Reader) (run, error) {
 		} else if err != nil {
 			return r, fmt.Errorf("go test's events: %w", err)
 		}
-		if r.Time.IsZero() {
+		// Events of tests that ran side by side may stand one after the other.
+		if !e.Time.IsZero() && (r.Time.IsZero() || e.Time.Before(r.Time)) {
 			r.Time = e.Time
 		}
-		if !e.Time.IsZero() {
+		if e.Time.After(last) {
 			last = e.Time
 		}
 		key := failure{Package: strings.TrimPrefix(e.Package, module), Test: e.Test}
 		switch e.Action {
 		case "start", "run":
-			ends[key] = ""
+			end(key, "")
 		case "output":
 			if e.Test == "" && strings.HasSuffix(e.Output, "\t(cached)\n") {
 				return r, fmt.Errorf("the tests of %s did not run: go test had their results of another time; say -count 1", key.Package)
@@ -73,7 +79,7 @@ func readEvents(events io.Reader) (run, error) {
 		case "build-output":
 			builds[e.ImportPath] += e.Output
 		case "pass", "fail", "skip":
-			ends[key] = e.Action
+			end(key, e.Action)
 			logs[key] += builds[e.FailedBuild]
 			if e.Action != "fail" && e.Test != "" {
 				delete(logs, key)

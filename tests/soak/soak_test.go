@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,6 +51,26 @@ func TestSoak(t *testing.T) {
 	assert.Regexp(t, `\n\| 2 \| 7 \| `+day+` \d\d:\d\d \| tests/soak/testdata/flaky TestFlaky/third \|\n`, table)
 	assert.Regexp(t, `\ntests/soak/testdata/flaky TestFlaky/third, first failed .*:\n\n    === RUN .*\n        flaky_test.go:\d+: this is run 3\n`, table)
 	assert.NotContains(t, table, "this is run 6", "the first log is enough")
+}
+
+// A package may run in several parts: a failure of any of them stays, in whatever order their events stand.
+func TestParts(t *testing.T) {
+	part := func(second int, how string) string {
+		text := ""
+		for i, action := range []string{"start", "output", how} {
+			text += fmt.Sprintf(`{"Time":"2026-01-02T03:04:%02dZ","Action":%q,"Package":"p","Output":"it crashed\n"}`+"\n", second+i, action)
+		}
+		return text
+	}
+	for _, events := range []string{part(20, "fail") + part(10, "pass"), part(20, "pass") + part(10, "fail")} {
+		r, err := readEvents(strings.NewReader(events))
+		require.NoError(t, err)
+		assert.Equal(t, "p", r.Failures[0].name())
+		assert.Equal(t, 12*time.Second, r.Took)
+	}
+	r, err := readEvents(strings.NewReader(part(10, "pass") + part(20, "pass")))
+	require.NoError(t, err)
+	assert.Empty(t, r.Failures)
 }
 
 // The tests run beside a loop for each CPU; all end with the script, however it ends, and a run that did not come to its end does not count.
