@@ -103,12 +103,14 @@ func (p *proxy) sendLastLines() {
 }
 
 // otherDied tells the ranks, as Hydra does, that others have died while the job goes on: by the key PMI_dead_processes and by
-// SIGUSR1.
+// SIGUSR1. MPI libraries that PMIx serves look at neither, and would die of the signal.
 func (p *proxy) otherDied(frame channel.Frame) {
 	var dead []int
 	if frame.Value(&dead) == nil {
 		p.server.SetDead(dead)
-		p.signalAll(unix.SIGUSR1)
+		if p.pmix == nil {
+			p.signalAll(unix.SIGUSR1)
+		}
 	}
 }
 
