@@ -142,19 +142,27 @@ func itself(r foreign.Request) error {
 	return fmt.Errorf("cannot run %s: %w", r.Args[0], err)
 }
 
-// alone becomes mpiexec, for this host alone: an allocation's others are not asked for.
+// alone becomes mpiexec.
 func alone(r jobRequest) error {
-	host, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("read host name: %w", err)
-	}
-	self, err := os.Executable()
+	args, err := mpiexecHere(r.PerProcess)
 	if err != nil {
 		return err
 	}
-	k := strconv.Itoa(r.PerProcess)
-	mpiexec := filepath.Join(filepath.Dir(self), "mpiexec")
-	args := []string{mpiexec, "-hosts", host + ":" + k, "-launcher", "fork", "-n", k, "-rpp", k, "-tpsl", string(r.Mode)}
-	err = unix.Exec(mpiexec, slices.Concat(args, r.watching, r.Args), r.Environ)
-	return fmt.Errorf("start %s: %w; install tpsl anew", mpiexec, err)
+	args = append(args, "-tpsl", string(r.Mode))
+	err = unix.Exec(args[0], slices.Concat(args, r.watching, r.Args), r.Environ)
+	return fmt.Errorf("start %s: %w; install tpsl anew", args[0], err)
+}
+
+// mpiexecHere returns how a command begins that runs ranks in one address space of this host: an allocation's others are not asked for.
+func mpiexecHere(ranks int) ([]string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("read host name: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	k := strconv.Itoa(ranks)
+	return []string{filepath.Join(filepath.Dir(self), "mpiexec"), "-hosts", host + ":" + k, "-launcher", "fork", "-n", k, "-rpp", k}, nil
 }

@@ -8,6 +8,7 @@
 //	tpsl mem PID...
 //	tpsl names [LIBRARY]
 //	tpsl nic
+//	tpsl python [-n N]
 //	tpsl report A.json [B.json]
 //	tpsl run [-rpp K] PROGRAM
 //	tpsl top [PID]
@@ -57,6 +58,7 @@ var commands = []struct {
 		return importlib.Command(args, to.out, to.err)
 	}},
 	{"nic", "list network interfaces and RDMA devices", listNICs},
+	{"python", "a prompt of Python on several ranks", runPrompt},
 	{"report", "say what ranks did in MPI, from a profile", reportProfile},
 	{"run", "run a program as ranks of one address space", runJob},
 	{"top", "show what the ranks of a job do and use, live", watchRanks},

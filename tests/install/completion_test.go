@@ -74,6 +74,8 @@ func TestCompletion(t *testing.T) {
 		{"tpsl ch", []string{"check"}},
 		{"tpsl check -j", []string{"-json"}},
 		{"tpsl mem -", []string{"-by", "-flat", "-json", "-proof"}},
+		{"tpsl py", []string{"python"}},
+		{"tpsl python -", []string{"-n", "-pmi"}},
 		{"tpsl rep", []string{"report"}},
 		{"tpsl report -", []string{"-html"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},

@@ -126,7 +126,7 @@ func TestWrappersPageHasEveryOption(t *testing.T) {
 func TestTpslPageHasEveryOption(t *testing.T) {
 	program := testsupport.Build(t) + "/bin/tpsl"
 	commands := found(`^  ([a-z]+) `, run(t, nil, program, "-h"))
-	require.Equal(t, []string{"check", "doctor", "mem", "names", "nic", "report", "run", "top", "trace", "where"}, commands)
+	require.Equal(t, []string{"check", "doctor", "mem", "names", "nic", "python", "report", "run", "top", "trace", "where"}, commands)
 	listed := slices.Clone(commands)
 	for _, command := range commands {
 		listed = append(listed, found(`^  -([a-z]+) `, run(t, nil, program, command, "-h"))...)
