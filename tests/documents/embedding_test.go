@@ -20,7 +20,7 @@ import (
 func TestEmbedding(t *testing.T) {
 	testsupport.NothingLeft(t)
 	folder := t.TempDir()
-	for _, file := range []string{"halo.c", "ring.c", "solver/poisson.h", "solver/poisson.c", "solver/flat.c", "solver/application.cc"} {
+	for _, file := range []string{"halo.c", "ring.c", "solver/poisson.h", "solver/poisson.c", "solver/flat.c", "solver/application.cc", "python/within.py"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), []byte(read(t, "examples/"+file)), 0o666))
 	}
 	ran := 0
@@ -37,5 +37,5 @@ func TestEmbedding(t *testing.T) {
 			assert.Regexp(t, pattern(output), printed, "%s%s", commands, stderr)
 		})
 	}
-	assert.Equal(t, 3, ran)
+	assert.Equal(t, 4, ran)
 }
