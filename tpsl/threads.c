@@ -5,7 +5,8 @@
  * libc's to see such threads.
  *
  * Threads of an OpenMP runtime are excepted: its pool threads are ranks of their own, which claim or
- * adopt the slot of their thread number. So are threads of the Go runtime inside libtpsl.
+ * adopt the slot of their thread number. So are threads of the Go runtime inside libtpsl, and of a program in Go: any goroutine runs on
+ * them, long after the rank has ended.
  */
 #include "dispatch.h"
 
@@ -46,6 +47,21 @@ static bool is_own(const void *address)
     return (const char *)address >= __ehdr_start && (const char *)address < _end;
 }
 
+static bool program_is_go;
+
+static bool is_program(const struct tpsl_location *at)
+{
+    return at->path && !*at->path;
+}
+
+/* Programs in Go that use cgo have this function. So may libraries that are no business of the program's threads. */
+static void look_for_go(void)
+{
+    struct tpsl_location at;
+    const void *found = tpsl_process_symbol("crosscall2", NULL);
+    program_is_go = found && tpsl_locate(found, &at) && is_program(&at);
+}
+
 /* Whether an address is in a function that stands in front of ours, as sanitizers have. */
 static bool is_front(const struct tpsl_location *at)
 {
@@ -75,6 +91,7 @@ __attribute__((constructor(102))) static void find_functions(void)
 {
     atomic_store(&libc_create, (tpsl_thread_create *)tpsl_function_behind("pthread_create", pthread_create));
     atomic_store(&front_create, (tpsl_thread_create *)tpsl_process_symbol("pthread_create", NULL));
+    look_for_go();
 }
 
 /* For threads of the Go runtime, and of instances. */
@@ -105,7 +122,7 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
         return create(thread, attr, routine, argument);
     if (tpsl_locate(caller, &at) && is_front(&at))
         tpsl_stack_walk(find_caller, &at.object);
-    if (is_openmp(at.object))
+    if (is_openmp(at.object) || (program_is_go && is_program(&at)))
         return create(thread, attr, routine, argument);
     return tpsl_thread_create_inheriting(create, thread, attr, routine, argument);
 }

@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"tpsl/ownjob":      {"pmi", "internal"},
 	"tpsl":             {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
 	"host":             {"process", "loader", "internal"},
+	"ranks":            {}, // what Go programs import; it meets libtpsl at tpsl.h
 	"calls":            {"internal"},
 	"profile":          {"calls", "internal"},
 	"hydra":            {"calls", "profile", "pmi", "ib", "loader/image", "loader/search", "internal"},
@@ -57,7 +58,7 @@ var mayImport = map[string][]string{
 	"internal/top":       {"hydra/procs", "hydra/whereabouts", "internal/flags", "internal/numbers", "internal/pids", "internal/ranges", "internal/suggest", "internal/terminal", "internal/version"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"tests":              {"endpoints/engine", "internal"},
-	"examples":           {"endpoints/engine", "loader", "internal/malloc"},
+	"examples":           {"endpoints/engine", "loader", "ranks", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these
@@ -68,6 +69,7 @@ var mayInclude = map[string][]string{
 	"process":   {"loader.h"},
 	"tpsl":      {"loader.h", "process.h", "endpoint.h", "tpsl.h"},
 	"host":      {"loader.h", "process.h"},
+	"ranks":     {"tpsl.h"},
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
