@@ -6,8 +6,8 @@ package engine
 import (
 	"errors"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
-	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
 // AnySource and AnyTag leave open where a receive's message comes from, and its tag.
@@ -32,7 +32,7 @@ var (
 	ErrTruncated = errors.New("the message is longer than the buffer")
 	ErrCancelled = errors.New("the operation was cancelled")
 	ErrStale     = errors.New("the request has been waited for already")
-	ErrPeerGone  = shm.ErrPeerGone
+	ErrPeerGone  = carrier.ErrPeerGone
 	ErrClosed    = errors.New("the fabric is closed")
 )
 

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
-	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
 // Model says how many threads may use one port at once, and who then runs its inner
@@ -43,9 +43,9 @@ type Options struct {
 	Unique  bool       // the caller's promise, below
 	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port, at most 512
 
-	// Node has the processes of this host that the fabric spans. It says how many
+	// Carrier leads to the other processes that the fabric spans. It says how many
 	// ports are here, and under which numbers. nil: this process alone.
-	Node *shm.Node
+	Carrier carrier.Carrier
 }
 
 // Unique promises, of the whole fabric, that there are no wildcards and no probes, that
@@ -106,20 +106,25 @@ type Fabric struct {
 type peer struct {
 	inbox *ring.Ring
 	port  *Port
-	bell  *shm.Port // of a port that sleeps in the kernel; nil: none does
+	bell  *carrier.Bell // of a port that sleeps in the kernel; nil: none does
 
 	worker *fult.Bell // of the worker that polls the port; nil: none does
 }
 
 // New makes a fabric within this process, or this process's part of one.
 func New(o Options) (*Fabric, error) {
-	first, size := 0, o.Ports
-	if o.Node != nil {
+	first, size, near := 0, o.Ports, o.Ports
+	if c := o.Carrier; c != nil {
 		if o.Ports != 0 {
-			return nil, fmt.Errorf("fabric of %d ports: leave out how many where there is a node, which knows", o.Ports)
+			return nil, fmt.Errorf("fabric of %d ports: leave out how many where there is a carrier, which knows", o.Ports)
 		}
-		first, o.Ports = o.Node.Ranks()
-		size = o.Node.Size()
+		first, o.Ports = c.Ranks()
+		size, near = c.Size(), c.Near()
+		for rank := range size {
+			if (rank < first || rank >= first+o.Ports) && !c.Reaches(rank) {
+				return nil, fmt.Errorf("fabric of ranks 0 to %d: its carrier does not reach rank %d", size-1, rank)
+			}
+		}
 	}
 	o.defaults()
 	if err := o.check(); err != nil {
@@ -131,7 +136,7 @@ func New(o Options) (*Fabric, error) {
 	}
 	f := &Fabric{packets: packets, options: o, first: first, peers: make([]peer, size)}
 	f.spins = longSpin
-	if o.Model != Private || size > runtime.GOMAXPROCS(0) { // a node is of one host
+	if o.Model != Private || near > runtime.GOMAXPROCS(0) {
 		f.spins = shortSpin
 	}
 	for rank := first; rank < first+o.Ports; rank++ {
@@ -140,8 +145,8 @@ func New(o Options) (*Fabric, error) {
 			return nil, fmt.Errorf("fabric: inbox: %w", err)
 		}
 		f.peers[rank] = peer{inbox: inbox, port: newPort(f, rank, inbox)}
-		if o.Node != nil {
-			f.peers[rank].bell = o.Node.Port(rank)
+		if far := f.peers[rank].port.far; far != nil {
+			f.peers[rank].bell = far.port.Bell()
 		}
 	}
 	if o.Model == Offload {
@@ -159,7 +164,7 @@ func (f *Fabric) Size() int { return len(f.peers) }
 func (f *Fabric) Port(rank int) *Port { return f.peers[rank].port }
 
 // Close ends the fabric: what waits returns ErrClosed, and so does every call after.
-// What was posted before is executed, though nobody may ever ask after it. A node is the
+// What was posted before is executed, though nobody may ever ask after it. A carrier is the
 // caller's to close, when no thread is in a call of the fabric any more.
 func (f *Fabric) Close() error {
 	if f.closed.Swap(true) {

@@ -6,19 +6,19 @@ package engine
 import (
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
-	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
-// The seam between ports and their peers in other processes: package shm has tracks
-// in place of inboxes, and does what a sender and a receiver of two processes have to
+// The seam between ports and their peers in other processes: a carrier has something in place
+// of inboxes, and does what a sender and a receiver of two processes have to
 // agree on. What it says has arrived is a cell like any other here, of a kind of
-// shm's.
+// the carrier's.
 
 // far is a port's way to other processes, and room for what comes by it.
 type far struct {
-	port  *shm.Port
-	event shm.Event
+	port  carrier.Port
+	event carrier.Event
 }
 
 // wake wakes the owner of a port of this process that sleeps.
@@ -26,14 +26,14 @@ type far struct {
 // Preconditions: what it is to find has been stored.
 func (to *peer) wake() {
 	if to.bell != nil {
-		to.bell.Wake()
+		to.bell.Ring()
 	}
 	if to.worker != nil {
 		to.worker.Ring()
 	}
 }
 
-// handle names an op to shm, for as long as its turn lasts.
+// handle names an op to a carrier, for as long as its turn lasts.
 func (o *op) handle() uint64 { return o.turn<<32 | uint64(o.index) }
 
 // putFar sends to another process, if there is room.
@@ -43,9 +43,9 @@ func (p *Port) putFar(o *op) bool {
 	switch {
 	case err != nil:
 		o.complete(peerGone)
-	case how == shm.Full:
+	case how == carrier.Full:
 		return false
-	case how == shm.Done:
+	case how == carrier.Done:
 		o.complete(fine)
 	default:
 		o.decide(o.turn, matched) // its peer may read the buffer at any time from now on
@@ -62,13 +62,13 @@ func (p *Port) progressFar() (moved bool) {
 		}
 		moved = true
 		switch e.Kind {
-		case shm.Arrived:
+		case carrier.Arrived:
 			if e.Cell.Tag >= 0 { // a port sends no other: a broken peer's would be taken for a wildcard
 				p.arrive(&e.Cell)
 			}
-		case shm.Sent, shm.Received:
+		case carrier.Sent, carrier.Received:
 			p.endFar(e)
-		case shm.Gone:
+		case carrier.Gone:
 			p.forsakeAll(int32(e.First), int32(e.First+e.Ranks))
 		}
 	}
@@ -88,7 +88,7 @@ func (p *Port) fetch(c *ring.Cell, o *op) {
 }
 
 // endFar ends the op that an event is about, unless it has ended with the fabric.
-func (p *Port) endFar(e *shm.Event) {
+func (p *Port) endFar(e *carrier.Event) {
 	o := p.ops.at(uint32(e.Handle))
 	if o.handle() != e.Handle || !o.is(matched) {
 		return
@@ -96,7 +96,7 @@ func (p *Port) endFar(e *shm.Event) {
 	switch {
 	case e.Lost:
 		o.complete(peerGone)
-	case e.Kind == shm.Sent:
+	case e.Kind == carrier.Sent:
 		o.complete(fine)
 	default:
 		o.complete(o.outcome)
@@ -104,7 +104,7 @@ func (p *Port) endFar(e *shm.Event) {
 }
 
 // abandon ends an op that is on the way to or from another process, as the fabric
-// closes. What its peer does meanwhile ends with the node.
+// closes. What its peer does meanwhile ends with the carrier.
 func (p *Port) abandon(o *op) {
 	if p.far != nil && o.is(matched) && p.fabric.peers[o.source].port == nil {
 		o.complete(closed)

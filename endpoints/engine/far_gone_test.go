@@ -29,7 +29,7 @@ func TestFarGone(t *testing.T) {
 			require.NoError(t, err)
 			sent, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
 			require.NoError(t, err)
-			time.AfterFunc(50*time.Millisecond, func() { f[1].Close(); f[1].options.Node.Close() })
+			time.AfterFunc(50*time.Millisecond, func() { f[1].Close(); f[1].options.Carrier.Close() })
 
 			for _, r := range []Request{received, sent} {
 				_, err := r.Wait()
@@ -73,7 +73,7 @@ func TestFarClose(t *testing.T) {
 func TestFarProbeGone(t *testing.T) {
 	eachFar(t, func(t *testing.T, a, b *Port) {
 		require.NoError(t, b.Send([]byte("last words"), Envelope{}))
-		time.AfterFunc(10*time.Millisecond, func() { b.fabric.Close(); b.fabric.options.Node.Close() })
+		time.AfterFunc(10*time.Millisecond, func() { b.fabric.Close(); b.fabric.options.Carrier.Close() })
 		_, err := a.Probe(Envelope{Peer: 1, Tag: 1})
 		require.EqualError(t, err, "rank 1 is gone: its process has closed its node")
 		s, err := a.Probe(Envelope{Peer: 1})
@@ -93,7 +93,7 @@ func TestFarWaitAfterClose(t *testing.T) {
 		s, err := a.Isend(make([]byte, 100000), Envelope{Peer: 1})
 		require.NoError(t, err)
 		require.NoError(t, a.fabric.Close())
-		require.NoError(t, a.fabric.options.Node.Close())
+		require.NoError(t, a.fabric.options.Carrier.Close())
 		_, err = r.Wait()
 		assert.ErrorIs(t, err, ErrClosed)
 		_, err = s.Wait()

@@ -51,7 +51,7 @@ func spanning(t testing.TB, o Options, streams bool, ports ...int) []*Fabric {
 		require.NoError(t, <-ends)
 	}
 	for _, n := range nodes {
-		o.Node = n
+		o.Carrier = n
 		f := fabric(t, o)
 		t.Cleanup(func() { f.Close(); n.Close() })
 		parts = append(parts, f)
@@ -240,4 +240,20 @@ func TestFarTagIsNoWildcard(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, 3, s.Tag)
 	})
+}
+
+// Every rank of another process must be reached.
+func TestFarUnreached(t *testing.T) {
+	m, j, err := shm.Socketpair()
+	require.NoError(t, err)
+	defer m.Close()
+	defer j.Close()
+	met := make(chan error, 1)
+	go func() { met <- shm.Meet(context.Background(), []*os.File{m}) }()
+	n, err := shm.Join(context.Background(), j, shm.Options{First: 1, Ports: 1, Total: 3})
+	require.NoError(t, err)
+	defer n.Close()
+	require.NoError(t, <-met)
+	_, err = New(Options{Carrier: n})
+	assert.EqualError(t, err, "fabric of ranks 0 to 2: its carrier does not reach rank 0")
 }

@@ -6,10 +6,10 @@ package engine
 import (
 	"encoding/binary"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/packet"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
-	"github.com/tpsl/tpsl/endpoints/engine/shm"
 )
 
 // What a cell is.
@@ -39,7 +39,7 @@ func (p *Port) execute(o *op) {
 // there was anything. It is of the inner half.
 func (p *Port) progress() (moved bool) {
 	if p.far != nil && p.fabric.closed.Load() {
-		return false // its node may be closed, too
+		return false // its carrier may be closed, too
 	}
 	for range cellsAtOnce {
 		c := p.inbox.Front()
@@ -231,8 +231,8 @@ func lengthOf(c *ring.Cell) int {
 	if c.Kind == cellAsk {
 		return int(binary.LittleEndian.Uint64(c.Inline[8:]))
 	}
-	if c.Kind >= shm.FirstCell {
-		return shm.Bytes(c)
+	if c.Kind >= carrier.FirstCell {
+		return carrier.Bytes(c)
 	}
 	return int(c.Length)
 }

@@ -55,8 +55,8 @@ func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 		p.posted.Init(new(locks.Entry[op]))
 		p.hmcs = locks.NewHMCS(domains())
 	}
-	if n := f.options.Node; n != nil {
-		p.far = &far{port: n.Port(rank)}
+	if c := f.options.Carrier; c != nil {
+		p.far = &far{port: c.Port(rank)}
 	}
 	return p
 }

@@ -19,7 +19,7 @@ func (p *Port) Iprobe(e Envelope) (Status, bool, error) {
 	p.progress()
 	s, found := p.look(e)
 	if !found && p.isGone(e.Peer) {
-		err = p.fabric.options.Node.Gone(int(e.Peer))
+		err = p.fabric.options.Carrier.Gone(int(e.Peer))
 	}
 	p.leave(o)
 	return s, found, err

@@ -81,7 +81,7 @@ func (r Request) finish() (Status, error) {
 		s.Bytes = 0
 	}
 	if o.outcome == peerGone {
-		err = o.port.fabric.options.Node.Gone(int(o.source))
+		err = o.port.fabric.options.Carrier.Gone(int(o.source))
 	}
 	o.port.ops.put(o)
 	return s, err

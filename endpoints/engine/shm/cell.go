@@ -4,21 +4,17 @@
 package shm
 
 import (
-	"encoding/binary"
-
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
-// The kinds of cells in a track; the engine's own rings have smaller ones. What their
-// payload holds, in words of eight bytes:
+// The kinds of cells in a track beside those of messages, of which Kept names the packet of the
+// sender's that holds the message, and Offer has the address of the buffer as its second word.
+// What their payload holds, in words:
 const (
-	FirstCell  = 16 + iota
-	cellInline // the message
-	cellPacket // the packet of the sender's that holds the message
-	cellOffer  // a key of the sender's, the address of the buffer, its length
-	cellAsk    // the offer's key, a key of the receiver's, how many bytes to send in parts
-	cellPart   // the receiver's key, the packet that holds the part
-	cellDone   // the offer's key: the buffer has been read
+	cellAsk  = carrier.OwnCells + iota // the offer's key, a key of the receiver's, how many bytes to send in parts
+	cellPart                           // the receiver's key, the packet that holds the part
+	cellDone                           // the offer's key: the buffer has been read
 )
 
 // A control is a cell whose payload is words, before it is sent.
@@ -38,11 +34,9 @@ func (p *Port) post(m *control) bool {
 		return false
 	}
 	c.Kind, c.Context, c.Source, c.Tag, c.Length = m.kind, m.context, p.rank, m.tag, m.length
-	for i, w := range m.words {
-		binary.LittleEndian.PutUint64(c.Inline[8*i:], w)
-	}
+	carrier.SetWords(c, m.words)
 	c.Publish(turn)
-	peer.bells[m.port].ring()
+	peer.bells[m.port].Ring()
 	return true
 }
 
@@ -77,15 +71,5 @@ func snapshot(to, from *ring.Cell) {
 	to.Kind, to.Context, to.Source, to.Tag, to.Length, to.Inline = from.Kind, from.Context, from.Source, from.Tag, from.Length, from.Inline
 }
 
-func word(c *ring.Cell, i int) uint64 { return binary.LittleEndian.Uint64(c.Inline[8*i:]) }
-
 // packetIn returns the packet that word i names. A number that is too large stays so.
-func packetIn(c *ring.Cell, i int) int { return int(min(word(c, i), packetsPer)) }
-
-// Bytes returns the length of the message that a cell of an Arrived event stands for.
-func Bytes(c *ring.Cell) int {
-	if c.Kind == cellOffer {
-		return int(word(c, 2))
-	}
-	return int(c.Length)
-}
+func packetIn(c *ring.Cell, i int) int { return int(min(carrier.Word(c, i), packetsPer)) }

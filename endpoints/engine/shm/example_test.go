@@ -32,7 +32,7 @@ func Example() {
 			return err
 		}
 		defer node.Close()
-		fabric, err := engine.New(engine.Options{Node: node})
+		fabric, err := engine.New(engine.Options{Carrier: node})
 		if err != nil {
 			return err
 		}

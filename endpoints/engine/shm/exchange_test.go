@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -61,7 +62,7 @@ const (
 )
 
 func newExchange(n *shm.Node, words []string) (*exchange, error) {
-	f, err := engine.New(engine.Options{Node: n})
+	f, err := engine.New(engine.Options{Carrier: n})
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func TestProcesses(t *testing.T) {
 
 // waitForAll waits for a message of rank 0, which never comes, in every way there is.
 func waitForAll(n *shm.Node) error {
-	f, err := engine.New(engine.Options{Node: n})
+	f, err := engine.New(engine.Options{Carrier: n})
 	if err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func waitForAll(n *shm.Node) error {
 	_, err = p.Recv(nil, from)
 	errs = append(errs, err, p.Send(nil, from))
 	for _, err := range errs {
-		if !errors.Is(err, engine.ErrPeerGone) {
+		if !errors.Is(err, carrier.ErrPeerGone) {
 			return fmt.Errorf("not of a peer that is gone: %w", err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -54,7 +55,7 @@ func offering(t *testing.T) (peer, victim *Port) {
 	peer, victim = pair(t, Options{Streams: true})
 	outcome, err := victim.Send(0, 0, 0, make([]byte, 300_000), 1)
 	require.NoError(t, err)
-	require.Equal(t, Pending, outcome)
+	require.Equal(t, carrier.Pending, outcome)
 	return peer, victim
 }
 
@@ -62,18 +63,18 @@ const firstKey = 1 << 32 // of the first turn of the first slot, of sends and of
 
 // cells are what a peer writes; the last one makes sense, or cuts it off.
 var cells = func() map[string]script {
-	offer := func(bytes uint64) []byte { return forged(cellOffer, 0, 0, 1, 0x1000, bytes) }
+	offer := func(bytes uint64) []byte { return forged(carrier.Offer, 0, 0, 1, 0x1000, bytes) }
 	ask := forged(cellAsk, 0, 0, firstKey, 7, 300_000)
 	done := forged(cellDone, 0, 0, firstKey)
 	return map[string]script{
-		"inline":                     {forged(cellInline, 0, 40), false},
-		"inline, too long":           {forged(cellInline, 0, 41), true},
-		"of another's rank":          {forged(cellInline, 1, 4), true},
-		"of no rank":                 {forged(cellInline, -1, 4), true},
-		"packet":                     {forged(cellPacket, 0, 16<<10, 63), false},
-		"packet, too long":           {forged(cellPacket, 0, 16<<10+1, 63), true},
-		"no such packet":             {forged(cellPacket, 0, 1, 64), true},
-		"no such packet by far":      {forged(cellPacket, 0, 1, 1<<32), true},
+		"inline":                     {forged(carrier.Inline, 0, 40), false},
+		"inline, too long":           {forged(carrier.Inline, 0, 41), true},
+		"of another's rank":          {forged(carrier.Inline, 1, 4), true},
+		"of no rank":                 {forged(carrier.Inline, -1, 4), true},
+		"packet":                     {forged(carrier.Kept, 0, 16<<10, 63), false},
+		"packet, too long":           {forged(carrier.Kept, 0, 16<<10+1, 63), true},
+		"no such packet":             {forged(carrier.Kept, 0, 1, 64), true},
+		"no such packet by far":      {forged(carrier.Kept, 0, 1, 1<<32), true},
 		"offer":                      {offer(100), false},
 		"offer, long":                {offer(math.MaxInt), false},
 		"offer, too long":            {offer(math.MaxInt + 1), true},
@@ -130,18 +131,18 @@ func FuzzCells(f *testing.F) {
 
 // drain takes all that there is and returns how many sends ended.
 func drain(t *testing.T, p *Port) (sends int) {
-	var e Event
+	var e carrier.Event
 	for rounds := 0; p.Poll(&e); rounds++ {
 		require.Less(t, rounds, 1000)
 		switch e.Kind {
-		case Arrived:
-			size := min(Bytes(&e.Cell), 1<<17)
+		case carrier.Arrived:
+			size := min(carrier.Bytes(&e.Cell), 1<<17)
 			require.GreaterOrEqual(t, size, 0)
 			buf := make([]byte, size+64)
 			_, err := p.Fetch(&e.Cell, buf[:size:size], 2)
 			require.NoError(t, err)
 			require.Equal(t, make([]byte, 64), buf[size:])
-		case Sent:
+		case carrier.Sent:
 			sends++
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 )
 
 // A peer ends right after its last message, as the port looks at its track because
@@ -24,13 +26,13 @@ func TestLastMessageOfTheEnded(t *testing.T) {
 	for i := range 5_000 {
 		b.gone[0], b.dying = false, 1
 		turn <- true
-		var e Event
+		var e carrier.Event
 		for !b.Poll(&e) {
 		}
-		require.Equal(t, Arrived, e.Kind, "round %d", i)
+		require.Equal(t, carrier.Arrived, e.Kind, "round %d", i)
 		for !b.Poll(&e) {
 		}
-		require.Equal(t, Gone, e.Kind)
+		require.Equal(t, carrier.Gone, e.Kind)
 		fate.Store(fine)
 	}
 }

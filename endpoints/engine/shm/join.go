@@ -19,7 +19,7 @@ import (
 type Options struct {
 	First  int // its first rank
 	Ports  int // how many ranks it has
-	Total  int // how many all processes have together
+	Total  int // how many there are, those that others carry to included
 	Cells  int // per track: 128
 	Packet int // bytes of a packet, above which messages wait for their receiver: 16 KiB
 	// Streams has large messages sent packet by packet even where the kernel would
@@ -80,6 +80,9 @@ func join(s meetingSocket, o Options) (*Node, error) {
 		options: o, self: int(welcome.Process),
 		peers:  make([]peer, welcome.Processes),
 		places: make([]place, o.Total),
+	}
+	for i := range n.places {
+		n.places[i].process = nowhere
 	}
 	if err := n.sayHello(s); err != nil {
 		return nil, errors.Join(err, n.unmap())

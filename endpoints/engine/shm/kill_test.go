@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -19,7 +20,7 @@ import (
 func init() {
 	at := func(name string, reach func(p *Port)) {
 		Roles[name] = func(n *Node, _ []string, out func(string, ...any)) {
-			reach(n.Port(1))
+			reach(n.port(1))
 			stopped(out)
 		}
 	}
@@ -33,36 +34,36 @@ func init() {
 		number, memory := p.packets.takeMessage(0)
 		copy(memory, "half a message")
 		c, _ := p.node.peers[0].tracks[0].Claim()
-		c.Kind, c.Length, c.Inline[0] = cellPacket, 100, byte(number)
+		c.Kind, c.Length, c.Inline[0] = carrier.Kept, 100, byte(number)
 	})
 	at("offered", func(p *Port) { _, _ = p.Send(0, 7, 1, filled(1<<20, 1), 0) })
 	at("streaming", func(p *Port) { // asked for parts, some of which it has sent
 		_, _ = p.Send(0, 7, 1, filled(1<<20, 1), 0)
 		for len(p.streams) == 0 {
-			p.Poll(new(Event))
+			p.Poll(new(carrier.Event))
 		}
 		p.flush()
 	})
 	at("offered-to", func(p *Port) { // a message seen and not fetched
-		for e := new(Event); !p.Poll(e) || e.Kind != Arrived; {
+		for e := new(carrier.Event); !p.Poll(e) || e.Kind != carrier.Arrived; {
 		}
 	})
 	at("streamed-to", func(p *Port) { // asked for parts, none of which it takes
-		for e := new(Event); ; {
-			if p.Poll(e) && e.Kind == Arrived {
-				_, _ = p.Fetch(&e.Cell, make([]byte, Bytes(&e.Cell)), 0)
+		for e := new(carrier.Event); ; {
+			if p.Poll(e) && e.Kind == carrier.Arrived {
+				_, _ = p.Fetch(&e.Cell, make([]byte, carrier.Bytes(&e.Cell)), 0)
 				return
 			}
 		}
 	})
 	at("ringing", func(p *Port) { // the bell's word changed, its sleeper not woken
 		b := p.node.peers[0].bells[0]
-		for b.word.Load()&asleep == 0 {
+		for !b.IsAsleep() {
 		}
-		b.word.Add(2)
+		b.Strike()
 	})
 	Roles["asleep"] = func(n *Node, _ []string, out func(string, ...any)) {
-		p := n.Port(1)
+		p := n.port(1)
 		since := p.Doze()
 		out("stops")
 		p.Sleep(since, 0)
@@ -74,7 +75,7 @@ func init() {
 func doomed(t *testing.T, point string, o Options) (a, c *Port, kill func()) {
 	testsupport.NothingLeft(t)
 	nodes, children := Together(t, o, "", point, "")
-	return nodes[0].Port(0), nodes[2].Port(2), func() {
+	return nodes[0].port(0), nodes[2].port(2), func() {
 		require.Equal(t, "stops", children[1].Line())
 		children[1].Kill()
 	}
@@ -83,18 +84,18 @@ func doomed(t *testing.T, point string, o Options) (a, c *Port, kill func()) {
 // isGone looks at an error of what was under way with rank 1.
 func isGone(t *testing.T, err error) {
 	t.Helper()
-	require.ErrorIs(t, err, ErrPeerGone)
+	require.ErrorIs(t, err, carrier.ErrPeerGone)
 	require.Regexp(t, `^rank 1 is gone: its process \d+ has ended$`, err.Error())
 }
 
 // mourn awaits that rank 1 is gone, and that nothing of it is left. What comes before is
 // returned.
-func mourn(t *testing.T, a, c *Port) (before []*Event) {
+func mourn(t *testing.T, a, c *Port) (before []*carrier.Event) {
 	t.Helper()
 	for _, p := range []*Port{a, c} {
 		for {
 			e := await(t, p)
-			if e.Kind == Gone {
+			if e.Kind == carrier.Gone {
 				require.Equal(t, []int{1, 1}, []int{e.First, e.Ranks})
 				break
 			}
@@ -109,8 +110,8 @@ func mourn(t *testing.T, a, c *Port) (before []*Event) {
 		}
 		assert.Empty(t, p.outbox)
 		assert.Empty(t, p.streams)
-		p.sends.used(func(uint64, *send) { t.Error("a send that never ends") })
-		p.receives.used(func(uint64, *receive) { t.Error("a receive that never ends") })
+		p.sends.Used(func(uint64, *send) { t.Error("a send that never ends") })
+		p.receives.Used(func(uint64, *receive) { t.Error("a receive that never ends") })
 		p.packets.collect()
 		assert.Zero(t, p.packets.out, "packets that nobody gives back")
 	}
@@ -157,7 +158,7 @@ func TestKilled(t *testing.T) {
 			a, c, kill := doomed(t, "offered", Options{Streams: streams})
 			kill()
 			offer := await(t, a)
-			require.Equal(t, Arrived, offer.Kind)
+			require.Equal(t, carrier.Arrived, offer.Kind)
 			for a.node.peers[1].fate.Load() == fine { // until the watch has seen it,
 				time.Sleep(time.Millisecond)
 			}
@@ -171,7 +172,7 @@ func TestKilled(t *testing.T) {
 			}
 			before := mourn(t, a, c) // a request for parts that went to the dead
 			require.Len(t, before, 1)
-			assert.Equal(t, []any{Received, true, uint64(5)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+			assert.Equal(t, []any{carrier.Received, true, uint64(5)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
 		})
 	}
 	t.Run("streaming", func(t *testing.T) {
@@ -184,22 +185,22 @@ func TestKilled(t *testing.T) {
 		kill()
 		before := mourn(t, a, c)
 		require.Len(t, before, 1)
-		assert.Equal(t, []any{Received, true, uint64(6)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+		assert.Equal(t, []any{carrier.Received, true, uint64(6)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
 		assert.Equal(t, filled(1<<20, 1)[:16<<10], buf[:16<<10], "a part had come")
 	})
 	for _, point := range []string{"offered-to", "streamed-to"} {
 		t.Run(point, func(t *testing.T) {
 			a, c, kill := doomed(t, point, Options{Streams: true})
 			outcome := mustSend(t, a, 1, 0, make([]byte, 1<<20), 8)
-			require.Equal(t, Pending, outcome)
+			require.Equal(t, carrier.Pending, outcome)
 			for end := time.Now().Add(within); point == "streamed-to" && a.packets.out == 0; {
-				require.False(t, a.Poll(new(Event)))
+				require.False(t, a.Poll(new(carrier.Event)))
 				require.True(t, time.Now().Before(end))
 			}
 			kill()
 			before := mourn(t, a, c)
 			require.Len(t, before, 1)
-			assert.Equal(t, []any{Sent, true, uint64(8)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+			assert.Equal(t, []any{carrier.Sent, true, uint64(8)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
 		})
 	}
 	t.Run("asleep", func(t *testing.T) {
@@ -228,7 +229,7 @@ func TestKilledWhileRinging(t *testing.T) {
 		a.Sleep(a.Doze(), 0)
 		close(woken)
 	}()
-	for a.bell.word.Load() < 2 { // it has rung half way
+	for a.bell.Rings() == 0 { // it has rung half way
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(20 * time.Millisecond)
@@ -238,7 +239,7 @@ func TestKilledWhileRinging(t *testing.T) {
 	case <-time.After(within):
 		t.Fatal("asleep for ever")
 	}
-	assert.Equal(t, Arrived, await(t, a).Kind)
+	assert.Equal(t, carrier.Arrived, await(t, a).Kind)
 	kill()
 	assert.Empty(t, mourn(t, a, c))
 }
@@ -246,18 +247,18 @@ func TestKilledWhileRinging(t *testing.T) {
 // A peer that writes nonsense is cut off, by name, and the others go on.
 func TestCutOff(t *testing.T) {
 	nodes := joined(t, Options{Ports: 1, Total: 3}, Options{First: 1, Ports: 1, Total: 3}, Options{First: 2, Ports: 1, Total: 3})
-	a, b, c := nodes[0].Port(0), nodes[1].Port(1), nodes[2].Port(2)
+	a, b, c := nodes[0].port(0), nodes[1].port(1), nodes[2].port(2)
 	mustSend(t, b, 0, 5, []byte("good"), 0)
 	track := nodes[1].peers[0].tracks[0]
 	cell, turn := track.Claim()
-	cell.Kind, cell.Source, cell.Length = cellInline, 1, ring.Inline+1
+	cell.Kind, cell.Source, cell.Length = carrier.Inline, 1, ring.Inline+1
 	cell.Publish(turn)
 	mustSend(t, b, 0, 6, []byte("too late"), 0)
 	assert.EqualValues(t, 5, await(t, a).Cell.Tag)
-	assert.Equal(t, Gone, await(t, a).Kind)
-	assert.False(t, a.Poll(new(Event)))
+	assert.Equal(t, carrier.Gone, await(t, a).Kind)
+	assert.False(t, a.Poll(new(carrier.Event)))
 	_, err := a.Send(1, 0, 0, nil, 0)
-	assert.ErrorIs(t, err, ErrPeerGone)
+	assert.ErrorIs(t, err, carrier.ErrPeerGone)
 	assert.ErrorContains(t, err, "rank 1 is gone: what its process")
 	mustSend(t, c, 0, 7, nil, 0)
 	assert.EqualValues(t, 7, await(t, a).Cell.Tag)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -36,13 +37,13 @@ type receive struct {
 // is done, all is there, unless the sender is gone, which is the error; else it comes in
 // parts, and the buffer belongs to the port until Poll returns Received with the handle.
 func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err error) {
-	dst = dst[:min(len(dst), Bytes(c))]
+	dst = dst[:min(len(dst), carrier.Bytes(c))]
 	from := p.node.places[c.Source]
 	switch c.Kind {
-	case cellInline:
+	case carrier.Inline:
 		copy(dst, c.Inline[:])
 		return true, nil
-	case cellPacket:
+	case carrier.Kept:
 		number := packetIn(c, 0)
 		copy(dst, p.node.peers[from.process].segment.packetAt(int(from.port), number))
 		p.giveBack(from, number)
@@ -56,9 +57,9 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 			return done, err
 		}
 	}
-	key, r := p.receives.take()
+	key, r := p.receives.Take()
 	*r = receive{dst: dst, handle: handle, place: from}
-	p.answer(control{place: from, kind: cellAsk, words: [3]uint64{word(c, 0), key, uint64(len(dst))}})
+	p.answer(control{place: from, kind: cellAsk, words: [3]uint64{carrier.Word(c, 0), key, uint64(len(dst))}})
 	return false, nil
 }
 
@@ -66,14 +67,14 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 func (p *Port) giveBack(from place, number int) {
 	peer := &p.node.peers[from.process]
 	peer.segment.returned(int(from.port)).Or(1 << number)
-	peer.bells[from.port].ring()
+	peer.bells[from.port].Ring()
 }
 
 // fetchDirect copies a message straight out of its sender's memory, then tells the
 // sender. It is not done where the kernel does not allow that any more.
 func (p *Port) fetchDirect(from place, c *ring.Cell, dst []byte) (done bool, err error) {
 	peer := &p.node.peers[from.process]
-	err = readMemory(peer.pid, word(c, 1), dst)
+	err = readMemory(peer.pid, carrier.Word(c, 1), dst)
 	switch {
 	case errors.Is(err, unix.EPERM):
 		peer.direct.Store(false)
@@ -83,7 +84,7 @@ func (p *Port) fetchDirect(from place, c *ring.Cell, dst []byte) (done bool, err
 	case err != nil:
 		p.node.condemn(int(from.process), broken) // it offered what is not there
 	default:
-		p.answer(control{place: from, kind: cellDone, words: [3]uint64{word(c, 0)}})
+		p.answer(control{place: from, kind: cellDone, words: [3]uint64{carrier.Word(c, 0)}})
 		return true, nil
 	}
 	return true, p.node.goneError(int(c.Source))
@@ -115,7 +116,7 @@ func readable(pid int, address uint64) bool {
 
 // asked is the answer of a receiver that cannot read this process's memory.
 func (p *Port) asked(from place, key, theirs, wanted uint64) bool {
-	s := p.sends.find(key)
+	s := p.sends.Find(key)
 	if s == nil || s.place != from || s.asked || wanted == 0 || wanted > uint64(len(s.buf)) {
 		return false
 	}
@@ -126,8 +127,8 @@ func (p *Port) asked(from place, key, theirs, wanted uint64) bool {
 
 // stream sends parts while there are packets and room, and tells whether all are sent.
 func (p *Port) stream(index uint32) bool {
-	key := p.sends.key(index)
-	s := p.sends.find(key)
+	key := p.sends.Key(index)
+	s := p.sends.Find(key)
 	for s.sent < s.wanted {
 		number, memory := p.packets.takePart(s.process)
 		if memory == nil {
@@ -147,7 +148,7 @@ func (p *Port) stream(index uint32) bool {
 
 // part takes a part of a message.
 func (p *Port) part(from place, key uint64, number, length int) bool {
-	r := p.receives.find(key)
+	r := p.receives.Find(key)
 	if r == nil || r.place != from || number >= packetsPer {
 		return false
 	}
@@ -165,7 +166,7 @@ func (p *Port) part(from place, key uint64, number, length int) bool {
 
 // read is the answer of a receiver that has read this process's memory.
 func (p *Port) read(from place, key uint64) bool {
-	s := p.sends.find(key)
+	s := p.sends.Find(key)
 	if s == nil || s.place != from || s.asked {
 		return false
 	}
@@ -177,11 +178,11 @@ func (p *Port) endSend(key uint64, s *send, lost bool) {
 	if s.asked {
 		p.streams = slices.DeleteFunc(p.streams, func(i uint32) bool { return i == uint32(key) })
 	}
-	p.finished.push(ending{kind: Sent, handle: s.handle, lost: lost})
-	p.sends.drop(key)
+	p.finished.push(ending{kind: carrier.Sent, handle: s.handle, lost: lost})
+	p.sends.Drop(key)
 }
 
 func (p *Port) endReceive(key uint64, r *receive, lost bool) {
-	p.finished.push(ending{kind: Received, handle: r.handle, lost: lost})
-	p.receives.drop(key)
+	p.finished.push(ending{kind: carrier.Received, handle: r.handle, lost: lost})
+	p.receives.Drop(key)
 }

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 )
 
 // What peers share is where they look for it.
@@ -20,7 +22,7 @@ func TestHeaderLayout(t *testing.T) {
 	assert.EqualValues(t, 72, unsafe.Offsetof(h.probe))
 	assert.EqualValues(t, 128, unsafe.Offsetof(h.left), "a line of its own")
 	assert.EqualValues(t, 132, unsafe.Offsetof(h.changes))
-	assert.EqualValues(t, line, unsafe.Sizeof(bell{}))
+	assert.EqualValues(t, line, unsafe.Sizeof(carrier.Bell{}))
 }
 
 // Parts of a segment do not overlap, and lie on cache lines.

@@ -11,23 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
-
-// ErrPeerGone is what operations to or from a rank end with whose process has
-// ended, has closed its node, or was cut off.
-var ErrPeerGone = errors.New("peer is gone")
-
-// A GoneError is an ErrPeerGone with the rank's number.
-type GoneError struct {
-	Rank int
-	Why  string // what became of its process
-}
-
-func (e *GoneError) Error() string { return fmt.Sprintf("rank %d is gone: %s", e.Rank, e.Why) }
-
-// Is makes it an ErrPeerGone.
-func (e *GoneError) Is(target error) bool { return target == ErrPeerGone }
 
 // A Node is this process's part of processes that have joined.
 type Node struct {
@@ -43,6 +29,9 @@ type Node struct {
 // place is where a rank is.
 type place struct{ process, port int32 }
 
+// nowhere is the process of a rank that has not joined: something else carries its messages.
+const nowhere = -1
+
 // What may be wrong with a peer.
 const (
 	fine = iota
@@ -57,10 +46,10 @@ type peer struct {
 	pid     int
 	pidfd   *os.File // nil for this process
 	segment *segment
-	tracks  []*ring.Ring // from this process to each of its ports
-	bells   []*bell      // of its ports
-	direct  atomic.Bool  // its memory may be read by process_vm_readv
-	fate    atomic.Int32 // fine, ended, left or broken
+	tracks  []*ring.Ring    // from this process to each of its ports
+	bells   []*carrier.Bell // of its ports
+	direct  atomic.Bool     // its memory may be read by process_vm_readv
+	fate    atomic.Int32    // fine, ended, left or broken
 }
 
 // start makes the ports, when all peers are known.
@@ -82,8 +71,26 @@ func (n *Node) Ranks() (first, count int) { return n.options.First, n.options.Po
 
 func (n *Node) isOwn(rank int) bool { return int(n.places[rank].process) == n.self }
 
+// Near returns the same as Size, as far as ranks have joined: a node is of one host.
+func (n *Node) Near() (count int) {
+	for i := range n.peers {
+		count += len(n.peers[i].tracks)
+	}
+	return count
+}
+
+// Reaches tells whether a rank is of another process that has joined.
+func (n *Node) Reaches(rank int) bool { return n.places[rank].process != nowhere && !n.isOwn(rank) }
+
 // Port returns the port of a rank of this process, nil for any other.
-func (n *Node) Port(rank int) *Port {
+func (n *Node) Port(rank int) carrier.Port {
+	if p := n.port(rank); p != nil {
+		return p
+	}
+	return nil
+}
+
+func (n *Node) port(rank int) *Port {
 	if k := rank - n.options.First; uint(k) < uint(len(n.ports)) {
 		return n.ports[k]
 	}
@@ -108,7 +115,7 @@ func (n *Node) goneError(rank int) error {
 	case broken:
 		why = fmt.Sprintf("what its process %d sends makes no sense", p.pid)
 	}
-	return &GoneError{Rank: rank, Why: why}
+	return &carrier.GoneError{Rank: rank, Why: why}
 }
 
 // look returns what is wrong with a peer, as far as it is known.
@@ -136,8 +143,7 @@ func (n *Node) alarm(process int) {
 	p := &n.peers[process]
 	p.segment.header.changes.Add(1)
 	for _, b := range p.bells {
-		b.word.Add(2)
-		futexWakeAll(&b.word)
+		b.Alarm()
 	}
 }
 

@@ -6,33 +6,13 @@ package shm
 import (
 	"math"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
-// A Kind says what Poll found.
-type Kind uint32
-
-// The kinds.
-const (
-	Arrived  Kind = iota + 1 // a message: Fetch takes what Cell stands for
-	Sent                     // a Pending Send is over; its buffer may be used again
-	Received                 // a Fetch that was not done is over
-	Gone                     // the ranks First to First+Ranks-1 are gone, and no message of theirs is to come
-)
-
-// An Event is what Poll found. The Cell may be kept, field by field, until Fetch
-// takes it; until then it may keep a packet of its sender's busy.
-type Event struct {
-	Kind         Kind
-	Lost         bool   // Sent, Received: in vain, since the peer is gone
-	Handle       uint64 // Sent, Received: from Send or Fetch
-	First, Ranks int    // Gone
-	Cell         ring.Cell
-}
-
 // Poll finds what has happened, one thing at a time, and moves on what is under way.
 // It never waits, and returns false only when all tracks are empty.
-func (p *Port) Poll(e *Event) bool {
+func (p *Port) Poll(e *carrier.Event) bool {
 	if len(p.outbox)+len(p.streams) > 0 {
 		p.flush()
 	}
@@ -66,7 +46,7 @@ func (p *Port) Poll(e *Event) bool {
 
 // receive takes a cell off a track and acts on it. It tells whether it is a message
 // that has arrived.
-func (p *Port) receive(j int, front *ring.Cell, e *Event) bool {
+func (p *Port) receive(j int, front *ring.Cell, e *carrier.Event) bool {
 	c := &e.Cell
 	snapshot(c, front)
 	p.tracks[j].Pop()
@@ -74,7 +54,7 @@ func (p *Port) receive(j int, front *ring.Cell, e *Event) bool {
 	at := place{process: int32(j), port: c.Source - int32(peer.first)}
 	if uint32(at.port) < uint32(len(peer.tracks)) {
 		if isMessage(c, peer) {
-			e.Kind = Arrived
+			e.Kind = carrier.Arrived
 			return true
 		}
 		if p.react(at, c) {
@@ -89,12 +69,12 @@ func (p *Port) receive(j int, front *ring.Cell, e *Event) bool {
 // isMessage tells whether a cell stands for a message, and makes sense.
 func isMessage(c *ring.Cell, from *peer) bool {
 	switch c.Kind {
-	case cellInline:
+	case carrier.Inline:
 		return c.Length <= ring.Inline
-	case cellPacket:
-		return word(c, 0) < packetsPer && int(c.Length) <= from.segment.layout.packet
-	case cellOffer:
-		return word(c, 2)-1 < math.MaxInt // which 0 is not
+	case carrier.Kept:
+		return carrier.Word(c, 0) < packetsPer && int(c.Length) <= from.segment.layout.packet
+	case carrier.Offer:
+		return carrier.Word(c, 2)-1 < math.MaxInt // which 0 is not
 	}
 	return false
 }
@@ -103,11 +83,11 @@ func isMessage(c *ring.Cell, from *peer) bool {
 func (p *Port) react(from place, c *ring.Cell) bool {
 	switch c.Kind {
 	case cellAsk:
-		return p.asked(from, word(c, 0), word(c, 1), word(c, 2))
+		return p.asked(from, carrier.Word(c, 0), carrier.Word(c, 1), carrier.Word(c, 2))
 	case cellPart:
-		return p.part(from, word(c, 0), packetIn(c, 1), int(c.Length))
+		return p.part(from, carrier.Word(c, 0), packetIn(c, 1), int(c.Length))
 	case cellDone:
-		return p.read(from, word(c, 0))
+		return p.read(from, carrier.Word(c, 0))
 	}
 	return false
 }
@@ -135,23 +115,23 @@ func (p *Port) bury(j int) {
 		}
 	}
 	p.outbox = kept
-	p.sends.used(func(key uint64, s *send) {
+	p.sends.Used(func(key uint64, s *send) {
 		if s.process == process {
 			p.endSend(key, s, true)
 		}
 	})
-	p.receives.used(func(key uint64, r *receive) {
+	p.receives.Used(func(key uint64, r *receive) {
 		if r.process == process {
 			p.endReceive(key, r, true)
 		}
 	})
-	p.finished.push(ending{kind: Gone, first: p.node.peers[j].first, ranks: len(p.node.peers[j].tracks)})
+	p.finished.push(ending{kind: carrier.Gone, first: p.node.peers[j].first, ranks: len(p.node.peers[j].tracks)})
 	p.notice()
 }
 
 // An ending is an Event that is no message.
 type ending struct {
-	kind         Kind
+	kind         carrier.Kind
 	lost         bool
 	handle       uint64
 	first, ranks int
@@ -165,7 +145,7 @@ type queue struct {
 
 func (q *queue) push(e ending) { q.endings = append(q.endings, e) }
 
-func (q *queue) pop(e *Event) bool {
+func (q *queue) pop(e *carrier.Event) bool {
 	if q.next == len(q.endings) {
 		return false
 	}

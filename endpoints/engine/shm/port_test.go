@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -33,11 +34,11 @@ func TestEverySize(t *testing.T) {
 		for i, size := range sizes {
 			buf := filled(size, i)
 			outcome := mustSend(t, a, 1, int32(i), buf, uint64(1000+i))
-			assert.Equal(t, size <= 16<<10, outcome == Done, "%d bytes", size)
+			assert.Equal(t, size <= 16<<10, outcome == carrier.Done, "%d bytes", size)
 
 			m := await(t, b)
-			require.Equal(t, Arrived, m.Kind)
-			require.Equal(t, []int{7, 0, i, size}, []int{int(m.Cell.Context), int(m.Cell.Source), int(m.Cell.Tag), Bytes(&m.Cell)}, "%d bytes", size)
+			require.Equal(t, carrier.Arrived, m.Kind)
+			require.Equal(t, []int{7, 0, i, size}, []int{int(m.Cell.Context), int(m.Cell.Source), int(m.Cell.Tag), carrier.Bytes(&m.Cell)}, "%d bytes", size)
 			take(t, a, b, &m.Cell, size, outcome, buf, uint64(1000+i))
 		}
 	})
@@ -45,26 +46,26 @@ func TestEverySize(t *testing.T) {
 
 // take has b fetch a message with room for some bytes of it, moves a on meanwhile,
 // and looks at what both are told.
-func take(t *testing.T, a, b *Port, c *ring.Cell, room int, outcome Outcome, buf []byte, handle uint64) {
+func take(t *testing.T, a, b *Port, c *ring.Cell, room int, outcome carrier.Outcome, buf []byte, handle uint64) {
 	t.Helper()
 	dst := make([]byte, room+8)
 	done, err := b.Fetch(c, dst[:room], 55)
 	require.NoError(t, err)
-	told := make(chan *Event, 1)
+	told := make(chan *carrier.Event, 1)
 	go func() {
-		if outcome == Pending {
+		if outcome == carrier.Pending {
 			told <- await(t, a)
 		}
 		close(told)
 	}()
 	if !done {
 		m := await(t, b)
-		require.Equal(t, Received, m.Kind)
+		require.Equal(t, carrier.Received, m.Kind)
 		require.EqualValues(t, 55, m.Handle)
 		require.False(t, m.Lost)
 	}
 	if end, ok := <-told; ok {
-		require.Equal(t, Sent, end.Kind)
+		require.Equal(t, carrier.Sent, end.Kind)
 		require.Equal(t, handle, end.Handle)
 		require.False(t, end.Lost)
 	}
@@ -83,7 +84,7 @@ func TestTruncation(t *testing.T) {
 				buf := filled(size, i)
 				outcome := mustSend(t, a, 1, 0, buf, 9)
 				m := await(t, b)
-				require.Equal(t, size, Bytes(&m.Cell))
+				require.Equal(t, size, carrier.Bytes(&m.Cell))
 				take(t, a, b, &m.Cell, room, outcome, buf, 9)
 			}
 		}
@@ -96,19 +97,19 @@ func TestFetchedLater(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
 		const count = 100 // more than there are packets, less than a track has cells
-		var kept []*Event
+		var kept []*carrier.Event
 		for i := range count {
 			outcome := mustSend(t, a, 1, int32(i), filled(500+i, i), 0)
-			assert.Equal(t, i < 48, outcome == Done, "message %d", i)
+			assert.Equal(t, i < 48, outcome == carrier.Done, "message %d", i)
 		}
 		for range count {
 			kept = append(kept, await(t, b))
 		}
 		for i := count - 1; i >= 0; i-- {
 			require.EqualValues(t, i, kept[i].Cell.Tag, "in the order sent")
-			outcome := Done
+			outcome := carrier.Done
 			if i >= 48 {
-				outcome = Pending
+				outcome = carrier.Pending
 			}
 			take(t, a, b, &kept[i].Cell, 500+i, outcome, filled(500+i, i), 0)
 		}
@@ -124,20 +125,20 @@ func TestFull(t *testing.T) {
 	for i := range 8 {
 		outcome, err := a.Send(1, 0, int32(i), nil, 0)
 		require.NoError(t, err)
-		require.Equal(t, Done, outcome)
+		require.Equal(t, carrier.Done, outcome)
 	}
 	for _, size := range []int{0, 100, 1 << 20} {
 		outcome, err := a.Send(1, 0, 8, make([]byte, size), 0)
 		require.NoError(t, err)
-		assert.Equal(t, Full, outcome)
+		assert.Equal(t, carrier.Full, outcome)
 	}
 	assert.Zero(t, a.packets.out)
-	assert.Len(t, a.sends.free, len(a.sends.all))
+	a.sends.Used(func(uint64, *send) { t.Error("a send that is under way") })
 	for i := range 8 {
 		m := await(t, b)
 		assert.EqualValues(t, i, m.Cell.Tag)
 	}
-	assert.Equal(t, Done, mustSend(t, a, 1, 9, nil, 0))
+	assert.Equal(t, carrier.Done, mustSend(t, a, 1, 9, nil, 0))
 }
 
 // An answer that finds its track full waits for room and is not lost.
@@ -146,23 +147,23 @@ func TestAnswersWait(t *testing.T) {
 		o.Cells = 4
 		a, b := pair(t, o)
 		buf := filled(1<<20, 1)
-		require.Equal(t, Pending, mustSend(t, a, 1, 0, buf, 3))
+		require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, buf, 3))
 		m := await(t, b)
 		for i := range 4 {
-			require.Equal(t, Done, mustSend(t, b, 0, int32(i), nil, 0))
+			require.Equal(t, carrier.Done, mustSend(t, b, 0, int32(i), nil, 0))
 		}
 		dst := make([]byte, len(buf))
 		done, err := b.Fetch(&m.Cell, dst, 4)
 		require.NoError(t, err)
 		require.Len(t, b.outbox, 1)
-		received := make(chan *Event, 1)
+		received := make(chan *carrier.Event, 1)
 		go func() {
 			if !done {
 				received <- await(t, b)
 			} else {
 				for len(b.outbox) > 0 { // nobody rings when there is room
 					since := b.Doze()
-					b.Poll(new(Event))
+					b.Poll(new(carrier.Event))
 					if len(b.outbox) > 0 {
 						b.Sleep(since, 0)
 					}
@@ -175,9 +176,9 @@ func TestAnswersWait(t *testing.T) {
 			m := await(t, a)
 			require.EqualValues(t, i, m.Cell.Tag)
 		}
-		assert.Equal(t, Sent, await(t, a).Kind)
+		assert.Equal(t, carrier.Sent, await(t, a).Kind)
 		if !done {
-			assert.Equal(t, Received, (<-received).Kind)
+			assert.Equal(t, carrier.Received, (<-received).Kind)
 		}
 		<-received
 		assert.Equal(t, buf, dst)
@@ -192,11 +193,11 @@ func TestPacketsThatComeBackRing(t *testing.T) {
 	_, err := b.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
 	require.NoError(t, err)
 	for a.packets.out == 0 {
-		require.False(t, a.Poll(new(Event)))
+		require.False(t, a.Poll(new(carrier.Event)))
 	}
 	since := a.Doze()
-	require.False(t, b.Poll(new(Event)), "parts, not yet all")
-	assert.NotEqual(t, since, a.bell.word.Load())
+	require.False(t, b.Poll(new(carrier.Event)), "parts, not yet all")
+	assert.NotEqual(t, since>>1, a.bell.Rings())
 	a.Rouse()
 }
 
@@ -211,7 +212,7 @@ func TestSleep(t *testing.T) {
 		return time.Since(start)
 	}
 	assert.Less(t, woken(func() { mustSend(t, a, 1, 0, nil, 0) }), within/2)
-	assert.Less(t, woken(func() { b.Wake() }), within/2)
+	assert.Less(t, woken(func() { b.bell.Ring() }), within/2)
 	times, start := 0, time.Now()
 	for ; time.Since(start) < 30*time.Millisecond; times++ { // it may return early: the waking above has perhaps only begun
 		b.Sleep(b.Doze(), 30*time.Millisecond)
@@ -219,11 +220,11 @@ func TestSleep(t *testing.T) {
 	assert.Less(t, times, 10)
 	assert.Less(t, time.Since(start), within/2)
 	since := b.Doze()
-	b.Wake()
+	b.bell.Ring()
 	start = time.Now()
 	b.Sleep(since, within)
 	assert.Less(t, time.Since(start), within/2, "the ring came first")
-	assert.Zero(t, b.bell.word.Load()&asleep)
+	assert.False(t, b.bell.IsAsleep())
 }
 
 // Nothing is allocated per message, whatever its way.
@@ -241,14 +242,14 @@ func TestNoAllocation(t *testing.T) {
 
 // exchange passes one message between two ports of this thread.
 func exchange(a, b *Port, buf, dst []byte) {
-	var m Event
+	var m carrier.Event
 	outcome, _ := a.Send(1, 0, 0, buf, 0)
 	for !b.Poll(&m) {
 	}
 	done, _ := b.Fetch(&m.Cell, dst, 0)
-	for !done || outcome == Pending {
+	for !done || outcome == carrier.Pending {
 		if a.Poll(&m) {
-			outcome = Done
+			outcome = carrier.Done
 		}
 		if b.Poll(&m) {
 			done = true

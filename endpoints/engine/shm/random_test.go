@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -45,7 +46,7 @@ func talk(n *Node, words []string, out func(string, ...any)) {
 	seed, _ := strconv.ParseUint(words[0], 10, 64)
 	rank, _ := n.Ranks()
 	t := &talker{
-		p: n.Port(rank), random: rand.New(rand.NewPCG(seed, uint64(rank))),
+		p: n.port(rank), random: rand.New(rand.NewPCG(seed, uint64(rank))),
 		next: make([]int, n.Size()), expected: make([]int, n.Size()),
 		over: map[int]bool{rank: true}, coming: map[uint64][]byte{},
 	}
@@ -64,7 +65,7 @@ func talk(n *Node, words []string, out func(string, ...any)) {
 	for to := range t.next {
 		for sent := to == rank; !sent && !t.p.Gone(to); t.pollSome() {
 			outcome, err := t.p.Send(to, 0, goodbye, nil, 0)
-			sent = outcome == Done || err != nil
+			sent = outcome == carrier.Done || err != nil
 		}
 	}
 	for len(t.over) < n.Size() || t.waits+len(t.coming) > 0 {
@@ -83,10 +84,10 @@ func (t *talker) sendSome() {
 	switch outcome, err := t.p.Send(to, 0, int32(t.next[to]), buf, 0); {
 	case err != nil:
 		return // Poll will tell
-	case outcome == Pending:
+	case outcome == carrier.Pending:
 		t.waits++
 		t.next[to]++
-	case outcome == Done:
+	case outcome == carrier.Done:
 		t.next[to]++
 	}
 }
@@ -95,7 +96,7 @@ func (*talker) number(from, index int) uint64 { return uint64(from)<<32 | uint64
 
 // pollSome polls, and at times sleeps.
 func (t *talker) pollSome() {
-	var e Event
+	var e carrier.Event
 	if !t.p.Poll(&e) {
 		if t.random.IntN(50) != 0 {
 			return
@@ -108,17 +109,17 @@ func (t *talker) pollSome() {
 		t.p.Rouse()
 	}
 	switch e.Kind {
-	case Arrived:
+	case carrier.Arrived:
 		t.arrived(&e)
-	case Sent:
+	case carrier.Sent:
 		t.waits--
-	case Received:
+	case carrier.Received:
 		want := t.coming[e.Handle]
 		delete(t.coming, e.Handle)
 		if !e.Lost {
 			t.compare(want)
 		}
-	case Gone:
+	case carrier.Gone:
 		if !t.over[e.First] { // it has not said goodbye
 			t.over[e.First] = true
 			t.gone = append(t.gone, e.First)
@@ -127,8 +128,8 @@ func (t *talker) pollSome() {
 }
 
 // arrived fetches a message; what it should be stands behind it in the buffer.
-func (t *talker) arrived(e *Event) {
-	from, size := int(e.Cell.Source), Bytes(&e.Cell)
+func (t *talker) arrived(e *carrier.Event) {
+	from, size := int(e.Cell.Source), carrier.Bytes(&e.Cell)
 	if e.Cell.Tag == goodbye {
 		t.over[from] = true
 		return
@@ -209,7 +210,7 @@ func TestKilledWhileJoining(t *testing.T) {
 		} else {
 			came++
 			assert.NoError(t, cancelled)
-			for e := await(t, n.Port(0)); e.Kind != Gone; e = await(t, n.Port(0)) {
+			for e := await(t, n.port(0)); e.Kind != carrier.Gone; e = await(t, n.port(0)) {
 			}
 			require.NoError(t, n.Close())
 		}

@@ -13,19 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 func init() {
 	Roles["closed"] = func(n *Node, _ []string, out func(string, ...any)) {
 		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // its memory is nobody's business now
-		p := n.Port(1)
+		p := n.port(1)
 		_, _ = p.Send(0, 0, 0, filled(1<<20, 1), 7)
-		var e Event
+		var e carrier.Event
 		for end := time.Now().Add(within); !p.Poll(&e) && time.Now().Before(end); {
 			time.Sleep(10 * time.Microsecond)
 		}
-		out("%v %d", e.Kind == Sent, e.Handle)
+		out("%v %d", e.Kind == carrier.Sent, e.Handle)
 	}
 }
 
@@ -33,7 +34,7 @@ func init() {
 func TestRefusedLater(t *testing.T) {
 	testsupport.NothingLeft(t)
 	nodes, children := Together(t, Options{}, "", "closed")
-	a := nodes[0].Port(0)
+	a := nodes[0].port(0)
 	offer := await(t, a)
 	require.True(t, nodes[0].peers[1].direct.Load())
 	buf := make([]byte, 1<<20)
@@ -52,7 +53,7 @@ func TestRefusedLater(t *testing.T) {
 	}()
 	require.NoError(t, <-fetched)
 	e := await(t, a)
-	assert.Equal(t, []any{Received, uint64(5), false}, []any{e.Kind, e.Handle, e.Lost})
+	assert.Equal(t, []any{carrier.Received, uint64(5), false}, []any{e.Kind, e.Handle, e.Lost})
 	assert.Equal(t, filled(1<<20, 1), buf)
 	assert.False(t, nodes[0].peers[1].direct.Load())
 	assert.Equal(t, "true 7", children[1].Line())

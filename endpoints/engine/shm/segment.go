@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -170,7 +171,7 @@ func (s *segment) track(port, process int) *ring.Ring {
 }
 
 // bell returns a port's doorbell.
-func (s *segment) bell(port int) *bell { return bellIn(s.memory[s.layout.bell(port):]) }
+func (s *segment) bell(port int) *carrier.Bell { return carrier.BellIn(s.memory[s.layout.bell(port):]) }
 
 // returned returns the word in which peers set the bits of a port's packets that
 // they have done with.

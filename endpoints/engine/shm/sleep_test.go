@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 func init() {
 	Roles["answer"] = func(n *Node, _ []string, _ func(string, ...any)) {
-		p := n.Port(1)
-		for e := asleepUntil(p); e.Kind == Arrived; e = asleepUntil(p) {
+		p := n.port(1)
+		for e := asleepUntil(p); e.Kind == carrier.Arrived; e = asleepUntil(p) {
 			_, _ = p.Send(0, 0, e.Cell.Tag, nil, 0)
 			if e.Cell.Tag < 0 {
 				return
@@ -29,8 +30,8 @@ func init() {
 }
 
 // asleepUntil goes to sleep at once, without a limit, whenever there is nothing.
-func asleepUntil(p *Port) *Event {
-	e := new(Event)
+func asleepUntil(p *Port) *carrier.Event {
+	e := new(carrier.Event)
 	for {
 		since := p.Doze()
 		if p.Poll(e) {
@@ -46,7 +47,7 @@ func asleepUntil(p *Port) *Event {
 func TestNoWakeUpIsLost(t *testing.T) {
 	testsupport.NothingLeft(t)
 	nodes, children := Together(t, Options{}, "", "answer")
-	a := nodes[0].Port(0)
+	a := nodes[0].port(0)
 	const rounds = 20_000
 	done := make(chan int32)
 	var passed atomic.Int32
@@ -75,18 +76,18 @@ func TestNoWakeUpIsLost(t *testing.T) {
 // Nobody enters the kernel to wake who does not sleep: the bell's word does not change.
 func TestNoRingForTheAwake(t *testing.T) {
 	a, b := pair(t, Options{})
-	before := b.bell.word.Load()
+	before := b.bell.Rings()
 	for range 100 {
 		mustSend(t, a, 1, 0, []byte("x"), 0)
 		spinFor(t, b)
 	}
-	assert.Equal(t, before, b.bell.word.Load())
+	assert.Equal(t, before, b.bell.Rings())
 }
 
 // spinFor polls without sleep.
 func spinFor(t *testing.T, p *Port) {
 	t.Helper()
-	for e, end := new(Event), time.Now().Add(within); !p.Poll(e); {
+	for e, end := new(carrier.Event), time.Now().Add(within); !p.Poll(e); {
 		require.True(t, time.Now().Before(end))
 	}
 }

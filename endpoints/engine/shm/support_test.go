@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 )
 
 // within is the time limit of what a test waits for.
@@ -66,13 +68,13 @@ func pair(t testing.TB, o Options) (a, b *Port) {
 	second := o
 	second.First = 1
 	nodes := joined(t, o, second)
-	return nodes[0].Port(0), nodes[1].Port(1)
+	return nodes[0].port(0), nodes[1].port(1)
 }
 
 // await polls until there is something, and sleeps meanwhile, as long as it takes.
-func await(t testing.TB, p *Port) *Event {
+func await(t testing.TB, p *Port) *carrier.Event {
 	t.Helper()
-	e := new(Event)
+	e := new(carrier.Event)
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		if p.Poll(e) {
 			return e
@@ -89,12 +91,12 @@ func await(t testing.TB, p *Port) *Event {
 }
 
 // mustSend sends when there is room.
-func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint64) Outcome {
+func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint64) carrier.Outcome {
 	t.Helper()
 	for end := time.Now().Add(within); ; {
 		outcome, err := p.Send(to, 7, tag, buf, handle)
 		require.NoError(t, err)
-		if outcome != Full {
+		if outcome != carrier.Full {
 			return outcome
 		}
 		require.True(t, time.Now().Before(end), "no room")

@@ -145,7 +145,7 @@ func (m *meter) part(rank int, socket *os.File) (port *engine.Port, leave func()
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := engine.New(engine.Options{Node: n})
+	f, err := engine.New(engine.Options{Carrier: n})
 	if err != nil {
 		return nil, nil, errors.Join(err, n.Close())
 	}

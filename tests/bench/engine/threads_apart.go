@@ -72,7 +72,7 @@ func (c *crowd) part(ctx context.Context, m *meter, socket *os.File, port int) e
 	}
 	defer node.Close()
 	w := c.worker(m, port)
-	if err := c.byMessages(engine.Options{Node: node}); err != nil {
+	if err := c.byMessages(engine.Options{Carrier: node}); err != nil {
 		return err
 	}
 	return c.talkAll([]*fult.Worker{w})

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-package shm
+package carrier
 
-// slots are numbered places for what waits for an answer of a peer. A key is a number
+// Slots are numbered places for what waits for an answer of a peer. A key is a number
 // with the turn of its use: an answer to an earlier use, or one that a peer made
 // up, finds nothing.
-type slots[T any] struct {
+type Slots[T any] struct {
 	all  []slot[T]
 	free []uint32
 }
@@ -16,8 +16,8 @@ type slot[T any] struct {
 	turn  uint32 // odd while in use
 }
 
-// take returns a key and the place behind it, which stays until the next take.
-func (s *slots[T]) take() (key uint64, value *T) {
+// Take returns a key and the place behind it, which stays until the next Take.
+func (s *Slots[T]) Take() (key uint64, value *T) {
 	if len(s.free) == 0 {
 		s.all = append(s.all, slot[T]{})
 		s.free = append(s.free, uint32(len(s.all)-1))
@@ -25,13 +25,13 @@ func (s *slots[T]) take() (key uint64, value *T) {
 	index := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	s.all[index].turn++
-	return s.key(index), &s.all[index].value
+	return s.Key(index), &s.all[index].value
 }
 
-func (s *slots[T]) key(index uint32) uint64 { return uint64(s.all[index].turn)<<32 | uint64(index) }
+func (s *Slots[T]) Key(index uint32) uint64 { return uint64(s.all[index].turn)<<32 | uint64(index) }
 
-// find returns what is behind a key, nil if there is nothing.
-func (s *slots[T]) find(key uint64) *T {
+// Find returns what is behind a key, nil if there is nothing.
+func (s *Slots[T]) Find(key uint64) *T {
 	index := uint32(key)
 	if uint64(index) >= uint64(len(s.all)) || s.all[index].turn != uint32(key>>32) || s.all[index].turn&1 == 0 {
 		return nil
@@ -39,8 +39,8 @@ func (s *slots[T]) find(key uint64) *T {
 	return &s.all[index].value
 }
 
-// drop frees a key that find knows.
-func (s *slots[T]) drop(key uint64) {
+// Drop frees a key that Find knows.
+func (s *Slots[T]) Drop(key uint64) {
 	var none T
 	index := uint32(key)
 	s.all[index].value = none
@@ -48,11 +48,11 @@ func (s *slots[T]) drop(key uint64) {
 	s.free = append(s.free, index)
 }
 
-// used calls f for everything in use. f may drop it.
-func (s *slots[T]) used(f func(key uint64, value *T)) {
+// Used calls f for everything in use. f may drop it.
+func (s *Slots[T]) Used(f func(key uint64, value *T)) {
 	for i := range s.all {
 		if s.all[i].turn&1 != 0 {
-			f(s.key(uint32(i)), &s.all[i].value)
+			f(s.Key(uint32(i)), &s.all[i].value)
 		}
 	}
 }
