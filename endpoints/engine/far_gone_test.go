@@ -18,9 +18,10 @@ import (
 // with an error that names its rank. Others go on.
 func TestFarGone(t *testing.T) {
 	testsupport.NothingLeft(t)
-	for _, model := range Models() {
-		t.Run(model.String(), func(t *testing.T) {
-			f := spanning(t, Options{Model: model}, false, 1, 1, 1)
+	for i := range len(Models()) * len(ways) {
+		model, by := Models()[i/len(ways)], ways[i%len(ways)]
+		t.Run(model.String()+"/"+string(by), func(t *testing.T) {
+			f := spanning(t, Options{Model: model}, by, 1, 1, 1)
 			a, b, c := f[0].Port(0), f[1].Port(1), f[2].Port(2)
 			require.NoError(t, b.Send([]byte("last words"), Envelope{Peer: 0}))
 			received, err := a.Irecv(make([]byte, 9), Envelope{Peer: 1, Tag: 1})
@@ -53,8 +54,8 @@ func TestFarGone(t *testing.T) {
 
 // A fabric that closes ends what waits for other processes too.
 func TestFarClose(t *testing.T) {
-	for _, streams := range []bool{false, true} {
-		f := spanning(t, Options{}, streams, 1, 1)
+	for _, by := range ways {
+		f := spanning(t, Options{}, by, 1, 1)
 		a, b := f[0].Port(0), f[1].Port(1)
 		large, err := a.Isend(make([]byte, 1<<20), Envelope{Peer: 1})
 		require.NoError(t, err)

@@ -5,69 +5,159 @@ package engine
 
 import (
 	"context"
+	"net"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
+// A way is what carries messages between the parts of a fabric.
+type way string
+
+const (
+	byMemory  way = "memory"
+	byStreams way = "streams" // memory, large messages in parts
+	byTCP     way = "tcp"
+	byBoth    way = "both" // as on two hosts: every other part is on the second one
+)
+
+var ways = []way{byMemory, byStreams, byTCP, byBoth}
+
 // spanning makes the parts of a fabric that has so many ports in each of its
 // processes, all in this process: what they share is what processes share.
-func spanning(t testing.TB, o Options, streams bool, ports ...int) []*Fabric {
+func spanning(t testing.TB, o Options, by way, ports ...int) []*Fabric {
 	t.Helper()
-	total := 0
-	for _, n := range ports {
-		total += n
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var forMeet []*os.File
-	nodes := make([]*shm.Node, len(ports))
-	ends := make(chan error)
-	first := 0
+	peers := make([]tcp.Peer, len(ports))
+	size := 0
 	for i, n := range ports {
-		m, j, err := shm.Socketpair()
-		require.NoError(t, err)
-		defer m.Close()
-		defer j.Close()
-		forMeet = append(forMeet, m)
-		so := shm.Options{First: first, Ports: n, Total: total, Streams: streams}
-		first += n
-		go func() {
+		peers[i] = tcp.Peer{First: size, Ports: n}
+		size += n
+	}
+	carriers := make([]carrier.Carrier, len(ports))
+	switch by {
+	case byMemory, byStreams:
+		for i, n := range onMemory(t, peers, size, by == byStreams) {
+			carriers[i] = n
+		}
+	case byTCP:
+		for i, n := range overTCP(t, peers, func(int) tcp.Options { return tcp.Options{} }) {
+			carriers[i] = n
+		}
+	case byBoth:
+		near := make([]*shm.Node, len(ports))
+		for host := range 2 {
+			var here []tcp.Peer
+			for i := host; i < len(peers); i += 2 {
+				here = append(here, peers[i])
+			}
+			for k, n := range onMemory(t, here, size, false) {
+				near[2*k+host] = n
+			}
+		}
+		far := overTCP(t, peers, func(i int) tcp.Options {
+			own := append([]tcp.Peer(nil), peers...)
+			for k := i % 2; k < len(own); k += 2 {
+				own[k].Address = ""
+			}
+			o := tcp.Options{Peers: own}
+			for rank := own[i].First; rank < own[i].First+own[i].Ports; rank++ {
+				o.Bells = append(o.Bells, near[i].Port(rank).Bell())
+			}
+			return o
+		})
+		for i := range carriers {
 			var err error
-			nodes[i], err = shm.Join(ctx, j, so)
-			ends <- err
-		}()
+			carriers[i], err = carrier.Both(near[i], far[i])
+			require.NoError(t, err)
+		}
 	}
-	require.NoError(t, shm.Meet(ctx, forMeet))
 	var parts []*Fabric
-	for range ports {
-		require.NoError(t, <-ends)
-	}
-	for _, n := range nodes {
-		o.Carrier = n
+	var closing sync.WaitGroup // all at once: each waits for the others
+	t.Cleanup(closing.Wait)
+	for _, c := range carriers {
+		o.Carrier = c
 		f := fabric(t, o)
-		t.Cleanup(func() { f.Close(); n.Close() })
+		t.Cleanup(func() { f.Close(); closing.Go(func() { c.Close() }) })
 		parts = append(parts, f)
 	}
 	return parts
 }
 
+// onMemory has processes share memory.
+func onMemory(t testing.TB, peers []tcp.Peer, size int, streams bool) []*shm.Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	nodes, ends := make([]*shm.Node, len(peers)), make(chan error)
+	var forMeet []*os.File
+	for i, p := range peers {
+		m, j, err := shm.Socketpair()
+		require.NoError(t, err)
+		defer m.Close()
+		defer j.Close()
+		forMeet = append(forMeet, m)
+		go func() {
+			var err error
+			nodes[i], err = shm.Join(ctx, j, shm.Options{First: p.First, Ports: p.Ports, Total: size, Streams: streams})
+			ends <- err
+		}()
+	}
+	require.NoError(t, shm.Meet(ctx, forMeet))
+	for range peers {
+		require.NoError(t, <-ends)
+	}
+	return nodes
+}
+
+// overTCP has processes listen on the loopback, notes where, and has them join.
+func overTCP(t testing.TB, peers []tcp.Peer, options func(i int) tcp.Options) []*tcp.Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	nodes, ends := make([]*tcp.Node, len(peers)), make(chan error)
+	var listeners []*net.TCPListener
+	for i := range peers {
+		l, err := tcp.Listen("127.0.0.1:0")
+		require.NoError(t, err)
+		listeners, peers[i].Address = append(listeners, l), l.Addr().String()
+	}
+	for i := range peers {
+		o := options(i)
+		o.Process, o.Secret = i, tcp.Secret{7}
+		if o.Peers == nil {
+			o.Peers = peers
+		}
+		go func() {
+			var err error
+			nodes[i], err = tcp.Join(ctx, listeners[i], o)
+			ends <- err
+		}()
+	}
+	for range peers {
+		require.NoError(t, <-ends)
+	}
+	return nodes
+}
+
 // eachFar runs a test over two parts of a fabric, with every model and matcher, and
-// both ways to take large messages.
+// all ways.
 func eachFar(t *testing.T, run func(t *testing.T, a, b *Port)) {
 	testsupport.NothingLeft(t)
 	for _, model := range Models() {
 		for _, matcher := range []match.Kind{match.HashTable, match.TwoQueues} {
-			for _, streams := range []bool{false, true} {
-				t.Run(model.String()+"/"+matcher.String()+map[bool]string{true: "/streams"}[streams], func(t *testing.T) {
-					f := spanning(t, Options{Model: model, Matcher: matcher}, streams, 1, 1)
+			for _, by := range ways {
+				t.Run(model.String()+"/"+matcher.String()+"/"+string(by), func(t *testing.T) {
+					f := spanning(t, Options{Model: model, Matcher: matcher}, by, 1, 1)
 					run(t, f[0].Port(0), f[1].Port(1))
 				})
 			}
@@ -122,8 +212,8 @@ func TestFarSizes(t *testing.T) {
 
 // Nothing is allocated per message, whatever its way. The models do not differ there.
 func TestFarAllocatesNothing(t *testing.T) {
-	for _, streams := range []bool{false, true} {
-		f := spanning(t, Options{}, streams, 1, 1)
+	for _, by := range ways {
+		f := spanning(t, Options{}, by, 1, 1)
 		a, b := f[0].Port(0), f[1].Port(1)
 		for _, size := range []int{8, 5000, 100_000} {
 			data, buf := pattern(size, 1), make([]byte, size)
@@ -138,7 +228,7 @@ func TestFarAllocatesNothing(t *testing.T) {
 						_, received, _ = r.Test()
 					}
 				}
-			}), "%d bytes", size)
+			}), "%d bytes, %s", size, by)
 			assert.Equal(t, data, buf)
 		}
 	}
@@ -191,7 +281,12 @@ func TestFarOrder(t *testing.T) {
 // the kernel while they wait for either.
 func TestNearAndFar(t *testing.T) {
 	testsupport.NothingLeft(t)
-	f := spanning(t, Options{}, false, 2, 1, 2)
+	for _, by := range ways {
+		t.Run(string(by), func(t *testing.T) { nearAndFar(t, spanning(t, Options{}, by, 2, 1, 2)) })
+	}
+}
+
+func nearAndFar(t *testing.T, f []*Fabric) {
 	assert.Equal(t, 5, f[0].Size())
 	assert.Nil(t, f[0].Port(2))
 	ranks := []*Port{f[0].Port(0), f[0].Port(1), f[1].Port(2), f[2].Port(3), f[2].Port(4)}

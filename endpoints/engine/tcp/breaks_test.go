@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// seeded returns random numbers whose seed is told, and may be given again.
+func seeded(t testing.TB) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv("TPSL_TEST_SEED"); s != "" {
+		var err error
+		seed, err = strconv.ParseUint(s, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("TPSL_TEST_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// A talker sends numbered messages to all peers and checks all that come: their order, number and bytes.
+type talker struct {
+	p        *Port
+	random   *rand.Rand
+	next     []int // by rank: the number of the next message to it
+	expected []int // by rank: that of the next one from it
+	outgoing map[uint64][]byte
+	coming   map[uint64][]byte // by handle: what is being received, twice as long: what it should be stands behind it
+	handles  uint64
+	fetched  int // messages whose bytes were compared
+}
+
+func newTalker(p *Port, seed uint64) *talker {
+	size := p.node.Size()
+	return &talker{
+		p: p, random: rand.New(rand.NewPCG(seed, uint64(p.rank))), next: make([]int, size), expected: make([]int, size),
+		outgoing: map[uint64][]byte{}, coming: map[uint64][]byte{},
+	}
+}
+
+func (k *talker) number(from, to, index int) uint64 {
+	return uint64(from)<<48 | uint64(to)<<32 | uint64(index)
+}
+
+// size is that of a message: most are short.
+func (k *talker) size() int {
+	switch k.random.IntN(1000) {
+	case 0:
+		return k.random.IntN(1 << 20)
+	case 1, 2, 3, 4, 5, 6, 7, 8, 9:
+		return k.random.IntN(64 << 10)
+	}
+	return k.random.IntN(100)
+}
+
+// talk sends so many messages to each peer, and takes as many of each.
+func (k *talker) talk(count int) error {
+	own := int(k.p.rank)
+	for {
+		busy, over := false, true
+		for to := range k.next {
+			if to == own {
+				continue
+			}
+			if k.next[to] < count {
+				over = false
+				sent, err := k.send(to)
+				if err != nil {
+					return err
+				}
+				busy = busy || sent
+			}
+			over = over && k.expected[to] == count
+		}
+		if over && len(k.outgoing)+len(k.coming) == 0 {
+			return nil
+		}
+		var e carrier.Event
+		for k.p.Poll(&e) {
+			busy = true
+			if err := k.handle(&e); err != nil {
+				return err
+			}
+		}
+		if !busy {
+			if err := k.sleep(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sleep sleeps until something comes, not for long: nobody rings when there is room to send.
+func (k *talker) sleep() error {
+	var e carrier.Event
+	since := k.p.Doze()
+	if k.p.Poll(&e) {
+		k.p.Rouse()
+		return k.handle(&e)
+	}
+	k.p.Sleep(since, time.Millisecond)
+	return nil
+}
+
+func (k *talker) send(to int) (sent bool, err error) {
+	if len(k.outgoing) > 20 {
+		return false, nil
+	}
+	buf := fill(make([]byte, k.size()), k.number(int(k.p.rank), to, k.next[to]))
+	k.handles++
+	how, err := k.p.Send(to, 3, int32(k.next[to]), buf, k.handles)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("rank %d: message %d to %d: %w", k.p.rank, k.next[to], to, err)
+	case how == carrier.Full:
+		return false, nil
+	case how == carrier.Pending:
+		k.outgoing[k.handles] = buf
+	default:
+		clear(buf) // it may be used again
+	}
+	k.next[to]++
+	return true, nil
+}
+
+func (k *talker) handle(e *carrier.Event) error {
+	switch e.Kind {
+	case carrier.Arrived:
+		from, size := int(e.Cell.Source), carrier.Bytes(&e.Cell)
+		if int(e.Cell.Tag) != k.expected[from] || e.Cell.Context != 3 {
+			return fmt.Errorf("rank %d: message %d of rank %d came, not %d", k.p.rank, e.Cell.Tag, from, k.expected[from])
+		}
+		buf := make([]byte, 2*size)
+		fill(buf[size:], k.number(from, int(k.p.rank), k.expected[from]))
+		k.expected[from]++
+		k.handles++
+		done, err := k.p.Fetch(&e.Cell, buf[:size:size], k.handles)
+		if err != nil {
+			return err
+		}
+		if done {
+			return k.compare(buf)
+		}
+		k.coming[k.handles] = buf
+	case carrier.Sent:
+		if e.Lost || k.outgoing[e.Handle] == nil {
+			return fmt.Errorf("rank %d: a send that was lost, or ended twice", k.p.rank)
+		}
+		clear(k.outgoing[e.Handle])
+		delete(k.outgoing, e.Handle)
+	case carrier.Received:
+		buf := k.coming[e.Handle]
+		if e.Lost || buf == nil {
+			return fmt.Errorf("rank %d: a receive that was lost, or ended twice", k.p.rank)
+		}
+		delete(k.coming, e.Handle)
+		return k.compare(buf)
+	case carrier.Gone:
+		return fmt.Errorf("rank %d: %w", k.p.rank, k.p.node.Gone(e.First))
+	}
+	return nil
+}
+
+func (k *talker) compare(buf []byte) error {
+	k.fetched++
+	if !bytes.Equal(buf[:len(buf)/2], buf[len(buf)/2:]) {
+		return fmt.Errorf("rank %d: a message of %d bytes with other bytes than were sent", k.p.rank, len(buf)/2)
+	}
+	return nil
+}
+
+// Nothing is lost, doubled, overtaken or changed while connections break, again and again: with
+// what is on its way lost or not, of either side, or both. TPSL_TEST_LARGE=1 sends 10^7 messages.
+func TestBreaks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	random := seeded(t)
+	count := testsupport.Times(50_000, 1_700_000) // each to each of two
+	if raceDetector {
+		count /= 10
+	}
+	nodes := joined(t, Options{}, 1, 1, 1)
+	var talkers []*talker
+	var all sync.WaitGroup
+	errs := make([]error, len(nodes))
+	for i, n := range nodes {
+		k := newTalker(n.ports[0], random.Uint64())
+		talkers = append(talkers, k)
+		all.Go(func() { errs[i] = k.talk(count) })
+	}
+	var over atomic.Bool
+	broken := make(chan int)
+	go func() {
+		breaks := 0
+		for !over.Load() {
+			n := nodes[random.IntN(len(nodes))]
+			if l := n.links[random.IntN(len(nodes))]; l != nil && l.sever(random.IntN(2) == 0) {
+				breaks++
+			}
+			time.Sleep(time.Duration(random.IntN(4_000)) * time.Microsecond)
+		}
+		broken <- breaks
+	}()
+	all.Wait()
+	over.Store(true)
+	breaks := <-broken
+	total := 0
+	for i, k := range talkers {
+		require.NoError(t, errs[i])
+		total += k.fetched
+	}
+	require.Equal(t, 6*count, total)
+	connections := uint64(0)
+	for _, n := range nodes {
+		for _, l := range n.links {
+			if l != nil {
+				l.out.Lock()
+				connections += l.connections
+				l.out.Unlock()
+			}
+		}
+	}
+	t.Logf("%d messages, %d breaks, %d connections made", total, breaks, connections/2)
+	require.Positive(t, breaks)
+}

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"bytes"
+	"math"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+)
+
+// alone returns process 0 of two, with ranks 0 and 1, whose peer is the test: it has no connection.
+func alone(t testing.TB) (*Node, *link) {
+	n := &Node{options: Options{Peers: []Peer{{0, 2, "here"}, {2, 2, "there"}}}}
+	require.NoError(t, n.options.check())
+	require.NoError(t, n.place())
+	return n, n.links[1]
+}
+
+// feed has a link find bytes as if they had come, in pieces.
+func (l *link) feed(b []byte, piece int) bool {
+	l.in.Lock()
+	defer l.in.Unlock()
+	for len(b) > 0 {
+		part := b[:min(len(b), max(piece, 1))]
+		b = b[len(part):]
+		in := &l.in
+		in.last = copy(in.buffer, in.buffer[in.first:in.last])
+		in.first = 0
+		in.last += copy(in.buffer[in.last:], part)
+		in.received += uint64(len(part))
+		if !l.parse() {
+			l.buryHeld(broken)
+			return false
+		}
+		if l.fate.Load() != fine {
+			return true
+		}
+	}
+	return true
+}
+
+// forged returns a frame.
+func forged(h header, payload ...uint64) []byte {
+	b := make([]byte, headerSize+wordSize*len(payload))
+	if h.length == 0 {
+		h.length = uint32(wordSize * len(payload))
+	}
+	h.encode(b)
+	setWords(b[headerSize:], payload...)
+	return b
+}
+
+// Each frame that makes no sense cuts its sender off, and what makes sense does not.
+func TestFramesMustMakeSense(t *testing.T) {
+	of := func(kind uint32) header { return header{kind: kind, from: 2, to: 1} }
+	var offered, pulled uint64 // keys
+	with := func(h header, change func(h *header)) header { change(&h); return h }
+	for name, c := range map[string]struct {
+		frame  func() []byte
+		cutOff bool
+	}{
+		"message":               {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
+		"no kind":               {func() []byte { return forged(of(0)) }, true},
+		"unknown kind":          {func() []byte { return forged(of(frameBye + 1)) }, true},
+		"of no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = -1 }), 1) }, true},
+		"of another's rank":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = 0 }), 1) }, true},
+		"to no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.to = 2 }), 1) }, true},
+		"message, too long":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.length = maxEager + 1 })) }, true},
+		"offer":                 {func() []byte { return forged(of(frameOffer), 7, 1<<40) }, false},
+		"offer of nothing":      {func() []byte { return forged(of(frameOffer), 7, 0) }, true},
+		"offer of too much":     {func() []byte { return forged(of(frameOffer), 7, math.MaxUint64) }, true},
+		"offer, too short":      {func() []byte { return forged(of(frameOffer), 7) }, true},
+		"pull":                  {func() []byte { return forged(of(framePull), offered, 5, 100_000) }, false},
+		"pull of nothing":       {func() []byte { return forged(of(framePull), offered, 0, 0) }, false},
+		"pull, twice":           {func() []byte { return bytes.Repeat(forged(of(framePull), offered, 5, 100_000), 2) }, true},
+		"pull of too much":      {func() []byte { return forged(of(framePull), offered, 5, 100_001) }, true},
+		"pull, made up":         {func() []byte { return forged(of(framePull), offered+1<<32, 5, 1) }, true},
+		"pull by another":       {func() []byte { return forged(with(of(framePull), func(h *header) { h.from = 3 }), offered, 5, 1) }, true},
+		"data":                  {func() []byte { return forged(of(frameData), pulled, 1, 2) }, false},
+		"data, too much":        {func() []byte { return forged(of(frameData), append([]uint64{pulled}, make([]uint64, 5)...)...) }, true},
+		"data, empty":           {func() []byte { return forged(of(frameData), pulled) }, true},
+		"data that nobody asks": {func() []byte { return forged(of(frameData), pulled+1<<32, 1) }, true},
+		"data of another":       {func() []byte { return forged(with(of(frameData), func(h *header) { h.from = 3 }), pulled, 1) }, true},
+		"credit that is due":    {func() []byte { return forged(of(frameCredit), 64) }, false},
+		"credit, too much":      {func() []byte { return forged(of(frameCredit), 65) }, true},
+		"credit, far too much":  {func() []byte { return forged(of(frameCredit), math.MaxUint64) }, true},
+		"acknowledges nothing":  {func() []byte { return forged(of(frameAck), 0) }, false},
+		"acknowledges too much": {func() []byte { return forged(of(frameAck), 1<<20) }, true},
+		"bye":                   {func() []byte { return forged(of(frameBye)) }, false},
+		"bye, and more":         {func() []byte { return forged(of(frameBye), 1) }, true},
+		"above the window": {func() []byte {
+			return bytes.Repeat(forged(with(of(frameMessage), func(h *header) { h.length = 8 }), 1), 1<<20/72+1)
+		}, true},
+	} {
+		for _, piece := range []int{1 << 17, 7} {
+			t.Run(name, func(t *testing.T) {
+				n, l := alone(t)
+				_, err := n.port(1).Send(2, 0, 0, make([]byte, 100_000), 0)
+				require.NoError(t, err)
+				l.out.sends.Used(func(key uint64, _ *send) { offered = key })
+				require.True(t, l.feed(forged(of(frameOffer), 9, 32), 1000))
+				var e carrier.Event
+				require.True(t, n.port(1).take(&e))
+				_, err = n.port(1).Fetch(&e.Cell, make([]byte, 32), 0)
+				require.NoError(t, err)
+				l.in.receives.Used(func(key uint64, _ *receive) { pulled = key })
+				require.Equal(t, !c.cutOff, l.feed(c.frame(), piece))
+				if c.cutOff {
+					require.ErrorContains(t, n.Gone(2), "rank 2 is gone: what its process at there sends makes no sense")
+				}
+			})
+		}
+	}
+}
+
+// Contract: whatever comes, in whatever pieces, it is taken or cuts the peer off; what
+// arrived can be fetched, and is no more than the window of each port.
+func FuzzFrames(f *testing.F) {
+	all := forged(header{kind: frameMessage, from: 2, to: 1}, 1, 2)
+	all = append(all, forged(header{kind: frameMessage, from: 3, to: 0, length: 100}, make([]uint64, 13)...)[:headerSize+100]...)
+	all = append(all, forged(header{kind: frameOffer, from: 2, to: 0}, 7, 500)...)
+	all = append(all, forged(header{kind: framePull, from: 2, to: 1}, 1<<32, 5, 100_000)...)
+	all = append(all, forged(header{kind: frameData, from: 2, to: 0}, 1<<32, 1, 2)...)
+	all = append(all, forged(header{kind: frameCredit, from: 2, to: 1}, 64)...)
+	all = append(all, forged(header{kind: frameAck}, 0)...)
+	all = append(all, forged(header{kind: frameBye})...)
+	f.Add(all, uint16(1))
+	f.Add(all, uint16(1000))
+	f.Fuzz(func(t *testing.T, b []byte, piece uint16) {
+		n, l := alone(t)
+		_, err := n.port(1).Send(2, 0, 0, make([]byte, 100_000), 0)
+		require.NoError(t, err)
+		for begin := 0; begin < len(b); begin += 4096 {
+			l.feed(b[begin:min(begin+4096, len(b))], int(piece))
+			for i, p := range n.ports {
+				require.LessOrEqual(t, l.in.owed[i].Load(), int64(n.options.Window))
+				var e carrier.Event
+				for p.take(&e) {
+					if e.Kind == carrier.Arrived {
+						size := min(carrier.Bytes(&e.Cell), 1<<17)
+						_, err := p.Fetch(&e.Cell, make([]byte, size), 1)
+						if l.fate.Load() == fine {
+							require.NoError(t, err)
+						}
+					}
+				}
+			}
+			if l.fate.Load() != fine {
+				return
+			}
+		}
+	})
+}
+
+// Contract: whatever a stranger says, it is not let in, and the answer comes to an end.
+func FuzzGreeting(f *testing.F) {
+	h := hello{from: 1, to: 0, purpose: forNudge, connections: 9}
+	f.Add(append(h.encode(), make([]byte, noteSize)...))
+	f.Add([]byte(greeting))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		go func() { // says all, whatever the answers
+			_ = theirs.SetDeadline(time.Now().Add(within))
+			_, _ = theirs.Write(b)
+			theirs.Close()
+		}()
+		go func() {
+			for buf := make([]byte, noteSize); ; {
+				if _, err := theirs.Read(buf); err != nil {
+					return
+				}
+			}
+		}()
+		_ = ours.SetDeadline(time.Now().Add(within))
+		host := talk{conn: ours, secret: secret}
+		_, _, err := host.challenge()
+		require.Error(t, err)
+		ours.Close()
+		guest := talk{conn: &recording{Conn: ours, says: bytes.NewReader(b)}, secret: secret}
+		_, _, err = guest.open(h, func() uint64 { return 0 })
+		require.Error(t, err)
+	})
+}
+
+// A recording answers what it is to answer.
+type recording struct {
+	net.Conn
+	says *bytes.Reader
+}
+
+func (r *recording) Write(b []byte) (int, error) { return len(b), nil }
+func (r *recording) Read(b []byte) (int, error)  { return r.says.Read(b) }

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	greetingLimit = 5 * time.Second // for a greeting
+	maxStrangers  = 64              // connections that have not proved themselves
+	firstPause    = 10 * time.Millisecond
+	longestPause  = 500 * time.Millisecond
+)
+
+// accept takes connections until the node closes.
+func (n *Node) accept() {
+	places := make(chan struct{}, maxStrangers)
+	for {
+		conn, err := n.listener.AcceptTCP()
+		if n.open.Err() != nil {
+			if err == nil {
+				conn.Close()
+			}
+			return
+		}
+		if err != nil {
+			time.Sleep(firstPause) // there may be descriptors later
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+			n.busy.Go(func() {
+				n.answer(conn)
+				<-places
+			})
+		default:
+			conn.Close() // whoever is in earnest dials again
+		}
+	}
+}
+
+func (n *Node) greetingLimit() time.Duration { return min(greetingLimit, n.options.Patience) }
+
+// limited returns the talk of a connection that ends with the node, and in time.
+func (n *Node) limited(conn net.Conn) (t *talk, stop func() bool) {
+	_ = conn.SetDeadline(time.Now().Add(n.greetingLimit()))
+	return &talk{conn: conn, secret: n.options.Secret}, context.AfterFunc(n.open, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+}
+
+// answer greets who has dialled. Strangers get nothing but the end.
+func (n *Node) answer(conn *net.TCPConn) {
+	defer conn.Close()
+	t, stop := n.limited(conn)
+	defer stop()
+	h, position, err := t.challenge()
+	if err != nil || h.to != uint32(n.options.Process) || h.from >= uint32(len(n.links)) {
+		return
+	}
+	l := n.links[h.from]
+	if l == nil {
+		return
+	}
+	l.greeting.Lock()
+	defer l.greeting.Unlock()
+	switch {
+	case l.fate.Load() != fine:
+		_ = t.decide(refused, 0)
+	case h.purpose == forNudge && l.dials():
+		n.nudged(l, h.connections)
+	case h.purpose == forFrames && !l.dials():
+		received := l.pause()
+		if t.decide(welcome, received) != nil || n.adopt(l, conn, position) != nil {
+			n.mend(l)
+		}
+	}
+}
+
+// nudged dials again if the connection that the peer misses is the present one.
+func (n *Node) nudged(l *link, connections uint64) {
+	l.in.Lock()
+	defer l.in.Unlock()
+	l.out.Lock()
+	defer l.out.Unlock()
+	if l.connections <= connections {
+		l.disconnect()
+		n.mend(l)
+	}
+}
+
+// adopt makes a connection the link's.
+func (n *Node) adopt(l *link, conn *net.TCPConn, position uint64) error {
+	socket, err := detach(conn, n.options.Patience)
+	if err != nil {
+		return err
+	}
+	if err := l.connect(socket, position); err != nil {
+		return err
+	}
+	n.tell()
+	return nil
+}
+
+// tell lets Join look again.
+func (n *Node) tell() {
+	select {
+	case n.came <- struct{}{}:
+	default:
+	}
+}
+
+// detach takes the socket out of Go's hands, and so out of its poller, which would wake a
+// thread for each message.
+func detach(conn *net.TCPConn, patience time.Duration) (socket int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		// A peer that does not answer is a broken connection (tcp(7)).
+		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(patience.Milliseconds()))
+		if failed == nil {
+			socket, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
+		}
+	})
+	return socket, errors.Join(err, failed)
+}
+
+// mend has a connection made, if nobody does already.
+func (n *Node) mend(l *link) {
+	if l.fate.Load() == fine && n.open.Err() == nil && l.mending.CompareAndSwap(false, true) {
+		n.busy.Go(func() {
+			n.reach(l)
+			l.mending.Store(false)
+			if !l.isUp() { // it broke again while nobody else could begin
+				n.mend(l)
+			}
+		})
+	}
+}
+
+// reach makes a connection, or nudges the peer to make one, until there is one or patience is over.
+func (n *Node) reach(l *link) {
+	begin, pause := time.Now(), firstPause
+	for first := true; !l.isUp() && l.fate.Load() == fine; first = false {
+		var err error
+		if l.dials() {
+			err = n.dial(l, forFrames)
+		} else if !first { // who dials may have noticed, too
+			err = n.dial(l, forNudge)
+		}
+		switch {
+		case n.open.Err() != nil:
+			return
+		case errors.Is(err, unix.ECONNREFUSED):
+			l.lose(ended)
+		case errors.Is(err, errRefused):
+			l.lose(parted)
+		case time.Since(begin) > n.options.Patience:
+			l.lose(silent)
+		}
+		if l.fate.Load() != fine {
+			n.tell()
+			return
+		}
+		if !l.isUp() {
+			select {
+			case <-time.After(pause):
+			case <-n.open.Done():
+				return
+			}
+			pause = min(2*pause, longestPause)
+		}
+	}
+}
+
+var errRefused = errors.New("the peer holds this process for gone")
+
+// dial makes a connection.
+func (n *Node) dial(l *link, purpose uint32) error {
+	d := net.Dialer{Timeout: n.greetingLimit()}
+	conn, err := d.DialContext(n.open, "tcp", l.address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	t, stop := n.limited(conn)
+	defer stop()
+	l.out.Lock()
+	h := hello{from: uint32(n.options.Process), to: uint32(l.peer), purpose: purpose, connections: l.connections}
+	l.out.Unlock()
+	received := l.pause
+	if purpose == forNudge { // which is not answered, unless it is refused
+		received = func() uint64 { return 0 }
+	}
+	verdict, position, err := t.open(h, received)
+	switch {
+	case err != nil:
+		return err
+	case verdict != welcome:
+		return errRefused
+	}
+	return n.adopt(l, conn.(*net.TCPConn), position)
+}

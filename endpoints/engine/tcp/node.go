@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+)
+
+// A Secret is what the processes of a job know, and nobody else.
+type Secret [32]byte
+
+// A Peer is a process: its ranks, and where it listens. Without an address something else carries
+// what goes to it.
+type Peer struct {
+	First, Ports int
+	Address      string // host:port
+}
+
+// Options say who joins. Zero stands for the default.
+type Options struct {
+	Peers   []Peer // all processes, this one included
+	Process int    // which of them this one is
+	Secret  Secret
+
+	Eager    int           // bytes of a message that is sent without being asked for: 16 KiB; at most 64
+	Window   int           // bytes of messages that a port takes from a process before it wants them: 1 MiB
+	Patience time.Duration // how long a peer may be out of reach: 30 s
+
+	// Near is how many ranks share this host's processors; 0: those of this process.
+	Near int
+	// Bells are those of this process's ports, if others ring them too.
+	Bells []*carrier.Bell
+}
+
+func (o *Options) check() error {
+	if uint(o.Process) >= uint(len(o.Peers)) {
+		return fmt.Errorf("process %d of %d", o.Process, len(o.Peers))
+	}
+	if o.Eager == 0 {
+		o.Eager = 16 << 10
+	}
+	if o.Window == 0 {
+		o.Window = 1 << 20
+	}
+	if o.Patience == 0 {
+		o.Patience = 30 * time.Second
+	}
+	own := o.Peers[o.Process].Ports
+	switch {
+	case o.Eager < 0 || o.Eager > maxEager:
+		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, maxEager)
+	case o.Window < 4*int(cost(o.Eager)):
+		return fmt.Errorf("a window of %d bytes for messages of up to %d: take %d at least", o.Window, o.Eager, 4*cost(o.Eager))
+	case o.Bells != nil && len(o.Bells) != own:
+		return fmt.Errorf("%d bells for %d ports", len(o.Bells), own)
+	}
+	if o.Near == 0 {
+		o.Near = own
+	}
+	return nil
+}
+
+// A Node is this process's part of processes that have joined.
+type Node struct {
+	options  Options
+	listener *net.TCPListener
+	places   []int32 // by rank: the process; none: something else carries what goes there, or it is here
+	links    []*link // by process; nil: none
+	ports    []*Port
+	buffers  buffers
+	watch    watch
+
+	open   context.Context // ends when the node closes
+	close  context.CancelFunc
+	busy   sync.WaitGroup // goroutines
+	came   chan struct{}  // a connection was made, or will not be
+	closed atomic.Bool
+}
+
+const none = -1
+
+// Listen listens at an address of this host, for Join. The port may be 0.
+func Listen(address string) (*net.TCPListener, error) {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for peers: %w", err)
+	}
+	l, err := net.ListenTCP("tcp", a)
+	if err != nil {
+		return nil, fmt.Errorf("listen for peers: %w", err)
+	}
+	return l, nil
+}
+
+// Join makes this process part of a node: it meets all peers that have an address. Without a
+// deadline in ctx they have the patience of the options to come. The listener is the node's from now on.
+func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, error) {
+	if err := o.check(); err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("join a node: %w", err)
+	}
+	n := &Node{options: o, listener: listener, came: make(chan struct{}, 1)}
+	if err := n.place(); err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("join a node: %w", err)
+	}
+	if err := n.watch.start(func() { n.progress(true) }); err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("join a node: %w", err)
+	}
+	n.open, n.close = context.WithCancel(context.Background())
+	n.busy.Go(n.accept)
+	for _, l := range n.links {
+		if l != nil && l.dials() {
+			n.mend(l)
+		}
+	}
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Patience)
+		defer cancel()
+	}
+	for {
+		missing, err := n.missing()
+		switch {
+		case err != nil:
+		case missing == nil:
+			return n, nil
+		case ctx.Err() != nil:
+			err = fmt.Errorf("rank %d did not come in time: its process listens at %s", missing.first, missing.address)
+		}
+		if err != nil {
+			n.quit()
+			return nil, fmt.Errorf("join a node: %w", err)
+		}
+		select {
+		case <-n.came:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// place notes where ranks are, and makes links and ports.
+func (n *Node) place() error {
+	o := &n.options
+	size := 0
+	for _, p := range o.Peers {
+		if p.First < 0 || p.Ports < 1 || p.First > 1<<30 || p.Ports > 1<<30 {
+			return fmt.Errorf("a process of %d ranks from %d on", p.Ports, p.First)
+		}
+		size = max(size, p.First+p.Ports)
+	}
+	taken := make([]bool, size)
+	n.places, n.links = make([]int32, size), make([]*link, len(o.Peers))
+	for i, p := range o.Peers {
+		process := int32(none)
+		if i != o.Process && p.Address != "" {
+			process = int32(i)
+			n.links[i] = newLink(n, i)
+		}
+		for rank := p.First; rank < p.First+p.Ports; rank++ {
+			if taken[rank] {
+				return fmt.Errorf("two processes have rank %d", rank)
+			}
+			taken[rank], n.places[rank] = true, process
+		}
+	}
+	for i := range o.Peers[o.Process].Ports {
+		bell := new(carrier.Bell)
+		if o.Bells != nil {
+			bell = o.Bells[i]
+		}
+		n.ports = append(n.ports, newPort(n, n.first()+i, bell))
+	}
+	return nil
+}
+
+// missing returns a link that has no connection yet, if there is one. The error is about a peer
+// that will not come.
+func (n *Node) missing() (*link, error) {
+	for _, l := range n.links {
+		if l == nil {
+			continue
+		}
+		if l.fate.Load() != fine {
+			return nil, l.goneError(l.first)
+		}
+		l.out.Lock()
+		met := l.connections > 0
+		l.out.Unlock()
+		if !met {
+			return l, nil
+		}
+	}
+	return nil, nil
+}
+
+func (n *Node) first() int { return n.options.Peers[n.options.Process].First }
+
+// Size returns how many ranks all processes have together.
+func (n *Node) Size() int { return len(n.places) }
+
+// Ranks returns the ranks of this process: the first, and how many.
+func (n *Node) Ranks() (first, count int) { return n.first(), len(n.ports) }
+
+// Near returns how many ranks share this host's processors.
+func (n *Node) Near() int { return n.options.Near }
+
+// Reaches tells whether the node carries messages to a rank.
+func (n *Node) Reaches(rank int) bool { return n.places[rank] != none }
+
+// linkOf returns the link to a rank that the node reaches.
+func (n *Node) linkOf(rank int) *link { return n.links[n.places[rank]] }
+
+// Port returns the port of a rank of this process, nil for any other.
+func (n *Node) Port(rank int) carrier.Port {
+	if p := n.port(rank); p != nil {
+		return p
+	}
+	return nil
+}
+
+func (n *Node) port(rank int) *Port {
+	if k := rank - n.first(); uint(k) < uint(len(n.ports)) {
+		return n.ports[k]
+	}
+	return nil
+}
+
+// Gone returns nil, or for a rank whose process is gone a GoneError.
+func (n *Node) Gone(rank int) error {
+	if l := n.linkOf(rank); l.fate.Load() != fine {
+		return l.goneError(rank)
+	}
+	return nil
+}
+
+// progress moves connections on that have something. Whoever cannot wait leaves those alone
+// that another thread moves on already.
+func (n *Node) progress(wait bool) { n.progressUntil(wait, 0) }
+
+// progressUntil waits for something for so many milliseconds.
+func (n *Node) progressUntil(wait bool, milliseconds int) {
+	var events [16]unix.EpollEvent
+	count, err := unix.EpollWait(n.watch.epoll, events[:], milliseconds)
+	if err != nil {
+		return // interrupted
+	}
+	for _, e := range events[:count] {
+		l := n.links[e.Fd]
+		if e.Events&^unix.EPOLLOUT != 0 && (wait || l.in.TryLock()) {
+			if wait {
+				l.in.Lock()
+			}
+			l.read()
+			l.in.Unlock()
+		}
+		if e.Events&unix.EPOLLOUT != 0 && (wait || l.out.TryLock()) {
+			if wait {
+				l.out.Lock()
+			}
+			l.flush()
+			l.out.Unlock()
+		}
+	}
+}
+
+// How long Close waits until peers have what was sent to them: that long once all is the kernel's, which
+// goes on without this process.
+const linger = time.Second
+
+// Close leaves: to its peers this process is gone. What was sent is still delivered.
+//
+// Preconditions: nobody uses a port, now or later.
+func (n *Node) Close() error {
+	if n.closed.Swap(true) {
+		return os.ErrClosed
+	}
+	for _, l := range n.links {
+		if l != nil {
+			l.leave()
+		}
+	}
+	n.watch.want() // connections may break yet
+	begin := time.Now()
+	for time.Since(begin) < n.options.Patience {
+		over, written := true, true
+		for _, l := range n.links {
+			if l != nil {
+				o, w := l.isOver()
+				over, written = over && o, written && w
+			}
+		}
+		if over || written && time.Since(begin) > linger {
+			break
+		}
+		n.progressUntil(true, 10)
+	}
+	n.watch.unwant()
+	n.quit()
+	return nil
+}
+
+// quit ends all that runs, and closes all connections.
+func (n *Node) quit() {
+	n.closed.Store(true)
+	n.watch.stop() // now nobody else has connections mended
+	n.close()
+	n.listener.Close()
+	n.busy.Wait()
+	for _, l := range n.links {
+		if l != nil {
+			l.lose(left)
+		}
+	}
+	n.watch.close()
+}

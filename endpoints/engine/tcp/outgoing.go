@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+)
+
+const (
+	chunkSize = 64 << 10 // of memory for frames
+	maxHeld   = 1 << 20  // bytes of frames that are kept; above, sends wait
+	maxWrite  = 1 << 20  // bytes that one call writes at most, and that wait to be written
+	maxPieces = 8        // of memory, in one system call
+)
+
+// outgoing is a link's stream to its peer. Positions count its bytes from the first one on:
+//
+//	0        acked          sent            end
+//	├──────────┼──────────────┼──────────────┤
+//	  forgotten  kept: a new    to be written
+//	             connection may
+//	             begin in here
+type outgoing struct {
+	sync.Mutex
+	socket           int // -1: there is no connection
+	acked, sent, end uint64
+	segments         []segment // from acked on
+	next             int       // the segment to write from
+	held             int       // bytes of own memory
+	waits            bool      // for room in the socket
+	credit           []int64   // by port of the peer: how much more it takes
+	sends            carrier.Slots[send]
+	streams          []uint64 // sends whose receivers have pulled: by key
+}
+
+// A segment is a piece of a stream: memory with frames, or part of a message that is sent
+// from its own buffer.
+type segment struct {
+	start uint64 // its position
+	data  []byte
+	own   bool
+	ends  uint64 // the key of the send that is over when this is acknowledged; 0: none
+}
+
+func (s *segment) end() uint64 { return s.start + uint64(len(s.data)) }
+
+// A send is an offer that has not been answered to the end.
+type send struct {
+	buf    []byte
+	handle uint64
+	port   *Port
+	to     int32
+	key    uint64 // the receiver's
+	wanted int    // bytes; 0: it has not pulled
+	sent   int
+}
+
+// frame adds a frame with room for its payload, which the caller fills in.
+func (l *link) frame(h header) (payload []byte) {
+	o := &l.out
+	size := headerSize + int(h.length)
+	if h.kind == frameData {
+		size = headerSize + wordSize // the rest is a segment of its own
+	}
+	last := len(o.segments) - 1
+	if last < 0 || !o.segments[last].own || cap(o.segments[last].data)-len(o.segments[last].data) < size {
+		o.segments = append(o.segments, segment{start: o.end, data: l.node.buffers.get(max(size, chunkSize)), own: true})
+		last++
+	}
+	s := &o.segments[last]
+	at := len(s.data)
+	s.data = s.data[:at+size]
+	o.end += uint64(size)
+	o.held += size
+	h.encode(s.data[at:])
+	return s.data[at+headerSize:]
+}
+
+// flush writes what there is to write, as far as the socket has room, and not for ever.
+func (l *link) flush() {
+	o := &l.out
+	for written := 0; o.socket >= 0; {
+		l.pump()
+		if o.sent == o.end {
+			l.waitForRoom(false)
+			return
+		}
+		if written >= maxWrite {
+			l.waitForRoom(true) // others have a turn
+			return
+		}
+		n, err := o.write()
+		switch {
+		case err == nil:
+			written += n
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			l.waitForRoom(true)
+			return
+		default:
+			l.cut()
+			return
+		}
+	}
+}
+
+// write writes once.
+func (o *outgoing) write() (n int, err error) {
+	var room [maxPieces][]byte
+	pieces, at := room[:0], o.sent
+	for i := o.next; i < len(o.segments) && len(pieces) < maxPieces; i++ {
+		s := &o.segments[i]
+		if at < s.end() {
+			pieces = append(pieces, s.data[at-s.start:])
+			at = s.end()
+		}
+	}
+	if len(pieces) == 1 {
+		n, err = unix.Write(o.socket, pieces[0])
+	} else {
+		n, err = unix.Writev(o.socket, pieces)
+	}
+	if n > 0 {
+		o.sent += uint64(n)
+		for o.next < len(o.segments)-1 && o.segments[o.next].end() <= o.sent {
+			o.next++
+		}
+	}
+	return n, err
+}
+
+// pump adds parts of messages that were pulled, so that there is enough to write: each
+// message in its turn.
+func (l *link) pump() {
+	o := &l.out
+	for len(o.streams) > 0 && o.end-o.sent < maxWrite {
+		key := o.streams[0]
+		s := o.sends.Find(key)
+		n := min(s.wanted-s.sent, maxPart)
+		setWords(l.frame(header{kind: frameData, length: uint32(wordSize + n), from: s.port.rank, to: s.to}), s.key)
+		part := segment{start: o.end, data: s.buf[s.sent : s.sent+n]}
+		s.sent += n
+		copy(o.streams, o.streams[1:])
+		if s.sent == s.wanted {
+			part.ends = key
+			o.streams = o.streams[:len(o.streams)-1]
+		} else {
+			o.streams[len(o.streams)-1] = key
+		}
+		o.segments = append(o.segments, part)
+		o.end += uint64(n)
+	}
+}
+
+// acknowledged forgets what the peer has, and tells whether it can have that.
+func (l *link) acknowledged(position uint64) bool {
+	o := &l.out
+	if position > o.sent {
+		return false
+	}
+	if position <= o.acked {
+		return true // it was said again
+	}
+	o.acked = position
+	first := 0
+	for ; first < len(o.segments); first++ {
+		s := &o.segments[first]
+		if s.end() > position || s.own && first == len(o.segments)-1 { // the last one has room for more
+			break
+		}
+		if s.own {
+			o.held -= len(s.data)
+			l.node.buffers.put(s.data)
+		}
+		if s.ends != 0 {
+			l.endSend(s.ends, false)
+		}
+	}
+	if first > 0 {
+		o.segments = slices.Delete(o.segments, 0, first)
+		o.next = max(o.next-first, 0)
+	}
+	return true
+}
+
+// resume goes on writing on a new connection, from the position where the peer is.
+func (l *link) resume(position uint64) bool {
+	o := &l.out
+	if position < o.acked || !l.acknowledged(position) {
+		return false
+	}
+	o.sent, o.next = position, 0
+	for o.next < len(o.segments)-1 && o.segments[o.next].end() <= position {
+		o.next++
+	}
+	return true
+}
+
+// waitForRoom has the link looked after while its socket has no room.
+func (l *link) waitForRoom(waits bool) {
+	o := &l.out
+	if o.waits == waits {
+		return
+	}
+	o.waits = waits
+	l.node.watch.interest(o.socket, l.peer, waits)
+	if waits {
+		l.node.watch.want()
+	} else {
+		l.node.watch.unwant()
+	}
+}
+
+// pulled begins to send a message that was offered, to where it is wanted.
+func (l *link) pulled(h *header, key, theirs, wanted uint64) bool {
+	o := &l.out
+	s := o.sends.Find(key)
+	if s == nil || s.wanted != 0 || s.to != h.from || s.port.rank != h.to || wanted > uint64(len(s.buf)) {
+		return false
+	}
+	if wanted == 0 {
+		l.endSend(key, false)
+		return true
+	}
+	s.key, s.wanted = theirs, int(wanted)
+	o.streams = append(o.streams, key)
+	l.flush()
+	return true
+}
+
+func (l *link) endSend(key uint64, lost bool) {
+	s := l.out.sends.Find(key)
+	s.port.events.put(event{kind: carrier.Sent, handle: s.handle, lost: lost})
+	s.port.bell.Ring()
+	l.out.sends.Drop(key)
+}

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// A Port is one rank's way to the ranks of other processes. It is for one thread
+// at a time.
+type Port struct {
+	node    *Node
+	rank    int32
+	bell    *carrier.Bell
+	events  events
+	kept    carrier.Slots[[]byte] // messages that were not fetched yet
+	owed    []int64               // by process: how much of its window to give back to it
+	gone    []bool                // by process: told
+	watched bool                  // the port sleeps, or is about to
+}
+
+func newPort(n *Node, rank int, bell *carrier.Bell) *Port {
+	count := len(n.links)
+	return &Port{node: n, rank: int32(rank), bell: bell, owed: make([]int64, count), gone: make([]bool, count)}
+}
+
+func (p *Port) index() int { return int(p.rank) - p.node.first() }
+
+// Send sends to a rank of another process. The handle comes back with Sent, if the
+// outcome is Pending.
+func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64) (carrier.Outcome, error) {
+	l := p.node.linkOf(to)
+	l.out.Lock()
+	defer l.out.Unlock()
+	if l.fate.Load() != fine {
+		return carrier.Full, l.goneError(to)
+	}
+	if l.out.held >= maxHeld {
+		return carrier.Full, nil
+	}
+	credit := &l.out.credit[to-l.first]
+	h := header{from: p.rank, to: int32(to), context: context, tag: tag}
+	// A port that takes nothing gets no more than half its window as bytes of messages; the rest
+	// is for offers.
+	if len(buf) <= ring.Inline || len(buf) <= p.node.options.Eager && *credit >= int64(p.node.options.Window)/2 {
+		if *credit < cost(len(buf)) {
+			return carrier.Full, nil
+		}
+		*credit -= cost(len(buf))
+		h.kind, h.length = frameMessage, uint32(len(buf))
+		copy(l.frame(h), buf)
+		l.flush()
+		return carrier.Done, nil
+	}
+	if *credit < cost(0) {
+		return carrier.Full, nil
+	}
+	*credit -= cost(0)
+	key, s := l.out.sends.Take()
+	*s = send{buf: buf, handle: handle, port: p, to: int32(to)}
+	h.kind, h.length = frameOffer, 2*wordSize
+	setWords(l.frame(h), key, uint64(len(buf)))
+	l.flush()
+	return carrier.Pending, nil
+}
+
+// Poll finds what has happened, one thing at a time, and moves the node's connections on if there
+// is nothing. It never waits.
+func (p *Port) Poll(e *carrier.Event) bool {
+	if p.take(e) {
+		return true
+	}
+	p.node.progress(false)
+	return p.take(e)
+}
+
+// take takes an event, if there is one.
+func (p *Port) take(e *carrier.Event) bool {
+	found, any := p.events.take()
+	if !any {
+		return false
+	}
+	e.Kind, e.Lost, e.Handle = found.kind, found.lost, found.handle
+	switch found.kind {
+	case carrier.Gone:
+		p.gone[found.peer] = true
+		l := p.node.links[found.peer]
+		e.First, e.Ranks = l.first, l.ports
+	case carrier.Arrived:
+		c, h := &e.Cell, &found.header
+		c.Kind, c.Context, c.Source, c.Tag, c.Length = found.cell, h.context, h.from, h.tag, h.length
+		switch found.cell {
+		case carrier.Inline:
+			c.Inline = found.inline
+		case carrier.Offer:
+			carrier.SetWords(c, found.words)
+		case carrier.Kept:
+			key, payload := p.kept.Take()
+			*payload = found.payload
+			carrier.SetWords(c, [3]uint64{key})
+		}
+	}
+	return true
+}
+
+// Fetch takes a message that has arrived into dst, as far as that has room. If it
+// is done, all is there, unless the sender is gone, which is the error; else the
+// buffer belongs to the port until Poll returns Received with the handle.
+func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err error) {
+	dst = dst[:min(len(dst), carrier.Bytes(c))]
+	l := p.node.linkOf(int(c.Source))
+	switch c.Kind {
+	case carrier.Inline:
+		copy(dst, c.Inline[:])
+		p.giveBack(l, cost(int(c.Length)))
+	case carrier.Kept:
+		payload := *p.kept.Find(carrier.Word(c, 0))
+		copy(dst, payload)
+		p.kept.Drop(carrier.Word(c, 0))
+		p.node.buffers.put(payload)
+		p.giveBack(l, cost(int(c.Length)))
+	case carrier.Offer:
+		p.giveBack(l, cost(0))
+		return p.pull(l, c, dst, handle)
+	}
+	return true, nil
+}
+
+// pull asks for a message that was offered.
+func (p *Port) pull(l *link, c *ring.Cell, dst []byte, handle uint64) (done bool, err error) {
+	l.in.Lock()
+	defer l.in.Unlock()
+	if l.fate.Load() != fine {
+		return true, l.goneError(int(c.Source))
+	}
+	var key uint64
+	if len(dst) > 0 {
+		var r *receive
+		key, r = l.in.receives.Take()
+		*r = receive{dst: dst, handle: handle, port: p, from: c.Source}
+	}
+	l.out.Lock()
+	defer l.out.Unlock()
+	setWords(l.frame(header{kind: framePull, length: 3 * wordSize, from: p.rank, to: c.Source}), carrier.Word(c, 0), key, uint64(len(dst)))
+	l.flush()
+	return len(dst) == 0, nil
+}
+
+// giveBack lets the peer send as much again as was taken, now or together with more.
+func (p *Port) giveBack(l *link, taken int64) {
+	l.in.owed[p.index()].Add(-taken)
+	owed := &p.owed[l.peer]
+	if *owed += taken; *owed < int64(p.node.options.Window)/4 {
+		return
+	}
+	l.out.Lock()
+	defer l.out.Unlock()
+	if l.fate.Load() == fine {
+		setWords(l.frame(header{kind: frameCredit, length: wordSize, from: p.rank, to: int32(l.first)}), uint64(*owed))
+		l.flush()
+	}
+	*owed = 0
+}
+
+// Gone tells whether Poll has said that a rank is gone.
+func (p *Port) Gone(rank int) bool { return p.node.Reaches(rank) && p.gone[p.node.places[rank]] }
+
+// Bell returns the bell by which the port is woken.
+func (p *Port) Bell() *carrier.Bell { return p.bell }
+
+// Doze announces that the port is about to sleep. Its caller looks once more for
+// whatever it waits for, be it by Poll or elsewhere, then calls Sleep or Rouse.
+func (p *Port) Doze() (since uint32) {
+	since = p.bell.Doze()
+	if !p.watched {
+		p.watched = true
+		p.node.watch.want()
+	}
+	return since
+}
+
+// Rouse takes Doze back.
+func (p *Port) Rouse() {
+	p.bell.Rouse()
+	if p.watched {
+		p.watched = false
+		p.node.watch.unwant()
+	}
+}
+
+// Sleep sleeps until there is something for Poll, or somebody rang the bell, since
+// Doze; or for the limit, if it is not 0. It may return early.
+func (p *Port) Sleep(since uint32, limit time.Duration) {
+	p.bell.Sleep(since, limit)
+	p.Rouse()
+}

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// asleepUntil goes to sleep at once, without a limit, whenever there is nothing.
+func asleepUntil(p *Port) *carrier.Event {
+	e := new(carrier.Event)
+	for {
+		since := p.Doze()
+		if p.Poll(e) {
+			p.Rouse()
+			return e
+		}
+		p.Sleep(since, 0)
+	}
+}
+
+// No wake-up is lost: two ports that always sleep, for as long as it takes, pass 20,000 messages
+// to and fro. A lost one would be the end of the test.
+func TestNoWakeUpIsLost(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	rounds := int32(20_000)
+	if raceDetector {
+		rounds = 2000
+	}
+	done := make(chan int32)
+	var passed atomic.Int32
+	go func() {
+		for e := asleepUntil(b); e.Cell.Tag < rounds-1; e = asleepUntil(b) {
+			_, _ = b.Send(0, 0, e.Cell.Tag, nil, 0)
+			giveBack(b, e)
+		}
+		_, _ = b.Send(0, 0, rounds-1, nil, 0)
+	}()
+	go func() {
+		last := int32(0)
+		for i := range rounds {
+			_, _ = a.Send(1, 0, i, nil, 0)
+			e := asleepUntil(a)
+			last = e.Cell.Tag
+			giveBack(a, e)
+			passed.Add(1)
+		}
+		done <- last
+	}()
+	for before := int32(-1); ; before = passed.Load() {
+		select {
+		case last := <-done:
+			assert.EqualValues(t, rounds-1, last)
+			return
+		case <-time.After(within):
+			require.NotEqual(t, before, passed.Load(), "both sleep")
+		}
+	}
+}
+
+func giveBack(p *Port, e *carrier.Event) { _, _ = p.Fetch(&e.Cell, nil, 0) }
+
+// A message to a port that polls wakes nobody: the watch leaves the sockets alone.
+func TestNobodyWatchesForTheAwake(t *testing.T) {
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	b.Sleep(b.Doze(), time.Millisecond) // the watch was wanted, and is no more
+	for end := time.Now().Add(within); nodes[1].watch.armed.Load(); {
+		mustSend(t, a, 1, 0, nil, 0) // what comes lets it see that
+		for e := new(carrier.Event); b.Poll(e); {
+			giveBack(b, e)
+		}
+		require.True(t, time.Now().Before(end))
+	}
+	before := b.bell.Rings()
+	for range 100 {
+		mustSend(t, a, 1, 0, nil, 0)
+		e := new(carrier.Event)
+		for end := time.Now().Add(within); !b.Poll(e); {
+			require.True(t, time.Now().Before(end))
+		}
+		giveBack(b, e)
+		require.False(t, nodes[1].watch.armed.Load())
+	}
+	assert.Equal(t, before, b.bell.Rings())
+}
+
+// What found no room in the socket goes on without a call of its sender.
+func TestWrittenWithoutCalls(t *testing.T) {
+	nodes := joined(t, Options{Window: 1 << 30}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, filled(40<<20, 1), 0))
+	offer := await(t, b)
+	dst := make([]byte, 40<<20)
+	_, err := b.Fetch(&offer.Cell, dst, 0)
+	require.NoError(t, err)
+	nodes[0].progress(true) // this is its last: it finds what is wanted
+	for end := time.Now().Add(within); !nodes[0].links[1].out.busy(); nodes[0].progress(true) {
+		require.True(t, time.Now().Before(end))
+	}
+	assert.Equal(t, carrier.Received, await(t, b).Kind)
+	assert.Equal(t, filled(40<<20, 1), dst)
+}
+
+// busy tells whether the stream waits for room.
+func (o *outgoing) busy() bool {
+	o.Lock()
+	defer o.Unlock()
+	return o.waits
+}
+
+// Nothing is allocated per message, whatever its way.
+func TestNoAllocation(t *testing.T) {
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	for _, size := range []int{8, 4000, 64 << 10, 3 << 20} {
+		buf, dst := filled(size, 1), make([]byte, size)
+		n := testing.AllocsPerRun(300, func() { exchange(a, b, buf, dst) })
+		assert.Zero(t, n, "%d bytes", size)
+		assert.Equal(t, buf, dst)
+	}
+}
+
+// exchange passes one message between two ports of this thread.
+func exchange(a, b *Port, buf, dst []byte) {
+	var m carrier.Event
+	outcome, _ := a.Send(1, 0, 0, buf, 0)
+	for !b.Poll(&m) {
+		a.Poll(&m)
+	}
+	done, _ := b.Fetch(&m.Cell, dst, 0)
+	for !done || outcome == carrier.Pending {
+		if a.Poll(&m) {
+			outcome = carrier.Done
+		}
+		if b.Poll(&m) {
+			done = true
+		}
+	}
+}

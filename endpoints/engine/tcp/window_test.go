@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// sendAll sends messages of a size until there is no room for a while, and returns how many went, and
+// how many of these as offers.
+func sendAll(t *testing.T, a, b *Port, size int) (all, offers int) {
+	t.Helper()
+	for refused := 0; refused < 20; {
+		outcome, err := a.Send(int(b.rank), 0, int32(all), make([]byte, size), uint64(all))
+		require.NoError(t, err)
+		switch outcome {
+		case carrier.Full:
+			refused++
+			time.Sleep(time.Millisecond)
+			a.node.progress(true) // to no avail: b takes nothing
+			b.node.progress(true)
+			continue
+		case carrier.Pending:
+			offers++
+		}
+		all++
+	}
+	return all, offers
+}
+
+// kept is how many bytes of messages a process keeps.
+func kept(p *Port) (bytes int) {
+	p.events.lock.Lock()
+	defer p.events.lock.Unlock()
+	for _, e := range p.events.list[p.events.next:] {
+		bytes += cap(e.payload)
+	}
+	return bytes
+}
+
+// A port that takes nothing is sent a window of messages and no more, and takes little more memory
+// than that. Short messages take all of it. Of long ones half a window comes, and then offers. When it
+// takes some, others follow. Another port of its process is not concerned.
+func TestWindow(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const window = 256 << 10
+	for size, want := range map[int]struct{ all, offers int }{
+		40:       {window / (64 + 40), 0},
+		10_000:   {window/2/(64+10_000) + 1 + (window/2-(64+10_000)+(window/2)%(64+10_000))/64, -1},
+		64 << 10: {window / 64, window / 64},
+	} {
+		nodes := joined(t, Options{Window: window}, 1, 2)
+		a, b, other := nodes[0].port(0), nodes[1].port(1), nodes[1].port(2)
+		all, offers := sendAll(t, a, b, size)
+		if want.offers >= 0 {
+			assert.Equal(t, want.all, all, "%d bytes", size)
+			assert.Equal(t, want.offers, offers, "%d bytes", size)
+		} else {
+			assert.Equal(t, window/2/(64+size)+1, all-offers, "%d bytes", size)
+			assert.Equal(t, (window-(all-offers)*(64+size))/64, offers, "%d bytes", size)
+		}
+		assert.LessOrEqual(t, kept(b), 2*window, "buffers are powers of two")
+
+		mustSend(t, a, 2, 99, []byte("for the other"), 0)
+		assert.EqualValues(t, 99, await(t, other).Cell.Tag)
+
+		sent, dst := 0, make([]byte, size)
+		for i := range all {
+			e := await(t, b)
+			for ; e.Kind != carrier.Arrived; e = await(t, b) {
+			}
+			require.EqualValues(t, i, e.Cell.Tag)
+			_, err := b.Fetch(&e.Cell, dst, 0)
+			require.NoError(t, err)
+			a.node.progress(true)
+		}
+		for ; sent < all; sent++ {
+			mustSend(t, a, 1, 0, make([]byte, 40), 0)
+			e := await(t, b)
+			for ; e.Kind != carrier.Arrived; e = await(t, b) {
+			}
+			_, err := b.Fetch(&e.Cell, dst, 0)
+			require.NoError(t, err)
+			a.node.progress(true)
+		}
+		closeAll(t, nodes)
+	}
+}
+
+// What waits to be written, or to be acknowledged, takes limited memory, too: a peer that reads
+// nothing makes sends wait.
+func TestUnread(t *testing.T) {
+	nodes := joined(t, Options{Window: 1 << 30}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].links[0]
+	b.in.Lock() // it reads nothing
+	sent := 0
+	for {
+		outcome, err := a.Send(1, 0, int32(sent), make([]byte, 16<<10), 0)
+		require.NoError(t, err)
+		if outcome == carrier.Full {
+			break
+		}
+		sent++
+	}
+	o := &nodes[0].links[1].out
+	assert.Less(t, o.held, maxHeld+2*chunkSize)
+	assert.Less(t, sent, 1000)
+	b.in.Unlock()
+	for i := range sent {
+		e := await(t, nodes[1].port(1))
+		require.EqualValues(t, i, e.Cell.Tag)
+	}
+	mustSend(t, a, 1, 0, nil, 0)
+}
