@@ -26,17 +26,19 @@ var mayImport = map[string][]string{
 	"endpoints":  {"internal"},
 	// The message engine stands alone, though its folder lies in endpoints.
 	"endpoints/engine": {"internal"},
-	"pmi":              {"internal"},
-	"ib":               {"internal"},
-	"ib/verbs":         {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
-	"process":          {"loader", "internal"},
-	"tpsl/ownjob":      {"pmi", "internal"},
-	"tpsl":             {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
-	"host":             {"process", "loader", "internal"},
-	"ranks":            {}, // what Go programs import; it meets libtpsl at tpsl.h
-	"calls":            {"internal"},
-	"profile":          {"calls", "internal"},
-	"hydra":            {"calls", "profile", "pmi", "ib", "loader/image", "loader/search", "internal"},
+	// It meets its other processes by the launcher.
+	"endpoints/engine/job": {"endpoints/engine", "pmi", "internal"},
+	"pmi":                  {"internal"},
+	"ib":                   {"internal"},
+	"ib/verbs":             {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
+	"process":              {"loader", "internal"},
+	"tpsl/ownjob":          {"pmi", "internal"},
+	"tpsl":                 {"process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"host":                 {"process", "loader", "internal"},
+	"ranks":                {}, // what Go programs import; it meets libtpsl at tpsl.h
+	"calls":                {"internal"},
+	"profile":              {"calls", "internal"},
+	"hydra":                {"calls", "profile", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	// A plan knows neither who asked for it nor who carries it out, and a proxy nothing of the command line.
 	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "internal"},
 	"hydra/proxy":     {"hydra/plan", "hydra/hosts", "hydra/launch", "hydra/channel", "hydra/control", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
@@ -57,8 +59,8 @@ var mayImport = map[string][]string{
 	"internal/mem":       {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"internal/top":       {"hydra/procs", "hydra/whereabouts", "internal/flags", "internal/numbers", "internal/pids", "internal/ranges", "internal/suggest", "internal/terminal", "internal/version"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
-	"tests":              {"endpoints/engine", "internal"},
-	"examples":           {"endpoints/engine", "loader", "ranks", "internal/malloc"},
+	"tests":              {"endpoints/engine", "pmi", "internal"},
+	"examples":           {"endpoints/engine", "pmi", "loader", "ranks", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these
@@ -74,7 +76,7 @@ var mayInclude = map[string][]string{
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
 // depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/cpython", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "tpsl/ownjob"}
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/cpython", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "endpoints/engine/job", "tpsl/ownjob"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

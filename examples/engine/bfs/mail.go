@@ -16,6 +16,7 @@ const (
 	finds   = 1 // and 2
 	acks    = 3 // of finds; the tag is the sender's mate
 	barrier = 4 // see hybrid
+	results = 5 // parents of a part's vertices
 )
 
 // Tags of finds, above those that name the sender's mate.

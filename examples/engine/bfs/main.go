@@ -57,11 +57,11 @@ func run(args []string, stdout io.Writer) error {
 	if err := j.Check(); err != nil {
 		return err
 	}
-	rate, levels, err := j.search()
-	if err != nil {
+	is, rate, levels, err := j.search()
+	if err != nil || !is.Leads {
 		return err
 	}
 	fmt.Fprintf(stdout, "BFS of scale %d, %s: %d trees, of %d levels at most: valid, and as serial\n", j.scale, j.form, j.roots, levels)
-	fmt.Fprintf(stdout, "BenchmarkBFS/form=%s/scale=%d/%s %d %.5g MTEPS\n", j.form, j.scale, j.Keys(), j.roots, rate/1e6)
+	fmt.Fprintf(stdout, "BenchmarkBFS/form=%s/scale=%d/%s %d %.5g MTEPS\n", j.form, j.scale, j.Keys(is), j.roots, rate/1e6)
 	return nil
 }

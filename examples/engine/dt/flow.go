@@ -16,9 +16,9 @@ const (
 	values
 )
 
-// evaluate runs the graph on a crew, and returns the sinks' sum and the bytes sent.
-func evaluate(o crew.Options, c class, g graph, rounds int) (sum float64, bytes int64, err error) {
-	err = crew.Run(o, func(m *crew.Member) error {
+// evaluate runs the graph on a crew, and returns the sinks' sum and the bytes sent, where rank 0 is.
+func evaluate(o crew.Options, c class, g graph, rounds int) (is crew.Outcome, sum float64, bytes int64, err error) {
+	is, err = crew.Run(o, func(m *crew.Member) error {
 		for range rounds {
 			totals, err := c.flow(m, g)
 			if err != nil {
@@ -30,7 +30,7 @@ func evaluate(o crew.Options, c class, g graph, rounds int) (sum float64, bytes 
 		}
 		return nil
 	})
-	return sum, bytes, err
+	return is, sum, bytes, err
 }
 
 // flow does this thread's nodes, in order, and returns the sum of all sinks and the bytes that all sent.

@@ -47,19 +47,19 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	p.prepare()
-	g := gridOf(o.Ranks)
 	begin := time.Now()
-	err := crew.Run(o, func(m *crew.Member) error { return p.solve(m, g, max(1, o.Mates)) })
+	is, err := crew.Run(o, func(m *crew.Member) error { return p.solve(m, gridOf(m.Size), max(1, o.Mates)) })
 	took := time.Since(begin)
-	if err != nil {
+	if err != nil || !is.Leads {
 		return err
 	}
+	g := gridOf(is.Ranks)
 	if err := p.check(p.serial()); err != nil {
 		return err
 	}
 	steps := p.nx * p.ny * p.nz * p.angles * octants * p.groups * p.iterations
 	fmt.Fprintf(stdout, "sweep of %dx%dx%d cells on %dx%d ports: the flux is that of one thread, bit for bit\n", p.nx, p.ny, p.nz, g.ys, g.zs)
-	fmt.Fprintf(stdout, "BenchmarkSweep/%s %d %.5g ns/step\n", o.Keys(), p.iterations, float64(took.Nanoseconds())/float64(steps))
+	fmt.Fprintf(stdout, "BenchmarkSweep/%s %d %.5g ns/step\n", o.Keys(is), p.iterations, float64(took.Nanoseconds())/float64(steps))
 	return nil
 }
 

@@ -130,6 +130,17 @@ func (p *problem) turn(groups []int, b block) {
 	}
 }
 
+// rows calls f for each row along z of a block's flux.
+func (p *problem) rows(b block, f func(row []float64)) {
+	for _, flux := range p.flux {
+		for x := range p.nx {
+			for y := b.y.from; y < b.y.to; y++ {
+				f(flux[p.cell(x, y, b.z.from):][:b.z.size()])
+			}
+		}
+	}
+}
+
 // serial solves on one thread: the box is one block and one chunk.
 func (p problem) serial() [][]float64 {
 	p.chunk, p.flux, p.before = p.nx, nil, nil

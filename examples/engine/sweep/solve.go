@@ -14,6 +14,7 @@ import (
 const (
 	acrossY = iota + 1
 	acrossZ
+	fluxes // of a rank's block
 )
 
 // A grid deals out the cells of a box to ranks, along y and z.
@@ -92,7 +93,34 @@ func (p *problem) solve(m *crew.Member, g grid, mates int) error {
 			}
 		}
 	}
-	return engine.WaitAll(s.sent[:], nil)
+	if err := engine.WaitAll(s.sent[:], nil); err != nil {
+		return err
+	}
+	if err := m.Meet(); err != nil { // the flux of this rank stands
+		return err
+	}
+	return s.gather()
+}
+
+// gather gives the flux of all blocks to rank 0, which may be of another process.
+func (s *sweeper) gather() error {
+	if s.m.Mate != 0 {
+		return nil
+	}
+	if s.m.Rank != 0 {
+		var values []float64
+		s.rows(s.block, func(row []float64) { values = append(values, row...) })
+		return crew.Send(s.m, fluxes, 0, 0, values)
+	}
+	for rank := 1; rank < s.m.Size; rank++ {
+		b := s.grid.block(s.problem, rank)
+		values := make([]float64, len(s.flux)*s.nx*b.y.size()*b.z.size())
+		if _, _, err := crew.Receive(s.m, fluxes, rank, 0, values); err != nil {
+			return err
+		}
+		s.rows(b, func(row []float64) { values = values[copy(row, values):] })
+	}
+	return nil
 }
 
 // octant sweeps one: chunk by chunk, faces come from two neighbours and go to two others.

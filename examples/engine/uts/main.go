@@ -52,9 +52,9 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	begin := time.Now()
-	got, err := search(o, &t)
+	is, got, err := search(o, &t)
 	took := time.Since(begin)
-	if err != nil {
+	if err != nil || !is.Leads {
 		return err
 	}
 	beside, err := t.check(got.totals)
@@ -62,7 +62,7 @@ func run(args []string, stdout io.Writer) error {
 		return fmt.Errorf("%s: %w", *name, err)
 	}
 	fmt.Fprintf(stdout, "UTS %s: %d nodes, %d leaves, depth %d: as %s; stolen %d times\n", *name, got.nodes, got.leaves, got.depth, beside, got.thefts)
-	fmt.Fprintf(stdout, "BenchmarkUTS/tree=%s/%s 1 %.5g Mnodes/s\n", *name, o.Keys(), float64(got.nodes)/1e6/took.Seconds())
+	fmt.Fprintf(stdout, "BenchmarkUTS/tree=%s/%s 1 %.5g Mnodes/s\n", *name, o.Keys(is), float64(got.nodes)/1e6/took.Seconds())
 	return nil
 }
 

@@ -30,15 +30,17 @@ type worker struct {
 	ring
 }
 
-// search counts the nodes of a tree.
-func search(o options, t *tree) (all found, err error) {
+// search counts the nodes of a tree; the result is where rank 0 is.
+func search(o options, t *tree) (is crew.Outcome, all found, err error) {
 	workers := make([]*worker, o.Ranks)
 	for i := range workers {
 		workers[i] = &worker{options: o, tree: t}
 	}
-	workers[0].stack = []node{t.root()}
-	err = crew.Run(o.Options, func(m *crew.Member) error {
-		w := workers[m.Rank]
+	is, err = crew.Run(o.Options, func(m *crew.Member) error {
+		w := workers[m.Rank%o.Ranks] // each process has as many
+		if m.Rank == 0 && m.Mate == 0 {
+			w.stack = []node{t.root()}
+		}
 		if m.Mate > 0 {
 			return w.serveAll(m)
 		}
@@ -52,7 +54,7 @@ func search(o options, t *tree) (all found, err error) {
 		}
 		return err
 	})
-	return all, err
+	return is, all, err
 }
 
 // count visits nodes until nobody has any.

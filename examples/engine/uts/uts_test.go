@@ -48,7 +48,7 @@ func TestLargeTree(t *testing.T) {
 	p := trees["T3"]
 	o := options{chunk: 20, interval: 64}
 	o.Ranks, o.Mates, o.Model, o.Matcher, o.As = 4, 1, "private", "table", "goroutines"
-	got, err := search(o, &p)
+	_, got, err := search(o, &p)
 	require.NoError(t, err)
 	assert.Equal(t, p.published, got.totals)
 	assert.Greater(t, got.thefts, int64(3), "each other one began with stolen nodes")

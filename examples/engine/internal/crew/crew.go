@@ -4,6 +4,7 @@
 package crew
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -14,13 +15,14 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints/engine"
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
+	"github.com/tpsl/tpsl/endpoints/engine/job"
 )
 
 // A Member is a thread of a crew.
 type Member struct {
 	Port *engine.Port
 	Rank int // the port's
-	Size int // ranks
+	Size int // ranks of all processes
 	Mate int // number among those that share the port
 	// Yield lets other threads run; Rest does, for longer if the thread can sleep alone. GiveWay
 	// does if nobody else would take the processor from a thread that computes.
@@ -36,26 +38,35 @@ type team struct {
 	broken *atomic.Bool // a member has failed
 }
 
-// Run runs f on every thread and returns the error that came first, by rank.
-func Run(o Options, f func(m *Member) error) error {
+// An Outcome says what a crew was.
+type Outcome struct {
+	Ranks int  // of all processes
+	Leads bool // rank 0 is of this process, which tells the result
+}
+
+// Run runs f on every thread of this process and returns the error that came first, by rank. The
+// processes that a launcher has started are one crew.
+func Run(o Options, f func(m *Member) error) (is Outcome, err error) {
 	ports, err := o.ports()
 	if err != nil {
-		return err
+		return is, err
 	}
-	fabric, err := engine.New(ports)
+	j, err := job.Start(context.Background(), ports)
 	if err != nil {
-		return err
+		return is, err
 	}
+	fabric := j.Fabric
 	defer fabric.Close()
+	is = Outcome{Ranks: fabric.Size(), Leads: j.First == 0}
 	mates := max(o.Mates, 1)
 	errs := make([]error, o.Ranks*mates)
 	var broken atomic.Bool
 	var members []*Member
-	for rank := range o.Ranks {
+	for rank := j.First; rank < j.First+o.Ranks; rank++ {
 		t := &team{size: int32(mates), broken: &broken}
 		for mate := range mates {
 			members = append(members, &Member{
-				Port: fabric.Port(rank), Rank: rank, Size: o.Ranks, Mate: mate, team: t,
+				Port: fabric.Port(rank), Rank: rank, Size: is.Ranks, Mate: mate, team: t,
 				Yield: runtime.Gosched, Rest: nap, GiveWay: func() {},
 			})
 		}
@@ -66,7 +77,10 @@ func Run(o Options, f func(m *Member) error) error {
 			_ = fabric.Close() // wakes the others
 		}
 	})
-	return first(errs)
+	if err := first(errs); err != nil {
+		return is, err // the launcher ends the other processes
+	}
+	return is, j.Close()
 }
 
 func nap() { time.Sleep(20 * time.Microsecond) }

@@ -21,11 +21,17 @@ func limited(t *testing.T) {
 	t.Cleanup(func() { watch.Stop() })
 }
 
+// end is how a crew ends.
+func end(o Options, f func(m *Member) error) error {
+	_, err := Run(o, f)
+	return err
+}
+
 func TestSum(t *testing.T) {
 	limited(t)
 	for _, as := range kinds {
 		o := Options{Ranks: 4, Model: "private", Matcher: "table", As: as}
-		require.NoError(t, Run(o, func(m *Member) error {
+		require.NoError(t, end(o, func(m *Member) error {
 			for round := range int64(100) {
 				values := []int64{1, round * int64(m.Rank)}
 				if err := m.Sum(values); err != nil {
@@ -45,7 +51,7 @@ func TestMeet(t *testing.T) {
 	limited(t)
 	came := make([]int, 3)
 	o := Options{Ranks: 1, Mates: 3, Model: "global", Matcher: "table", As: goroutines}
-	require.NoError(t, Run(o, func(m *Member) error {
+	require.NoError(t, end(o, func(m *Member) error {
 		for round := range 100 {
 			came[m.Mate] = round
 			if err := m.Meet(); err != nil {
@@ -73,7 +79,7 @@ func TestFailure(t *testing.T) {
 			"panicked":        func() error { panic("panicked") },
 		} {
 			begin := time.Now()
-			err := Run(Options{Ranks: 3, Model: "private", Matcher: "queues", As: as}, func(m *Member) error {
+			err := end(Options{Ranks: 3, Model: "private", Matcher: "queues", As: as}, func(m *Member) error {
 				if m.Rank == 1 {
 					return fail()
 				}
@@ -84,7 +90,7 @@ func TestFailure(t *testing.T) {
 			assert.Less(t, time.Since(begin), time.Minute)
 		}
 	}
-	err := Run(Options{Ranks: 1, Mates: 2, Model: "global", Matcher: "table", As: goroutines}, func(m *Member) error {
+	err := end(Options{Ranks: 1, Mates: 2, Model: "global", Matcher: "table", As: goroutines}, func(m *Member) error {
 		if m.Mate == 1 {
 			return errors.New("a mate is gone")
 		}
@@ -105,9 +111,9 @@ func TestOptions(t *testing.T) {
 		set := flag.NewFlagSet("x", flag.ContinueOnError)
 		o.Flags(set)
 		require.NoError(t, set.Parse(args))
-		require.ErrorContains(t, Run(o, func(*Member) error { return nil }), want)
+		require.ErrorContains(t, end(o, func(*Member) error { return nil }), want)
 	}
-	err := Run(Options{Ranks: 1, Mates: 2, Model: "private", Matcher: "table", As: goroutines}, nil)
+	err := end(Options{Ranks: 1, Mates: 2, Model: "private", Matcher: "table", As: goroutines}, nil)
 	require.ErrorContains(t, err, "a port that threads share needs another")
 }
 

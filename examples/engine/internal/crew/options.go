@@ -18,7 +18,7 @@ import (
 
 // Options say what a crew is made of.
 type Options struct {
-	Ranks   int // ports
+	Ranks   int // ports of this process
 	Mates   int // threads that share a port
 	Model   string
 	Matcher string
@@ -36,7 +36,7 @@ var kinds = []string{goroutines, osThreads, userLevel}
 
 // Flags adds the crew's options to a command's.
 func (o *Options) Flags(set *flag.FlagSet) {
-	set.IntVar(&o.Ranks, "threads", 4, "`number` of ports, each with a thread")
+	set.IntVar(&o.Ranks, "threads", 4, "`number` of ports of each process, each with a thread")
 	set.StringVar(&o.Model, "model", engine.Private.String(), "thread-safety `model` of the ports: "+names(engine.Models()))
 	set.StringVar(&o.Matcher, "matcher", match.HashTable.String(), "`matcher` of the ports: "+names(match.Kinds))
 	set.StringVar(&o.As, "threads-as", goroutines, "what a thread is: "+strings.Join(kinds, ", "))
@@ -89,9 +89,13 @@ func (o Options) ports() (ports engine.Options, err error) {
 	return engine.Options{Ports: o.Ranks, Model: model, Matcher: matcher}, nil
 }
 
-// Keys returns the options as keys of a benchmark's name.
-func (o Options) Keys() string {
-	return fmt.Sprintf("threads=%d/mates=%d/model=%s/matcher=%s/as=%s", o.Ranks, max(o.Mates, 1), o.Model, o.Matcher, o.As)
+// Keys returns the options as keys of the name of a benchmark of a crew.
+func (o Options) Keys(is Outcome) string {
+	processes := ""
+	if n := is.Ranks / o.Ranks; n > 1 {
+		processes = fmt.Sprintf("processes=%d/", n)
+	}
+	return fmt.Sprintf("%sthreads=%d/mates=%d/model=%s/matcher=%s/as=%s", processes, o.Ranks, max(o.Mates, 1), o.Model, o.Matcher, o.As)
 }
 
 // Main runs a command: run does what the arguments say.

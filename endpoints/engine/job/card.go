@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// A card is what a process tells the others about itself.
+type card struct {
+	ports   int
+	host    string // equal if and only if two processes can share memory
+	name    string // of the socket at which it meets those of its host
+	address string // where it listens for others
+}
+
+func (c card) String() string {
+	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, c.address}, "/")
+}
+
+func parseCard(text string) (c card, err error) {
+	words := strings.Split(text, "/")
+	if len(words) != 4 {
+		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
+	}
+	c = card{host: words[1], name: words[2], address: words[3]}
+	if c.ports, err = strconv.Atoi(words[0]); err != nil || c.ports < 1 {
+		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
+	}
+	return c, nil
+}
+
+// hostID says which processes this one can share memory with: those of this user who run on this
+// kernel and see the same processes and the same network.
+func hostID() (string, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	id := fmt.Sprintf("%s %d", boot, os.Geteuid())
+	for _, space := range []string{"net", "pid"} {
+		link, err := os.Readlink("/proc/self/ns/" + space)
+		if err != nil {
+			return "", err
+		}
+		id += " " + link
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// hostAddress returns the address at which other hosts reach this one: that of the name by which the launcher, or else
+// the host itself, calls it, or of the first network interface that is up; the loopback's if there is none.
+func hostAddress(getenv func(string) string) (string, error) {
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", err
+	}
+	isOurs := func(ip net.IP) bool {
+		for _, a := range own {
+			if n, isNet := a.(*net.IPNet); isNet && n.IP.Equal(ip) {
+				return ip.IsGlobalUnicast()
+			}
+		}
+		return false
+	}
+	names := []string{getenv("PMI_HOSTNAME")}
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		addresses, err := net.LookupIP(name)
+		if err != nil {
+			continue
+		}
+		for _, ip := range addresses {
+			if isOurs(ip) {
+				return ip.String(), nil
+			}
+		}
+	}
+	for _, a := range own {
+		if n, isNet := a.(*net.IPNet); isNet && n.IP.IsGlobalUnicast() {
+			return n.IP.String(), nil
+		}
+	}
+	return "127.0.0.1", nil
+}

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// environment returns what an environment of these variables says.
+func environment(variables map[string]string) func(string) string {
+	return func(name string) string { return variables[name] }
+}
+
+// Without a launcher a process is a job of its own.
+func TestAlone(t *testing.T) {
+	testsupport.NothingLeft(t)
+	j, err := Start(context.Background(), engine.Options{Ports: 2})
+	require.NoError(t, err)
+	assert.Zero(t, j.First)
+	assert.Equal(t, 2, j.Fabric.Size())
+	require.NoError(t, j.Fabric.Port(0).Send([]byte("hello"), engine.Envelope{Peer: 1}))
+	_, err = j.Fabric.Port(1).Recv(make([]byte, 5), engine.Envelope{Peer: 0})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+}
+
+// A launcher that does not fit is an error, never a job of one.
+func TestLaunchersThatDoNotFit(t *testing.T) {
+	for want, variables := range map[string]map[string]string{
+		"leave out -pmi-port":                 {"PMI_PORT": "localhost:1", "PMI_ID": "0"},
+		"speaks PMIx":                         {"PMIX_RANK": "0"},
+		"several ranks of the launcher, 2,3:": {"PMI_FD": "5,6", "PMI_RANK": "2,3", "PMI_SIZE": "4"},
+		`PMI_SIZE="": want a number from 0`:   {"PMI_FD": "5", "PMI_RANK": "0"},
+		"PMI_RANK is 4, but PMI_SIZE is 4":    {"PMI_FD": "5", "PMI_RANK": "4", "PMI_SIZE": "4"},
+	} {
+		_, err := begin(environment(variables))
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestCards(t *testing.T) {
+	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", address: "[fe80::1]:77"}
+	got, err := parseCard(c.String())
+	require.NoError(t, err)
+	assert.Equal(t, c, got)
+	for _, text := range []string{"", "1/2/3", "0/h/n/a", "x/h/n/a", "1/h/n/a/more"} {
+		_, err := parseCard(text)
+		assert.ErrorContains(t, err, "run the same version", text)
+	}
+}
+
+// The address is one of this host.
+func TestHostAddress(t *testing.T) {
+	for _, name := range []string{"", "no-such-host.invalid", "localhost", "192.0.2.1"} {
+		a, err := hostAddress(environment(map[string]string{"PMI_HOSTNAME": name}))
+		require.NoError(t, err)
+		l, err := net.Listen("tcp", net.JoinHostPort(a, "0"))
+		require.NoError(t, err, name)
+		l.Close()
+	}
+	id, err := hostID()
+	require.NoError(t, err)
+	again, err := hostID()
+	require.NoError(t, err)
+	assert.Equal(t, id, again)
+	assert.Len(t, id, 32)
+}
+
+// groupOf returns the processes of a host, in this process.
+func groupOf(t *testing.T, processes ...int) (groups []*group) {
+	t.Helper()
+	for _, process := range processes {
+		door, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: "@tpsl-engine-" + rand.Text()})
+		require.NoError(t, err)
+		t.Cleanup(func() { door.Close() })
+		g := &group{processes: processes, self: process, secret: tcp.Secret{5}, door: door}
+		if len(groups) == 0 {
+			g.leader = door.Addr().String()
+		} else {
+			g.leader = groups[0].leader
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// Processes of a host meet, though strangers knock: some say nothing, some what is wrong, one
+// comes twice.
+func TestStrangersAtTheDoor(t *testing.T) {
+	testsupport.NothingLeft(t)
+	groups := groupOf(t, 1, 4, 5)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, says := range [][]byte{nil, []byte("hello"), make([]byte, 36), groups[0].proof(9), append(groups[1].proof(4), 0)} {
+		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: groups[0].leader})
+		require.NoError(t, err)
+		defer c.Close()
+		if says != nil {
+			_, err = c.Write(says)
+			require.NoError(t, err)
+		}
+	}
+	nodes, errs := make([]*shm.Node, len(groups)), make([]error, len(groups))
+	var all sync.WaitGroup
+	for i, g := range groups {
+		all.Go(func() { nodes[i], errs[i] = g.join(ctx, shm.Options{First: 2 * g.self, Ports: 2, Total: 12}) })
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(errs...))
+	assert.Equal(t, 6, nodes[0].Near())
+	assert.True(t, nodes[0].Reaches(8))
+	assert.False(t, nodes[0].Reaches(4), "of another host")
+	for _, n := range nodes {
+		require.NoError(t, n.Close())
+	}
+	for _, g := range groups {
+		g.door.Close()
+	}
+}
+
+// A process that does not come is named.
+func TestAbsentNeighbour(t *testing.T) {
+	groups := groupOf(t, 0, 3)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_, err := groups[0].join(ctx, shm.Options{Ports: 1, Total: 4})
+	require.ErrorContains(t, err, "process 3 of this host did not come in time")
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	groups[0].door.Close()
+	_, err = groups[1].join(ctx, shm.Options{First: 3, Ports: 1, Total: 4})
+	require.ErrorContains(t, err, "meet the processes of this host")
+}

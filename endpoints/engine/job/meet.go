@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
+)
+
+// meet makes the carrier to all other processes.
+func meet(ctx context.Context, s *session, ports int) (carrier.Carrier, error) {
+	id, err := hostID()
+	if err != nil {
+		return nil, err
+	}
+	address, err := hostAddress(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	far, err := tcp.Listen(net.JoinHostPort(address, "0"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if far != nil {
+			far.Close()
+		}
+	}()
+	door, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: "@tpsl-engine-" + rand.Text()})
+	if err != nil {
+		return nil, err
+	}
+	defer door.Close()
+	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), address: far.Addr().String()})
+	if err != nil {
+		return nil, err
+	}
+	var peers []tcp.Peer
+	var here []int // processes of this host
+	size, others := 0, false
+	for process, c := range cards {
+		p := tcp.Peer{First: size, Ports: c.ports, Address: c.address}
+		size += c.ports
+		if c.host == id {
+			p.Address = ""
+			here = append(here, process)
+		} else {
+			others = true
+		}
+		peers = append(peers, p)
+	}
+	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret}
+	own := peers[s.rank]
+	var near *shm.Node
+	if len(here) > 1 {
+		g := group{processes: here, self: s.rank, secret: secret, door: door, leader: cards[here[0]].name}
+		if near, err = g.join(ctx, shm.Options{First: own.First, Ports: ports, Total: size}); err != nil {
+			return nil, err
+		}
+		if !others {
+			return near, nil
+		}
+		o.Near = near.Near()
+		for rank := own.First; rank < own.First+ports; rank++ {
+			o.Bells = append(o.Bells, near.Port(rank).Bell())
+		}
+	}
+	n, err := tcp.Join(ctx, far, o)
+	far = nil // it is the node's
+	if err != nil {
+		if near != nil {
+			err = errors.Join(err, near.Close())
+		}
+		return nil, err
+	}
+	if near == nil {
+		return n, nil
+	}
+	return carrier.Both(near, n)
+}
+
+// A group is the processes of this host. The first one lets the others in.
+type group struct {
+	processes []int
+	self      int
+	secret    tcp.Secret
+	door      *net.UnixListener
+	leader    string // the name of the first one's door
+}
+
+// join has this process join the node of its host.
+func (g *group) join(ctx context.Context, o shm.Options) (*shm.Node, error) {
+	if g.self != g.processes[0] {
+		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: g.leader})
+		if err != nil {
+			return nil, fmt.Errorf("meet the processes of this host: %w", err)
+		}
+		defer c.Close()
+		if _, err := c.Write(g.proof(g.self)); err != nil {
+			return nil, fmt.Errorf("meet the processes of this host: %w", err)
+		}
+		f, err := c.File()
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return shm.Join(ctx, f, o)
+	}
+	forMeet, forJoin, err := shm.Socketpair()
+	if err != nil {
+		return nil, err
+	}
+	defer forJoin.Close()
+	sockets := make([]*os.File, len(g.processes))
+	sockets[0] = forMeet
+	defer func() {
+		for _, f := range sockets {
+			if f != nil {
+				f.Close()
+			}
+		}
+	}()
+	if err := g.letIn(ctx, sockets); err != nil {
+		return nil, err
+	}
+	met := make(chan error, 1)
+	go func() { met <- shm.Meet(ctx, sockets) }()
+	n, err := shm.Join(ctx, forJoin, o)
+	if failed := <-met; err == nil && failed != nil {
+		return nil, errors.Join(failed, n.Close())
+	}
+	return n, err
+}
+
+// proof is how a process shows that it is of the job.
+func (g *group) proof(process int) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(process))
+	mac := hmac.New(sha256.New, g.secret[:])
+	mac.Write([]byte(g.leader))
+	mac.Write(b)
+	return mac.Sum(b)
+}
+
+// A guest is a process that has proved itself.
+type guest struct {
+	process int
+	socket  *os.File
+}
+
+// letIn takes a connection of each other process. Whoever else comes is sent away.
+func (g *group) letIn(ctx context.Context, sockets []*os.File) error {
+	missing := map[int]int{} // processes, and where their sockets belong
+	for i, process := range g.processes[1:] {
+		missing[process] = i + 1
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = g.door.SetDeadline(time.Unix(1, 0)) })()
+	guests, failed := make(chan guest), make(chan error, 1)
+	go func() {
+		for {
+			c, err := g.door.AcceptUnix()
+			if err != nil {
+				failed <- err
+				return
+			}
+			go g.admit(ctx, c, guests) // who says nothing keeps nobody waiting
+		}
+	}()
+	for len(missing) > 0 {
+		select {
+		case c := <-guests:
+			i, expected := missing[c.process]
+			if !expected {
+				c.socket.Close()
+				continue
+			}
+			sockets[i] = c.socket
+			delete(missing, c.process)
+		case err := <-failed:
+			for process := range missing {
+				return fmt.Errorf("process %d of this host did not come in time: %w", process, err)
+			}
+		}
+	}
+	_ = g.door.SetDeadline(time.Unix(1, 0))
+	return nil
+}
+
+// admit lets in who is at a connection's other end, if it proves itself.
+func (g *group) admit(ctx context.Context, c *net.UnixConn, guests chan<- guest) {
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
+	process, ok := g.judge(c)
+	if !ok {
+		return
+	}
+	f, err := c.File()
+	if err != nil {
+		return
+	}
+	select {
+	case guests <- guest{process, f}:
+	case <-ctx.Done():
+		f.Close()
+	}
+}
+
+// judge tells which process is at a connection's other end, and whether it has proved that.
+func (g *group) judge(c *net.UnixConn) (process int, ok bool) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	var who *unix.Ucred
+	var asked error
+	err = raw.Control(func(fd uintptr) { who, asked = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err != nil || asked != nil || int(who.Uid) != os.Geteuid() {
+		return 0, false
+	}
+	b := make([]byte, 4+sha256.Size+1)
+	n, err := c.Read(b)
+	if err != nil || n != 4+sha256.Size {
+		return 0, false
+	}
+	process = int(binary.LittleEndian.Uint32(b))
+	return process, hmac.Equal(b[:n], g.proof(process))
+}

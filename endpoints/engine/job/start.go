@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
+	"github.com/tpsl/tpsl/pmi"
+)
+
+// patience is how long processes have to meet, if the context does not say.
+const patience = time.Minute
+
+// A Job is this process's part of a job.
+type Job struct {
+	Fabric  *engine.Fabric
+	First   int             // the first rank of this process; it has the ports of the options
+	carrier carrier.Carrier // nil: the process is alone
+	session *session        // nil: there is no launcher
+}
+
+// Start makes this process's part of the job's fabric. Options.Ports is how many ports are
+// here, 0 for one; Carrier must be nil.
+func Start(ctx context.Context, o engine.Options) (*Job, error) {
+	if o.Ports == 0 {
+		o.Ports = 1
+	}
+	s, err := begin(os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("start a job: %w", err)
+	}
+	j := &Job{session: s}
+	if s != nil && s.size > 1 {
+		if _, limited := ctx.Deadline(); !limited {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, patience)
+			defer cancel()
+		}
+		if j.carrier, err = meet(ctx, s, o.Ports); err != nil {
+			return nil, fmt.Errorf("start a job: %w", err)
+		}
+		j.First, _ = j.carrier.Ranks()
+		o.Ports, o.Carrier = 0, j.carrier
+	}
+	if j.Fabric, err = engine.New(o); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a job: %w", err), j.leave())
+	}
+	return j, nil
+}
+
+// Close ends the process's part when all processes have called it: as with MPI_Finalize, each needs
+// nothing more from the others then. A process that fails ends without it; the launcher
+// ends the others.
+func (j *Job) Close() error {
+	if j.session == nil {
+		return j.Fabric.Close()
+	}
+	if err := j.session.client.Barrier(); err != nil {
+		return fmt.Errorf("end a job: %w", err)
+	}
+	return errors.Join(j.Fabric.Close(), j.leave())
+}
+
+func (j *Job) leave() (err error) {
+	if j.carrier != nil {
+		err = j.carrier.Close()
+	}
+	if j.session != nil {
+		err = errors.Join(err, j.session.end())
+	}
+	return err
+}
+
+// A session is what the launcher says about this process.
+type session struct {
+	rank, size int // of the processes
+	file       *os.File
+	client     *pmi.Client
+}
+
+// begin begins the session that the environment tells of; nil: there is none.
+func begin(getenv func(string) string) (*session, error) {
+	fd := getenv("PMI_FD")
+	switch {
+	case fd == "" && getenv("PMI_PORT") != "":
+		return nil, errors.New("the launcher listens at PMI_PORT, and the engine needs PMI_FD: leave out -pmi-port")
+	case fd == "" && getenv("PMIX_RANK") != "":
+		return nil, errors.New("the launcher speaks PMIx, and the engine needs PMI-1: use tpsl run, or mpiexec")
+	case fd == "":
+		return nil, nil
+	case strings.Contains(fd, ","):
+		return nil, fmt.Errorf("this process has several ranks of the launcher, %s: use -rpp 1, and Options.Ports", getenv("PMI_RANK"))
+	}
+	s := &session{}
+	number := 0
+	for name, n := range map[string]*int{"PMI_FD": &number, "PMI_RANK": &s.rank, "PMI_SIZE": &s.size} {
+		var err error
+		if *n, err = strconv.Atoi(getenv(name)); err != nil || *n < 0 {
+			return nil, fmt.Errorf("environment: %s=%q: want a number from 0", name, getenv(name))
+		}
+	}
+	if s.rank >= s.size {
+		return nil, fmt.Errorf("environment: PMI_RANK is %d, but PMI_SIZE is %d", s.rank, s.size)
+	}
+	s.file = os.NewFile(uintptr(number), "PMI_FD")
+	s.client = pmi.NewClient(s.file)
+	if err := s.client.Init(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) end() error { return errors.Join(s.client.Finalize(), s.file.Close()) }
+
+// Keys in the launcher's space.
+const secretKey = "tpsl-engine-secret"
+
+func cardKey(process int) string { return fmt.Sprintf("tpsl-engine-%d", process) }
+
+// exchange tells the others about this process, and returns what all say, and the secret that process 0 has made.
+func (s *session) exchange(own card) (all []card, secret tcp.Secret, err error) {
+	if s.rank == 0 {
+		_, _ = rand.Read(secret[:]) // never fails
+		if err := s.client.Put(secretKey, hex.EncodeToString(secret[:])); err != nil {
+			return nil, secret, err
+		}
+	}
+	if err := s.client.Put(cardKey(s.rank), own.String()); err != nil {
+		return nil, secret, err
+	}
+	if err := s.client.Barrier(); err != nil {
+		return nil, secret, err
+	}
+	text, err := s.client.Get(secretKey)
+	if err != nil {
+		return nil, secret, err
+	}
+	if n, err := hex.Decode(secret[:], []byte(text)); err != nil || n != len(secret) {
+		return nil, secret, errors.New("the secret of process 0 is damaged: run the same version in all processes")
+	}
+	for process := range s.size {
+		text, err := s.client.Get(cardKey(process))
+		if err != nil {
+			return nil, secret, err
+		}
+		c, err := parseCard(text)
+		if err != nil {
+			return nil, secret, fmt.Errorf("process %d: %w", process, err)
+		}
+		all = append(all, c)
+	}
+	return all, secret, nil
+}
