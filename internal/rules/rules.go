@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"internal/top":       {"hydra/procs", "hydra/whereabouts", "internal/flags", "internal/numbers", "internal/pids", "internal/ranges", "internal/suggest", "internal/terminal", "internal/version"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"tests":              {"endpoints/engine", "pmi", "internal"},
-	"examples":           {"endpoints/engine", "pmi", "loader", "ranks", "internal/malloc"},
+	"examples":           {"endpoints/engine", "pmi", "internal/ranges", "loader", "ranks", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these

@@ -28,6 +28,7 @@ func (s *Slots[T]) Take() (key uint64, value *T) {
 	return s.Key(index), &s.all[index].value
 }
 
+// Key returns the key of a number in its present use.
 func (s *Slots[T]) Key(index uint32) uint64 { return uint64(s.all[index].turn)<<32 | uint64(index) }
 
 // Find returns what is behind a key, nil if there is nothing.

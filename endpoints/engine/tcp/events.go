@@ -34,6 +34,9 @@ type events struct {
 
 func (q *events) put(e event) {
 	q.lock.Lock()
+	if q.next > len(q.list)/2 && len(q.list) == cap(q.list) {
+		q.list, q.next = q.list[:copy(q.list, q.list[q.next:])], 0 // instead of growing
+	}
 	q.list = append(q.list, e)
 	q.count.Add(1)
 	q.lock.Unlock()

@@ -103,7 +103,8 @@ func Listen(address string) (*net.TCPListener, error) {
 	return l, nil
 }
 
-// Join makes this process part of a node: it meets all peers that have an address. Without a
+// Join makes this process part of a node: it meets all peers that have an address, each of which listens
+// already: where nobody listens, the process has ended. Without a
 // deadline in ctx they have the patience of the options to come. The listener is the node's from now on.
 func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, error) {
 	if err := o.check(); err != nil {

@@ -61,7 +61,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	for before := int32(-1); ; before = passed.Load() {
 		select {
 		case last := <-done:
-			assert.EqualValues(t, rounds-1, last)
+			assert.Equal(t, rounds-1, last)
 			return
 		case <-time.After(within):
 			require.NotEqual(t, before, passed.Load(), "both sleep")

@@ -120,3 +120,17 @@ func TestUnread(t *testing.T) {
 	}
 	mustSend(t, a, 1, 0, nil, 0)
 }
+
+// A queue that is never empty does not grow with what has passed through it, and keeps the order.
+func TestQueueDoesNotGrow(t *testing.T) {
+	var q events
+	for i := range uint64(100_000) {
+		q.put(event{handle: i})
+		if i >= 10 {
+			e, found := q.take()
+			require.True(t, found)
+			require.Equal(t, i-10, e.handle)
+		}
+	}
+	assert.LessOrEqual(t, cap(q.list), 64)
+}

@@ -81,7 +81,7 @@ func (m *meter) measurePair(port *engine.Port, size int) error {
 		return err
 	}
 	m.printAs("Latency", 2*rounds, microsecondsOf(took, 2*rounds), "us/msg", key)
-	if size == 8 && m.side.Get("large") == "" {
+	if size == 8 && m.side.Kind == "Processes" && m.side.Get("large") == "" {
 		if err := m.fastestOf(toAndFro, "between=processes/size=8"); err != nil {
 			return err
 		}
@@ -158,6 +158,11 @@ func (m *meter) follow() error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(m.obey(port), leave())
+}
+
+// obey does what the first process orders, until it orders the end.
+func (m *meter) obey(port *engine.Port) (err error) {
 	in := make([]byte, roomForThem)
 	for what := uint64(0); what != doEnd && err == nil; {
 		var b [24]byte
@@ -173,5 +178,5 @@ func (m *meter) follow() error {
 			_, err = flow(port, make([]byte, size), in, messagesOf(size), rounds)
 		}
 	}
-	return errors.Join(err, leave())
+	return err
 }
