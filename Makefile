@@ -37,14 +37,15 @@ YIELD    = lib/tpsl/libtpslyield.so
 WITNESS  = lib/tpsl/libtpslwitness.so
 CALLS    = lib/tpsl/libtpslcalls.so lib/tpsl/libtpslprofile.so
 XPMEM    = lib/tpsl/libtpslxpmem.so
+ARRAYS   = lib/tpsl/libtpslarrays.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
 GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py $(IMPORTS) $(GENERATED) \
-	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(XPMEM) $(PMIX)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(XPMEM) $(ARRAYS) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
-INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d))
+INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d ! -path "*/__pycache__/*"))
 
 all: $(BUILT)
 
@@ -126,6 +127,11 @@ $(CALLS): $(wildcard calls/front/*.[ch]) process/behind.h
 
 # What instances get in place of XPMEM's library.
 $(XPMEM): process/xpmem/xpmem.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) $< -o $@
+
+# What the Python package keeps of the arrays that ranks share: one copy for all ranks of a process.
+$(ARRAYS): process/arrays/arrays.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_OWN) -fPIC -shared -Wl,-soname,$(@F) $< -o $@
 

@@ -57,6 +57,9 @@ static inline long tpsl_milliseconds(void)
 void tpsl_ranks_make(struct tpsl_job *);
 /* The rank that a process is; NULL: none, as the host or a child of a rank. Safe in a signal handler. */
 struct tpsl_rank_process *tpsl_rank_of(pid_t);
+/* The slot that the calling process is; -1: it is no rank, as a child of one. For libtpslarrays, as the next. */
+int tpsl_slot_here(void);
+int tpsl_rank_at(int slot); /* -1: there is no such slot */
 
 /* ---- rank_clone.c ---- */
 /* Starts the process of a rank; false: errno tells. */

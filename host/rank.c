@@ -39,3 +39,14 @@ struct tpsl_rank_process *tpsl_rank_of(pid_t pid)
             return &tpsl_host.ranks[i];
     return NULL;
 }
+
+int tpsl_slot_here(void)
+{
+    const struct tpsl_rank_process *r = tpsl_rank_of(getpid());
+    return r ? r->rank->slot : -1;
+}
+
+int tpsl_rank_at(int slot)
+{
+    return slot >= 0 && slot < tpsl_host.nranks ? tpsl_host.ranks[slot].rank->number : -1;
+}

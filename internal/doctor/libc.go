@@ -70,7 +70,7 @@ func (f *finder) open(name string) (*image.Image, error) {
 func (i *Installation) unmet(found *finder) []string {
 	lines := []string{}
 	folder := filepath.Join(i.Prefix, "lib")
-	for _, name := range []string{soname.Libtpsl, "tpsl/host", "tpsl/libtpslhost.so", "tpsl/libtpslshim.so", "tpsl/python", "tpsl/libtpslyield.so", "tpsl/libtpslxpmem.so", "tpsl/" + soname.Calls, "tpsl/" + soname.Profile} {
+	for _, name := range []string{soname.Libtpsl, "tpsl/host", "tpsl/libtpslhost.so", "tpsl/libtpslshim.so", "tpsl/python", "tpsl/libtpslyield.so", "tpsl/libtpslxpmem.so", "tpsl/libtpslarrays.so", "tpsl/" + soname.Calls, "tpsl/" + soname.Profile} {
 		m, err := image.Open(filepath.Join(folder, name))
 		if err != nil {
 			continue // that libtpsl itself is missing has a line of its own

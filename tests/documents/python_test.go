@@ -6,6 +6,7 @@ package documents
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,6 +29,10 @@ func TestPythonPage(t *testing.T) {
 	for _, b := range blocks(read(t, "docs/python.md")) {
 		if b.heading == "A prompt" && b.mark == "" {
 			continue // at a terminal: TestPromptInTerminal, TestPromptMPI4PY
+		}
+		if file, quoted := strings.CutPrefix(b.mark, "quote "); quoted {
+			assert.Contains(t, read(t, file), strings.Join(b.lines, "\n")+"\n")
+			continue
 		}
 		require.Equal(t, "run", b.mark, "under %q", b.heading)
 		commands, output := session(b.lines)

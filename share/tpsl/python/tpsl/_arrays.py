@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: The tpsl authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""share, view, shared_empty, unshare.
+
+Below an array that is shared is a block: memory with a count of its users, which the library keeps for all ranks. A view has a use of
+its block, and gives it back when the last array that is made of it has gone.
+"""
+
+import array as _array
+import ctypes
+import itertools
+import math
+import mmap
+import operator
+import pickle
+
+from . import _library
+from ._ranks import is_copy, own_rank, ranks_here
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+# What this interpreter keeps for others: the objects that have the memory of its blocks, by the block's mark. It has one reference too
+# many: what is in it is there when the interpreter has ended, too, since other ranks may view it.
+_kept = {}
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))
+_marks = itertools.count(1)
+_keeper = _library.keeper_make()
+
+
+def _collect():
+    """Lets go what nobody views any more."""
+    while mark := _library.keeper_take(_keeper):
+        del _kept[mark]
+
+
+class _Use:
+    """A use of a block, which ends with the object."""
+
+    def __init__(self, block):
+        self.block = block
+
+    def __del__(self):
+        if not is_copy():
+            _library.block_leave(self.block)
+            _collect()
+
+
+def _bytes_of(use):
+    """The memory of a block as an object of ctypes, which has the use."""
+    address, size = _library.block_address(use.block), _library.block_size(use.block)
+    memory = (ctypes.c_char * size).from_address(address)
+    memory.tpsl_use = use
+    return memory
+
+
+# ---- which memory an array has ----
+
+
+class _Buffer(ctypes.Structure):
+    """Py_buffer."""
+
+    _fields_ = [("address", ctypes.c_void_p), ("object", ctypes.py_object), ("length", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+                ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p),
+                ("strides", ctypes.c_void_p), ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p)]
+
+
+def _address_of(array):
+    """Where the first item of an array or a contiguous memoryview is."""
+    if numpy and isinstance(array, numpy.ndarray):
+        return array.__array_interface__["data"][0]
+    buffer = _Buffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), ctypes.byref(buffer), 0)
+    address = buffer.address
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+    return address
+
+
+def _span(array):
+    """The distances in bytes from the first item to where the memory of an array begins and ends."""
+    if 0 in array.shape:
+        return 0, 0
+    ways = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)]
+    return sum(min(way, 0) for way in ways), sum(max(way, 0) for way in ways) + array.itemsize
+
+
+def _root(array):
+    """The object that has the memory of an array."""
+    while True:
+        if isinstance(array, memoryview):
+            below = array.obj
+        else:
+            below = array.base if numpy and isinstance(array, numpy.ndarray) else None
+        if below is None:
+            return array
+        array = below
+
+
+def _is_kept_by_references(root):
+    """Whether memory stays, and stays where it is, as long as there are references and views."""
+    if numpy and isinstance(root, numpy.ndarray):
+        return root.flags.owndata
+    return isinstance(root, (bytes, bytearray, _array.array, mmap.mmap))
+
+
+def _block_below(array, address, size):
+    """A block that the memory is in, with one more user."""
+    root = _root(array)
+    use = getattr(root, "tpsl_use", None)
+    if use is not None:
+        _library.block_join(use.block)
+        return use.block
+    if not _is_kept_by_references(root):
+        raise ValueError(f"share: the memory is that of a {type(root).__module__}.{type(root).__qualname__}, which may take it back while "
+                         "other ranks view it: copy it to an array of tpsl.shared_empty, and share that")
+    mark = next(_marks)
+    _kept[mark] = array
+    block = _library.block_of(_keeper, mark, address, max(size, 1))
+    if not block:
+        del _kept[mark]
+        raise MemoryError
+    return block
+
+
+def _array_of(value):
+    """What is to be shared, as an array of numpy; without numpy as a memoryview."""
+    if numpy and isinstance(value, numpy.ndarray):
+        array = value.view(numpy.ndarray)
+    else:
+        try:
+            array = memoryview(value)
+        except TypeError:
+            raise TypeError(f"share: a {type(value).__qualname__} has no buffer: share an array, or send the object by MPI") from None
+        array = numpy.asarray(array) if numpy else array
+    if numpy:
+        if array.dtype.hasobject:
+            raise TypeError(f"share: items of {array.dtype} are objects of this rank's interpreter: send them by MPI")
+    elif not array.c_contiguous:
+        raise ValueError("share: without numpy, only memory whose items follow one another can be shared")
+    return array
+
+
+# ---- the functions of the package ----
+
+
+def _name(rank, name):
+    if not isinstance(name, str):
+        raise TypeError(f"the name of an array is a str, not a {type(name).__qualname__}")
+    text = name.encode("utf-8", "surrogatepass")
+    return _library.Name(0, rank, text, len(text))
+
+
+def share(array, name):
+    """Shares an array, or another object with a buffer, by a name of this rank's: the ranks of the process view it from now on.
+
+    An array that was shared by that name before is not found any more; views of it stay.
+    """
+    key = _name(own_rank(), name)
+    array = _array_of(array)
+    address, (low, high) = _address_of(array), _span(array)
+    block = _block_below(array, address + low, high - low)
+    kind = array.dtype if numpy else array.format
+    readonly = not array.flags.writeable if numpy else array.readonly
+    description = pickle.dumps((kind, array.shape, array.strides, address - _library.block_address(block), readonly))
+    if _library.name_set(key, block, description, len(description)) != 0:
+        _library.block_leave(block)
+        raise MemoryError
+    _collect()
+
+
+def unshare(name):
+    """Takes the name back. Views stay, and the array's memory goes with the last of them."""
+    if _library.name_remove(_name(own_rank(), name)) != 0:
+        raise LookupError(f"unshare: this rank shares nothing by the name {name!r}")
+    _collect()
+
+
+def _find(rank, name):
+    """The use of a block, and what share said of it."""
+    key, length, room = _name(rank, name), ctypes.c_size_t(0), 256
+    while True:
+        description = ctypes.create_string_buffer(room)
+        block = _library.name_find(key, description, room, length)
+        if not block:
+            raise LookupError(f"view: rank {rank} shares nothing by the name {name!r}: "
+                              "let it share the array, and then wait for it, by MPI.COMM_WORLD.Barrier() or a message")
+        if length.value <= room:
+            return _Use(block), pickle.loads(description.raw)
+        room = length.value
+
+
+def _view(use, kind, shape, strides, offset, readonly):
+    memory = memoryview(_bytes_of(use)).cast("B")
+    if readonly:
+        memory = memory.toreadonly()
+    if isinstance(kind, str):
+        memory = memory[offset:offset + math.prod(shape) * _itemsize(kind)]
+        return memory.cast(kind) if 0 in shape else memory.cast(kind, shape)  # that of no items has one dimension
+    if 0 in shape:
+        strides, offset = None, 0
+    return numpy.ndarray(shape, kind, numpy.frombuffer(memory, numpy.uint8), offset, strides)
+
+
+def _itemsize(kind):
+    return memoryview(bytes(0)).cast(kind).itemsize
+
+
+def view(rank, name):
+    """The array that a rank of this process shares by that name: the same memory, in an array of numpy or, without numpy, a memoryview.
+
+    It does not wait: rank must have shared it. The memory stays as long as the array, also when rank has ended.
+    """
+    rank, here = operator.index(rank), ranks_here()
+    if rank not in here:
+        raise ValueError(f"view: rank {rank} is not in this process, which has {here}: its arrays come by MPI; ranks_here() tells who is here")
+    use, description = _find(rank, name)
+    return _view(use, *description)
+
+
+def shared_empty(shape, dtype="d"):
+    """A new array, all zero, whose memory stays as long as a view of it, whichever rank made it; without numpy, a memoryview of a format."""
+    own_rank()
+    try:
+        shape = tuple(map(operator.index, shape))
+    except TypeError:
+        shape = (operator.index(shape),)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"shared_empty: a shape of {shape} has a negative length")
+    kind = numpy.dtype(dtype) if numpy else dtype
+    if numpy and kind.hasobject:
+        raise TypeError(f"shared_empty: items of {kind} are objects of this rank's interpreter")
+    itemsize = kind.itemsize if numpy else _itemsize(kind)
+    block = _library.block_make(max(math.prod(shape) * itemsize, 1))
+    if not block:
+        raise MemoryError(f"shared_empty: no memory for an array of shape {shape} and items of {itemsize} bytes")
+    return _view(_Use(block), kind, shape, None, 0, False)
