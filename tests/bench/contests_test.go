@@ -59,7 +59,7 @@ func TestContestsServeGoals(t *testing.T) {
 	testsupport.Benchmarks(t)
 	t.Chdir("../..")
 	p := plan{cores: machine.Cores(), cut: 8, quick: true}
-	for _, all := range []suite{p.suite(), openMPI(p), progress(p), kernels(p), calls(p), embedded(p)} {
+	for _, all := range []suite{p.suite(), openMPI(p), progress(p), kernels(p), calls(p), embedded(p), python(p)} {
 		t.Log(all.leftOut)
 		require.NoError(t, compile(t.Context(), all.commands))
 		servesGoals(t, all)

@@ -20,6 +20,7 @@ const (
 	measuredKernels     = "kernels"
 	measuredCalls       = "calls"
 	measuredEmbedded    = "embedded"
+	measuredPython      = "python"
 )
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
@@ -40,6 +41,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, calls(plan{cores: make([]int, cores), cut: 1}).goals)
 	case measuredEmbedded:
 		return report.Due(found, embedded(plan{cores: make([]int, cores)}).goals)
+	case measuredPython:
+		return report.Due(found, python(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

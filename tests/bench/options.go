@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, progress, kernels, calls, embedded, build bool
+	copies, openMPI, many, collectives, progress, kernels, calls, embedded, python, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded | -python]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -38,6 +38,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.kernels, "kernels", false, "measure replies of a rank that computes, a sort of keys and a Fourier transform")
 	set.BoolVar(&o.calls, "calls", false, "measure what it costs to note and to count calls")
 	set.BoolVar(&o.embedded, "embedded", false, "measure a solver on ranks of TPSL_Run")
+	set.BoolVar(&o.python, "python", false, "measure private ranks of Python, and arrays that they share")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -61,6 +62,8 @@ func (o *options) suite() suite {
 		return calls(mpiPlan(o.Quick))
 	case o.embedded:
 		return embedded(mpiPlan(o.Quick))
+	case o.python:
+		return python(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -85,6 +88,8 @@ func (o *options) measured() string {
 		what = measuredCalls
 	case o.embedded:
 		what = measuredEmbedded
+	case o.python:
+		what = measuredPython
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

@@ -40,5 +40,5 @@ func TestPythonPage(t *testing.T) {
 		assert.Regexp(t, pattern(output), printed, "%s%s", commands, stderr)
 		ran++
 	}
-	assert.Equal(t, 4, ran)
+	assert.Equal(t, 6, ran)
 }
