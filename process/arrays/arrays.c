@@ -221,6 +221,27 @@ struct tpsl_block *tpsl_name_find(const struct tpsl_name *name, void *descriptio
     return block;
 }
 
+/* Takes back all names of a job that has ended. */
+void tpsl_names_end(int64_t job)
+{
+    struct entry *ended = NULL, *next;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < CHAINS; i++)
+        for (struct entry **at = &chains[i], *e; (e = *at) != NULL;)
+            if (e->name.job == job) {
+                *at = e->next;
+                e->next = ended;
+                ended = e;
+            } else {
+                at = &e->next;
+            }
+    pthread_mutex_unlock(&lock);
+    for (; ended; ended = next) {
+        next = ended->next;
+        drop(ended);
+    }
+}
+
 /* ---- who is here ---- */
 
 /* Of libtpslhost (host.h). Without it the process is one rank, or its threads are. */

@@ -18,5 +18,6 @@ docs/python.md of tpsl has the rest.
 
 from ._arrays import share, shared_empty, unshare, view
 from ._ranks import ranks_here
+from ._run import run
 
-__all__ = ["ranks_here", "share", "shared_empty", "unshare", "view"]
+__all__ = ["ranks_here", "run", "share", "shared_empty", "unshare", "view"]

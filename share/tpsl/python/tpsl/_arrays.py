@@ -16,7 +16,7 @@ import operator
 import pickle
 
 from . import _library
-from ._ranks import is_copy, own_rank, ranks_here
+from ._ranks import caller, is_copy, rank_caller
 
 try:
     import numpy
@@ -31,7 +31,7 @@ _marks = itertools.count(1)
 _keeper = _library.keeper_make()
 
 
-def _collect():
+def collect():
     """Lets go what nobody views any more."""
     while mark := _library.keeper_take(_keeper):
         del _kept[mark]
@@ -46,7 +46,7 @@ class _Use:
     def __del__(self):
         if not is_copy():
             _library.block_leave(self.block)
-            _collect()
+            collect()
 
 
 def _bytes_of(use):
@@ -146,11 +146,11 @@ def _array_of(value):
 # ---- the functions of the package ----
 
 
-def _name(rank, name):
+def _name(job, rank, name):
     if not isinstance(name, str):
         raise TypeError(f"the name of an array is a str, not a {type(name).__qualname__}")
     text = name.encode("utf-8", "surrogatepass")
-    return _library.Name(0, rank, text, len(text))
+    return _library.Name(job, rank, text, len(text))
 
 
 def share(array, name):
@@ -158,7 +158,8 @@ def share(array, name):
 
     An array that was shared by that name before is not found any more; views of it stay.
     """
-    key = _name(own_rank(), name)
+    who = rank_caller()
+    key = _name(who.job, who.rank, name)
     array = _array_of(array)
     address, (low, high) = _address_of(array), _span(array)
     block = _block_below(array, address + low, high - low)
@@ -168,19 +169,20 @@ def share(array, name):
     if _library.name_set(key, block, description, len(description)) != 0:
         _library.block_leave(block)
         raise MemoryError
-    _collect()
+    collect()
 
 
 def unshare(name):
     """Takes the name back. Views stay, and the array's memory goes with the last of them."""
-    if _library.name_remove(_name(own_rank(), name)) != 0:
+    who = rank_caller()
+    if _library.name_remove(_name(who.job, who.rank, name)) != 0:
         raise LookupError(f"unshare: this rank shares nothing by the name {name!r}")
-    _collect()
+    collect()
 
 
-def _find(rank, name):
+def _find(job, rank, name):
     """The use of a block, and what share said of it."""
-    key, length, room = _name(rank, name), ctypes.c_size_t(0), 256
+    key, length, room = _name(job, rank, name), ctypes.c_size_t(0), 256
     while True:
         description = ctypes.create_string_buffer(room)
         block = _library.name_find(key, description, room, length)
@@ -213,16 +215,16 @@ def view(rank, name):
 
     It does not wait: rank must have shared it. The memory stays as long as the array, also when rank has ended.
     """
-    rank, here = operator.index(rank), ranks_here()
-    if rank not in here:
-        raise ValueError(f"view: rank {rank} is not in this process, which has {here}: its arrays come by MPI; ranks_here() tells who is here")
-    use, description = _find(rank, name)
+    rank, who = operator.index(rank), caller()
+    if rank not in who.here:
+        raise ValueError(f"view: rank {rank} is not in this process, which has {list(who.here)}: its arrays come by MPI; ranks_here() tells who is here")
+    use, description = _find(who.job, rank, name)
     return _view(use, *description)
 
 
 def shared_empty(shape, dtype="d"):
     """A new array, all zero, whose memory stays as long as a view of it, whichever rank made it; without numpy, a memoryview of a format."""
-    own_rank()
+    caller()
     try:
         shape = tuple(map(operator.index, shape))
     except TypeError:

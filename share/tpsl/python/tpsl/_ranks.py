@@ -3,28 +3,46 @@
 
 """Which ranks of MPI_COMM_WORLD are in this process, and which of them the caller is."""
 
+import collections
 import itertools
 import os
+import threading
 
 from . import _library
 
+# job: the number of the caller's job in this process; rank: None where it is none; here: the job's ranks in this process.
+Caller = collections.namedtuple("Caller", "job rank here")
+
+
+def _numbers():
+    """The ranks that a launcher has started this process as, as it writes them; "" without a launcher."""
+    return next(filter(None, map(os.environ.get, ("PMI_RANK", "PMIX_RANK", "PMI_ID"))), "")
+
+
+def is_launched():
+    return _numbers() != ""
+
 
 def _of_environment():
-    """The rank that a launcher has started this process as, 0 without a launcher."""
-    number = os.environ.get("PMI_RANK") or os.environ.get("PMIX_RANK") or os.environ.get("PMI_ID") or "0"
+    numbers = _numbers()
     try:
-        return int(number)
+        return [int(number) for number in numbers.split(",")] if numbers else [0]
     except ValueError:
-        raise ImportError(f"tpsl: the launcher says that this process is rank {number!r}: want one number") from None
+        raise ImportError(f"tpsl: the launcher says that this process has the ranks {numbers!r}: want numbers with commas between") from None
+
+
+def _of_process():
+    """The caller on threads that tpsl.run has not made."""
+    if _library.here_is_host():
+        here = sorted(itertools.takewhile(lambda rank: rank >= 0, map(_library.here_rank, itertools.count())))
+        return Caller(0, _library.here_rank(_library.here_slot()), here)
+    here = _of_environment()
+    return Caller(0, here[0] if len(here) == 1 else None, here)
 
 
 _process = os.getpid()
-if _library.here_is_host():
-    _own = _library.here_rank(_library.here_slot())
-    _here = sorted(itertools.takewhile(lambda rank: rank >= 0, map(_library.here_rank, itertools.count())))
-else:
-    _own = _of_environment()
-    _here = [_own]
+_usual = _of_process()
+_thread = threading.local()  # has the caller that a thread of tpsl.run is
 
 
 def is_copy():
@@ -32,18 +50,29 @@ def is_copy():
     return os.getpid() != _process
 
 
-def _must_be_rank():
+def become(who):
+    """Makes the calling thread, which is of tpsl.run, a rank."""
+    _thread.caller = who
+
+
+def is_of_run():
+    """Whether the calling thread is a rank that tpsl.run has started."""
+    return hasattr(_thread, "caller")
+
+
+def caller():
     if is_copy():
         raise RuntimeError("tpsl: this process was made by fork: it has a copy of its rank's memory, so it shares nothing")
+    return getattr(_thread, "caller", _usual)
 
 
-def own_rank():
-    """The rank in MPI_COMM_WORLD that the caller is."""
-    _must_be_rank()
-    return _own
+def rank_caller():
+    who = caller()
+    if who.rank is None:
+        raise RuntimeError(f"tpsl: this thread is none of the ranks {who.here} of its process, which are those that tpsl.run starts")
+    return who
 
 
 def ranks_here():
     """The ranks of MPI_COMM_WORLD whose memory is this process's, in order; of a flat process its own rank."""
-    _must_be_rank()
-    return list(_here)
+    return list(caller().here)

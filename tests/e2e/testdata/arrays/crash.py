@@ -16,6 +16,6 @@ tpsl.share(numpy.zeros(10), "mine")
 meet()
 if rank == 1:
     nowhere = 1 << 46
-    _library.name_find(_arrays._name(rank, "mine"), nowhere, 1 << 20, ctypes.c_size_t())
+    _library.name_find(_arrays._name(0, rank, "mine"), nowhere, 1 << 20, ctypes.c_size_t())
 while True:
     tpsl.share(numpy.zeros(10), "mine")

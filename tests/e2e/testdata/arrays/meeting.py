@@ -8,7 +8,7 @@ import time
 
 import tpsl
 
-rank, size = int(os.environ.get("PMI_RANK", 0)), int(os.environ.get("PMI_SIZE", 1))
+rank, size = int(os.environ.get("PMI_RANK", "0").split(",")[0]), int(os.environ.get("PMI_SIZE", 1))
 LIMIT = 60
 
 

@@ -68,6 +68,6 @@ for name in range(names):
     except LookupError:
         pass
 meet()
-_arrays._collect()
+_arrays.collect()
 assert not _arrays._kept, "arrays that nobody views are not kept"
 print("rank", rank, "viewed enough" if sum(viewed) > steps / 4 else viewed)
