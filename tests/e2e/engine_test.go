@@ -29,11 +29,11 @@ var engineExamples = []struct{ command, says string }{
 	{"sweep -threads 2 -mates 2 -model lockq", "on 2x4 ports: the flux is that of one thread, bit for bit"},
 }
 
-// goProgram compiles a Go program of the repository.
-func goProgram(t *testing.T, folder string) string {
+// engineApplication compiles an application of examples/engine.
+func engineApplication(t *testing.T, name string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), filepath.Base(folder))
-	cmd := exec.Command("go", "build", "-o", program, "../../"+folder)
+	program := filepath.Join(t.TempDir(), name)
+	cmd := exec.Command("go", "build", "-o", program, "../../examples/engine/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", text)
@@ -46,7 +46,7 @@ func TestEngineJobs(t *testing.T) {
 	testsupport.NothingLeft(t)
 	programs := map[string]string{}
 	for _, name := range []string{"dt", "uts", "bfs", "sweep"} {
-		programs[name] = goProgram(t, "examples/engine/"+name)
+		programs[name] = engineApplication(t, name)
 	}
 	hosts := testsupport.Hosts(t, "a", "b")
 	for _, e := range engineExamples {
