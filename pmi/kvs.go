@@ -6,6 +6,7 @@ package pmi
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,8 +19,9 @@ type Entry struct {
 
 // kvs holds the key-value spaces of one host.
 type kvs struct {
-	mu     sync.RWMutex
-	spaces map[string]map[string]string
+	mu      sync.RWMutex
+	spaces  map[string]map[string]string
+	secrets []string // values that a trace does not show
 }
 
 func newKVS(name string) *kvs {
@@ -49,8 +51,29 @@ func (k *kvs) put(e Entry) bool {
 	space, found := k.spaces[e.Space]
 	if found {
 		space[e.Key] = e.Value
+		k.noteSecret(e)
 	}
 	return found
+}
+
+// noteSecret looks whether a trace may show an entry. Preconditions: k.mu is held.
+func (k *kvs) noteSecret(e Entry) {
+	if strings.HasSuffix(e.Key, "secret") && e.Value != "" {
+		k.secrets = append(k.secrets, e.Value)
+	}
+}
+
+// putOfSecret matches a put of which the value is not stored yet.
+var putOfSecret = regexp.MustCompile(`(secret[ ;]value=)[^ ;\n]*`)
+
+// hide returns a message without the values of keys that end in "secret".
+func (k *kvs) hide(message string) string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for _, s := range k.secrets {
+		message = strings.ReplaceAll(message, s, "(hidden)")
+	}
+	return putOfSecret.ReplaceAllString(message, "$1(hidden)")
 }
 
 func (k *kvs) get(space, key string) (string, bool) {
@@ -84,6 +107,7 @@ func (k *kvs) merge(entries []Entry) {
 			k.spaces[e.Space] = map[string]string{}
 		}
 		k.spaces[e.Space][e.Key] = e.Value
+		k.noteSecret(e)
 	}
 }
 

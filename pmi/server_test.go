@@ -290,3 +290,24 @@ func TestAbort(t *testing.T) {
 		events.await(t, want)
 	}
 }
+
+// A trace shows no value of a key that ends in "secret": not as it is put, and not to whom it is told, here or on another host.
+func TestTraceHidesSecrets(t *testing.T) {
+	here, there := newKVS(testKVS), newKVS(testKVS)
+	for message, want := range map[string]string{
+		"cmd=put kvsname=kvs_1 key=my-secret value=0123":     "cmd=put kvsname=kvs_1 key=my-secret value=(hidden)",
+		"cmd=kvs-put;key=my-secret;value=0123;":              "cmd=kvs-put;key=my-secret;value=(hidden);",
+		"cmd=put kvsname=kvs_1 key=address value=0123":       "cmd=put kvsname=kvs_1 key=address value=0123",
+		"cmd=get kvsname=kvs_1 key=my-secret":                "cmd=get kvsname=kvs_1 key=my-secret",
+		"cmd=get_result rc=0 msg=success value=tcp://a:0124": "cmd=get_result rc=0 msg=success value=tcp://a:0124",
+	} {
+		assert.Equal(t, want, here.hide(message))
+	}
+	entries := []Entry{{testKVS, "my-secret", "0123"}, {testKVS, "no-secret", ""}, {testKVS, "address", "tcp://a:0124"}}
+	require.True(t, here.put(entries[0]))
+	there.merge(entries)
+	for _, k := range []*kvs{here, there} {
+		assert.Equal(t, "cmd=get_result rc=0 msg=success value=(hidden)", k.hide("cmd=get_result rc=0 msg=success value=0123"))
+		assert.Equal(t, "value=tcp://a:0124", k.hide("value=tcp://a:0124"))
+	}
+}

@@ -209,7 +209,7 @@ type Tracer func(line string)
 // maxShown is how much of a message the trace shows. Addresses and shared memory names are longer than their beginnings say.
 const maxShown = 200
 
-// trace shows one message: -> is what the rank sends, <- what it gets.
+// trace shows one message, without secrets: -> is what the rank sends, <- what it gets.
 func (s *session) trace(toRank bool, text string) {
 	if s.server.trace == nil {
 		return
@@ -218,7 +218,7 @@ func (s *session) trace(toRank bool, text string) {
 	if toRank {
 		arrow = "<-"
 	}
-	text = strings.TrimRight(text, "\n")
+	text = s.server.kvs.hide(strings.TrimRight(text, "\n"))
 	if len(text) > maxShown {
 		text = fmt.Sprintf("%s... (%d bytes)", text[:maxShown], len(text))
 	}

@@ -14,7 +14,8 @@
 //	err = j.Close()
 //
 // Not safe: the job's secret, by which processes prove who they are, travels through the
-// launcher's key-value space. Whoever can read that can join: mpiexec -v shows it.
+// launcher's key-value space. Whoever can read that can join. mpiexec -pmi-trace does not show it; other
+// launchers may, where they show what ranks say.
 //
 // Start and Close are for one thread.
 package job
