@@ -120,14 +120,6 @@ size_t tpsl_block_size(const struct tpsl_block *b)
     return b->size;
 }
 
-/* Precondition: the caller is a user. */
-void tpsl_block_join(struct tpsl_block *b)
-{
-    pthread_mutex_lock(&lock);
-    b->users++;
-    pthread_mutex_unlock(&lock);
-}
-
 void tpsl_block_leave(struct tpsl_block *b)
 {
     pthread_mutex_lock(&lock);
@@ -177,7 +169,7 @@ static void drop(struct entry *e)
     free(e);
 }
 
-/* Gives the block the name, in place of another block that had it. The caller's use of the block becomes that of the name.
+/* Gives the block the name, in place of another block that had it. Precondition: the caller is a user of the block.
  * 0, or -1: no memory. */
 int tpsl_name_set(const struct tpsl_name *name, struct tpsl_block *block, const void *description, size_t length)
 {
@@ -188,6 +180,7 @@ int tpsl_name_set(const struct tpsl_name *name, struct tpsl_block *block, const 
     struct entry **at = find(name), *before = *at;
     made->next = before ? before->next : NULL;
     *at = made;
+    block->users++;
     pthread_mutex_unlock(&lock);
     drop(before);
     return 0;

@@ -106,13 +106,12 @@ def _is_kept_by_references(root):
     return isinstance(root, (bytes, bytearray, _array.array, mmap.mmap))
 
 
-def _block_below(array, address, size):
-    """A block that the memory is in, with one more user."""
+def _use_below(array, address, size):
+    """A use of a block that the memory is in."""
     root = _root(array)
     use = getattr(root, "tpsl_use", None)
     if use is not None:
-        _library.block_join(use.block)
-        return use.block
+        return use
     if not _is_kept_by_references(root):
         raise ValueError(f"share: the memory is that of a {type(root).__module__}.{type(root).__qualname__}, which may take it back while "
                          "other ranks view it: copy it to an array of tpsl.shared_empty, and share that")
@@ -122,7 +121,7 @@ def _block_below(array, address, size):
     if not block:
         del _kept[mark]
         raise MemoryError
-    return block
+    return _Use(block)
 
 
 def _array_of(value):
@@ -162,12 +161,11 @@ def share(array, name):
     key = _name(who.job, who.rank, name)
     array = _array_of(array)
     address, (low, high) = _address_of(array), _span(array)
-    block = _block_below(array, address + low, high - low)
+    use = _use_below(array, address + low, high - low)
     kind = array.dtype if numpy else array.format
     readonly = not array.flags.writeable if numpy else array.readonly
-    description = pickle.dumps((kind, array.shape, array.strides, address - _library.block_address(block), readonly))
-    if _library.name_set(key, block, description, len(description)) != 0:
-        _library.block_leave(block)
+    description = pickle.dumps((kind, array.shape, array.strides, address - _library.block_address(use.block), readonly))
+    if _library.name_set(key, use.block, description, len(description)) != 0:
         raise MemoryError
     collect()
 

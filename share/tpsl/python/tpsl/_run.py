@@ -69,7 +69,7 @@ def _be(who, f):
 
 def _run_own(libtpsl, n, f):
     """A job of n ranks within this call."""
-    job, results, used = next(_jobs), [None] * n, []
+    job, results, used = next(_jobs), {}, []
 
     def call(_):
         rank = libtpsl.TPSL_Slot()
@@ -86,7 +86,7 @@ def _run_own(libtpsl, n, f):
     _mpi4py.give_back(used)
     _library.names_end(job)
     _arrays.collect()
-    return results
+    return [results[rank] for rank in range(n)]
 
 
 def _run_launched(libtpsl, n, f):
@@ -119,6 +119,7 @@ def _wait_for(threads):
         for thread in threads:
             thread.join()
     except KeyboardInterrupt:  # the ranks cannot hear of it
+        sys.stdout.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -131,12 +132,13 @@ def run(n, f):
     An exception that f lets pass ends the process.
     """
     n = operator.index(n)
-    if n < 1:
-        raise ValueError(f"run: {n} ranks: want 1 or more")
+    if not 1 <= n < 1 << 31:
+        raise ValueError(f"run: {n} ranks: want 1 or more, and fewer than 2^31")
     if not callable(f):
         raise TypeError(f"run: a {type(f).__qualname__} cannot be called")
     if _library.here_is_host():
         raise RuntimeError("run: this interpreter is a private rank: start the program with mpiexec -tpsl shared, or without mpiexec")
+    _ranks.caller()
     if _ranks.is_of_run():
         raise RuntimeError("run: the calling thread is a rank already")
     return (_run_launched if _ranks.is_launched() else _run_own)(_load(), n, f)

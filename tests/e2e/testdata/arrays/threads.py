@@ -71,6 +71,7 @@ def own():
     for n, results in found:
         right(results, list(range(n)), n)
     raises(ValueError, "want 1 or more", tpsl.run, 0, work)
+    raises(ValueError, "want 1 or more", tpsl.run, 1 << 32, work)
     raises(TypeError, "integer", tpsl.run, "2", work)
     raises(TypeError, "a int cannot be called", tpsl.run, 2, 2)
     assert tpsl.run(2, lambda rank: sys.exit()) == [None, None]
