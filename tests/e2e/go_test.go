@@ -14,8 +14,8 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// goProgram builds a command of this module as a user of package ranks does.
-func goProgram(t *testing.T, folder string) string {
+// mpiGoProgram builds a command of this module that calls MPI, as a user of package ranks does.
+func mpiGoProgram(t *testing.T, folder string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), filepath.Base(folder))
 	_, stderr, code := testsupport.Run(t, limit, []string{"CC=" + built(t, "bin/tpslcc"), "CGO_ENABLED=1"}, "go", "build", "-C", testsupport.Root(t), "-tags", "mpi", "-o", program, folder)
@@ -26,8 +26,8 @@ func goProgram(t *testing.T, folder string) string {
 // Functions of a Go program are ranks, whose errors are values of Go.
 func TestGoRanks(t *testing.T) {
 	testsupport.NothingLeft(t)
-	assert.Equal(t, "3 ranks: pi is 3.141593\n", run(t, nil, goProgram(t, "./examples/ranks"), "3").succeeded(t).stdout)
-	program := goProgram(t, "./tests/e2e/testdata/goranks")
+	assert.Equal(t, "3 ranks: pi is 3.141593\n", run(t, nil, mpiGoProgram(t, "./examples/ranks"), "3").succeeded(t).stdout)
+	program := mpiGoProgram(t, "./tests/e2e/testdata/goranks")
 	right := "\"<nil>\"\n"
 	assert.Equal(t, "\"run 0 ranks: want 1 or more\"\n"+strings.Repeat(right, 4)+
 		`"rank 1: part 1: why\nnot\nrank 2: part 2: why\nnot"`+"\ntrue\n"+
@@ -40,7 +40,7 @@ func TestGoRanks(t *testing.T) {
 // Threads that the Go runtime of a program makes while a rank runs never act for that.
 func TestGoThreadsAreNoRanks(t *testing.T) {
 	testsupport.NothingLeft(t)
-	program := goProgram(t, "./tests/e2e/testdata/goranks")
+	program := mpiGoProgram(t, "./tests/e2e/testdata/goranks")
 	for range 5 {
 		assert.Equal(t, "0\n", run(t, nil, program, "threads").succeeded(t).stdout)
 	}
@@ -49,7 +49,7 @@ func TestGoThreadsAreNoRanks(t *testing.T) {
 // What a function must not do ends the process in one line.
 func TestGoRanksEnd(t *testing.T) {
 	testsupport.NothingLeft(t)
-	program := goProgram(t, "./tests/e2e/testdata/goranks")
+	program := mpiGoProgram(t, "./tests/e2e/testdata/goranks")
 	for what, c := range map[string]struct {
 		code int
 		says []string
