@@ -62,12 +62,12 @@ func take(t *testing.T, a, b *Port, c *ring.Cell, room int, outcome carrier.Outc
 	require.Equal(t, make([]byte, len(dst)-copied), dst[copied:], "the rest of the buffer")
 }
 
-// A buffer that is too short gets what it has room for; how long the message was is
+// A buffer that is too short gets what it has room for, and one that is too long what there is; how long the message was is
 // known before. The sender is told all the same.
 func TestTruncation(t *testing.T) {
 	a, b := pair(t, Options{})
 	for i, size := range sizes {
-		for _, room := range []int{0, 1, size / 2} {
+		for _, room := range []int{0, 1, size / 2, size + 5} {
 			buf := filled(size, i)
 			outcome := mustSend(t, a, 1, 0, buf, 9)
 			m := await(t, b)
