@@ -107,7 +107,9 @@ func TestStrangersAtTheDoor(t *testing.T) {
 	groups := groupOf(t, 1, 4, 5)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for _, says := range [][]byte{nil, []byte("hello"), make([]byte, 36), groups[0].proof(9), append(groups[1].proof(4), 0)} {
+	wrong := groups[1].proof(4)
+	wrong[10]++
+	for _, says := range [][]byte{nil, []byte("hello"), make([]byte, 36), wrong, groups[0].proof(9), append(groups[1].proof(4), 0)} {
 		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: groups[0].leader})
 		require.NoError(t, err)
 		defer c.Close()
