@@ -30,7 +30,7 @@ func init() {
 	register(bench{
 		name:  "TCP",
 		about: "latency, rate and bandwidth of a pair of processes in two network namespaces, beside a C program's over a bare socket",
-		limit: 60 * time.Second,
+		limit: 3 * time.Minute,
 		sides: func(plan) []string {
 			return []string{"TCP" + overTCP, "TCP" + overSocket, "TCP" + overSocket + "/waits=polling"}
 		},
