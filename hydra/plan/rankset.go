@@ -23,6 +23,14 @@ func (s RankSet) Only(rank int) RankSet {
 	return s.part(i, i+1)
 }
 
+// Each returns the parts of the set that have one rank each, in order.
+func (s RankSet) Each() (parts []RankSet) {
+	for slot := range s.Ranks {
+		parts = append(parts, s.part(slot, slot+1))
+	}
+	return parts
+}
+
 // part returns the set's ranks from slot first to slot end-1.
 func (s RankSet) part(first, end int) RankSet {
 	return RankSet{Program: s.Program, Ranks: s.Ranks[first:end], Local: s.Local + first}

@@ -39,11 +39,7 @@ func (s start) writers() []plan.RankSet {
 	if !s.exe.IsPrivate() {
 		return []plan.RankSet{s.set}
 	}
-	var own []plan.RankSet
-	for _, rank := range s.set.Ranks {
-		own = append(own, s.set.Only(rank))
-	}
-	return own
+	return s.set.Each()
 }
 
 func writers(starts []start) (all []plan.RankSet) {
