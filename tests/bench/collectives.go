@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tpsl/tpsl/tests/bench/report"
@@ -33,28 +32,22 @@ func collectives(p plan) suite {
 		s.goals = append(s.goals, goalsOfCollectives(2*pairs)...)
 	}
 	for ranks := 2 * len(p.cores); ranks <= 8*len(p.cores); ranks *= 2 {
-		s = s.add(crowdedOf(p, ranks, 1, byMemory, "memory")).add(crowdedOf(p, ranks, 2, byMemory, "memory"))
+		s = s.add(crowdedOf(p, ranks, byMemory, "memory"))
 	}
 	return s
 }
 
-// crowdedOf compares ranks of so many processes, which share CPUs, with and without a setting.
-func crowdedOf(p plan, ranks, processes int, setting, mode string) (s suite) {
-	base, among := "tpsl", ""
-	if processes > 1 {
-		apart := fmt.Sprintf("/processes=%d", processes)
-		base, mode, among = base+apart, mode+apart, fmt.Sprintf(" in %d processes", processes)
-	}
-	argv := []string{"bin/mpiexec", "-n", fmt.Sprint(ranks), "-rpp", fmt.Sprint(ranks / processes), turns.Program("crowded", "tpslcc")}
+// crowdedOf compares ranks that share CPUs with and without a setting.
+func crowdedOf(p plan, ranks int, setting, mode string) (s suite) {
+	n := fmt.Sprint(ranks)
+	argv := []string{"bin/mpiexec", "-n", n, "-rpp", n, turns.Program("crowded", "tpslcc")}
 	s.contests = []turns.Contest{{Limit: 30 * time.Second, Sides: []turns.Side{
-		{Argv: slices.Concat(argv, []string{base, "1000"})},
+		{Argv: slices.Concat(argv, []string{"tpsl", "1000"})},
 		{Env: []string{setting}, Argv: slices.Concat(argv, []string{mode, "1000"})},
 	}}}
 	for _, call := range []string{"Barrier", "Sum"} {
-		name := func(mode string) string { return fmt.Sprintf("Crowded%s/mode=%s/ranks=%d", call, mode, ranks) }
-		what, _, _ := strings.Cut(mode, "/")
-		s.goals = append(s.goals, report.Goal{What: fmt.Sprintf("%s of %d ranks%s on %d cores, %s/tpsl", call, ranks, among, len(p.cores), what),
-			Name: name(mode), Base: name(base), NotWorse: true})
+		s.goals = append(s.goals, report.Goal{What: fmt.Sprintf("%s of %d ranks on %d cores, %s/tpsl", call, ranks, len(p.cores), mode),
+			Name: fmt.Sprintf("Crowded%s/mode=%s/ranks=%d", call, mode, ranks), Base: fmt.Sprintf("Crowded%s/mode=tpsl/ranks=%d", call, ranks), NotWorse: true})
 	}
 	return s
 }

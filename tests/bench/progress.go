@@ -56,7 +56,7 @@ func progress(p plan) suite {
 		}
 		s.goals = append(s.goals, g, report.Goal{What: fmt.Sprintf("a message of %d B while both wait, neighbours/flat", size), Name: latencyOf("neighbours", size), Base: latencyOf("flat", size)})
 	}
-	return s.add(crowdedOf(p, 2*len(p.cores), 1, byNeighbours, "neighbours"))
+	return s.add(crowdedOf(p, 2*len(p.cores), byNeighbours, "neighbours"))
 }
 
 func latencyOf(mode string, size int) string {
