@@ -43,6 +43,7 @@ func TestGoalsOf(t *testing.T) {
 	assert.Contains(t, whats("calls, 2 cores"), "conjugate gradients, edge 256, counted/tpsl")
 	assert.Contains(t, whats("embedded, 2 cores"), "solution, ranks: 4, embedded/flat")
 	assert.Contains(t, whats("python, 2 cores"), "memory of a rank beside a table of 4096 MiB, views")
+	assert.Contains(t, whats("rtm, 2 cores"), "step in 3D, 2 workers, ranks/full")
 	assert.Contains(t, whats("openmpi, 2 cores"), "16 KiB latency, private/flat")
 	assert.Equal(t, "stub over a direct call\n", whats("quick, 2 cores, only micro, or not"))
 	assert.Equal(t, "stub over a direct call\n", whats(""), "an older file")

@@ -21,6 +21,7 @@ const (
 	measuredCalls       = "calls"
 	measuredEmbedded    = "embedded"
 	measuredPython      = "python"
+	measuredRTM         = "rtm"
 )
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
@@ -43,6 +44,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, embedded(plan{cores: make([]int, cores)}).goals)
 	case measuredPython:
 		return report.Due(found, python(plan{cores: make([]int, cores)}).goals)
+	case measuredRTM:
+		return report.Due(found, rtm(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

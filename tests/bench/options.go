@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, progress, kernels, calls, embedded, python, build bool
+	copies, openMPI, many, collectives, progress, kernels, calls, embedded, python, rtm, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded | -python]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded | -python | -rtm]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -39,6 +39,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.calls, "calls", false, "measure what it costs to note and to count calls")
 	set.BoolVar(&o.embedded, "embedded", false, "measure a solver on ranks of TPSL_Run")
 	set.BoolVar(&o.python, "python", false, "measure private ranks of Python, and arrays that they share")
+	set.BoolVar(&o.rtm, "rtm", false, "measure an acoustic wave in five forms, with shared grids and without")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -64,6 +65,8 @@ func (o *options) suite() suite {
 		return embedded(mpiPlan(o.Quick))
 	case o.python:
 		return python(mpiPlan(o.Quick))
+	case o.rtm:
+		return rtm(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -90,6 +93,8 @@ func (o *options) measured() string {
 		what = measuredEmbedded
 	case o.python:
 		what = measuredPython
+	case o.rtm:
+		what = measuredRTM
 	}
 	return o.Measured(what, len(machine.Cores()))
 }
