@@ -44,7 +44,7 @@ def measure(size, add):
     for number in range(3):  # memory that is written for the first time takes longer
         turn(number, mine, everything, add)
     rounds, took = 1, 0
-    while took < milliseconds / 1e3:
+    while rounds == 1 or took < milliseconds / 1e3:
         world.Barrier()
         begin = time.perf_counter()
         for number in range(rounds):

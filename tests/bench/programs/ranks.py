@@ -4,11 +4,23 @@
 """What the benchmarks in Python have in common."""
 
 import re
+import sys
+import traceback
 
 import tpsl
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
+
+
+def end_all(*error):
+    """An exception of one rank ends the job. The other ranks would wait for it."""
+    traceback.print_exception(*error)
+    sys.stderr.flush()
+    world.Abort(1)
+
+
+sys.excepthook = end_all
 
 
 def memory():
