@@ -24,12 +24,13 @@ static inline long nanoseconds_now(void)
     return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
-static inline void sleep_part(long waited)
+/* Sleeps for a part of a wait, and for longest ns at most. */
+static inline void sleep_part(long waited, long longest)
 {
     long ns = waited / 8;
     if (ns > SHORT_NS)
         ns = waited / 64 > SHORT_NS ? waited / 64 : SHORT_NS;
-    nanosleep(&(struct timespec){.tv_nsec = ns < LONGEST_NS ? ns : LONGEST_NS}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = ns < longest ? ns : longest}, NULL);
 }
 
 #endif

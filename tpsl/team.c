@@ -55,7 +55,7 @@ static void give_way(struct tpsl_seat *s, struct wait *w)
     long time = nanoseconds_now();
     w->began = w->began ? w->began : time;
     if (time - w->began > LONG_NS)
-        sleep_part(time - w->began);
+        sleep_part(time - w->began, LONGEST_NS);
 }
 
 /* Passes the time between two looks for what another member does. */

@@ -16,8 +16,8 @@ import (
 )
 
 // A rank gives way only while it waits: not when rounds find something, nor when it computes
-// between them. A round that takes long because the rank has just slept does not end its wait. Where several threads call MPI,
-// none sleeps inside.
+// between them. A round that takes long because the rank has just slept does not end its wait. In a call that only looks, as MPI_Iprobe,
+// it sleeps for a short time at most. Where several threads call MPI, none sleeps inside.
 func TestYieldRounds(t *testing.T) {
 	behind := testsupport.CC(t, "gcc", "testdata/rounds.c", "-DUCX", "-shared", "-fPIC")
 	program := testsupport.CC(t, "gcc", "testdata/rounds.c", "-rdynamic", "-pthread", "-Wl,--no-as-needed", built(t, "lib/tpsl/libtpslyield.so"), behind)
@@ -29,6 +29,9 @@ nothing found: yields, no sleep
 nothing found for long: yields, sleeps
 nothing found, now and then after that: 0 sleeps
 nothing found for long, slow rounds after sleeps: one wait
+a wait of 2 s: no sleep longer than 16000 us
+looks for 2 s: no sleep longer than 200 us
+a wait of 2 s after that: no sleep longer than 16000 us
 nothing found by another thread: yields, no sleep
 `, job.stdout)
 }

@@ -7,6 +7,10 @@
  * rank that it waits for has none. This stands in front of UCX in each instance, so its
  * variables are a rank's own. After some rounds that found nothing the rank yields, and
  * sleeps in a long wait (long_wait.h).
+ *
+ * A call that only looks, as MPI_Test, sleeps for a short time at most. A program may look a
+ * fixed number of times before it does something else, and all its looks in a row are one wait
+ * here. So this stands in front of these calls of MPI as well.
  */
 #include "../../process/behind.h"
 #include "../long_wait.h"
@@ -38,6 +42,8 @@ static bool still_waits(bool soon, bool slept)
     return idle.rounds > 0 && (soon || slept);
 }
 
+static _Thread_local int looks; /* calls that only look and that this thread is in: a wrapper of MPI_ may call that of PMPI_ */
+
 static void give_way(void)
 {
     long time = nanoseconds_now();
@@ -52,7 +58,7 @@ static void give_way(void)
     idle.rounds++;
     idle.slept = idle.rounds > ROUNDS && time - idle.began > LONG_NS && !idle.threads && soon;
     if (idle.slept)
-        sleep_part(time - idle.began);
+        sleep_part(time - idle.began, looks > 0 ? SHORT_NS : LONGEST_NS);
     else if (idle.rounds > ROUNDS)
         sched_yield();
     idle.last = idle.rounds > ROUNDS ? nanoseconds_now() : time;
@@ -70,3 +76,39 @@ unsigned ucp_worker_progress(void *worker)
         give_way();
     return found;
 }
+
+/* All arguments are integers and pointers, six at most, which the ABI passes in registers. After an error handler that leaves by longjmp
+ * or an exception the rank's sleeps stay short. */
+typedef int look_function(long, long, long, long, long, long);
+
+static int look(look_function *next, long a, long b, long c, long d, long e, long f)
+{
+    looks++;
+    int error = next(a, b, c, d, e, f);
+    looks--;
+    return error;
+}
+
+#define LOOK(name) \
+    int name(long a, long b, long c, long d, long e, long f) \
+    { \
+        static look_function *_Atomic next; \
+        look_function *function = next; \
+        if (function == NULL) \
+            next = function = (look_function *)tpsl_behind(#name, __builtin_return_address(0)); \
+        return look(function, a, b, c, d, e, f); \
+    }
+#define LOOKS(name) LOOK(MPI_##name) LOOK(PMPI_##name)
+
+LOOKS(Test)
+LOOKS(Testall)
+LOOKS(Testany)
+LOOKS(Testsome)
+LOOKS(Iprobe)
+LOOKS(Improbe)
+LOOKS(Parrived)
+LOOKS(Request_get_status)
+LOOKS(Request_get_status_all)
+LOOKS(Request_get_status_any)
+LOOKS(Request_get_status_some)
+LOOKS(Win_test)

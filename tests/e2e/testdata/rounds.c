@@ -7,17 +7,22 @@
  * (-DUCX), which finds what it is told to. The clock is the program's own and goes on by a
  * little at each look, so that no round takes long because the machine is busy. */
 
+unsigned ucp_worker_progress(void *worker);
+
 #ifdef UCX
 unsigned ucp_worker_progress(void *worker) { return *(unsigned *)worker; }
+int PMPI_Iprobe(int source, int tag, int comm, int *flag, void *worker) { return *flag = (int)ucp_worker_progress(worker), source + tag + comm; }
+int MPI_Iprobe(int source, int tag, int comm, int *flag, void *worker) { return PMPI_Iprobe(source, tag, comm, flag, worker); }
 #else
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-unsigned ucp_worker_progress(void *worker);
+int MPI_Iprobe(int source, int tag, int comm, int *flag, void *worker);
 
 static int yields, sleeps;
+static long longest; /* sleep, ns */
 
 static long passed; /* ns; one thread looks at a time */
 
@@ -30,7 +35,14 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 static int yields_after_sleeps; /* so many yields did not come before the first sleep */
 
 int sched_yield(void) { return yields++, yields_after_sleeps += sleeps > 0, 0; }
-int nanosleep(const struct timespec *t, struct timespec *left) { return sleeps++, 0; }
+
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	if (longest < t->tv_nsec)
+		longest = t->tv_nsec;
+	passed += t->tv_nsec;
+	return sleeps++, 0;
+}
 
 static void *rounds(void *found)
 {
@@ -44,6 +56,26 @@ static void *rounds_for_long(void *found)
 	for (long begin = passed; passed - begin < 2000000;)
 		ucp_worker_progress(found);
 	return NULL;
+}
+
+static void forget(void) { yields = sleeps = yields_after_sleeps = 0; }
+
+static void one_round(void *found) { ucp_worker_progress(found); }
+
+static void one_look(void *found)
+{
+	int flag;
+	if (MPI_Iprobe(1, 2, 3, &flag, found) != 6)
+		puts("another result");
+}
+
+static void tell_longest_sleep(const char *what, void (*once)(void *), void *found)
+{
+	longest = 0;
+	for (long begin = passed; passed - begin < 2000000000;)
+		once(found);
+	printf("%s: no sleep longer than %ld us\n", what, longest / 1000);
+	forget();
 }
 
 static void in_thread(void *found)
@@ -61,7 +93,6 @@ static void rounds_apart(void *found)
 	}
 }
 
-static void forget(void) { yields = sleeps = yields_after_sleeps = 0; }
 
 static void slow_rounds(void *found)
 {
@@ -99,6 +130,11 @@ int main(void)
 	slow_rounds(&nothing);
 	printf("nothing found for long, slow rounds after sleeps: %s\n", yields_after_sleeps <= sleeps ? "one wait" : "many waits");
 	forget();
+	tell_longest_sleep("a wait of 2 s", one_round, &nothing);
+	one_round(&something);
+	tell_longest_sleep("looks for 2 s", one_look, &nothing);
+	one_round(&something);
+	tell_longest_sleep("a wait of 2 s after that", one_round, &nothing);
 	in_thread(&nothing);
 	tell("nothing found by another thread");
 	return 0;
