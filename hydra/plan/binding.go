@@ -108,10 +108,13 @@ func (b Binding) objects(m *topology.Machine) ([]topology.Set, error) {
 			sets = append(sets, object.CPUs)
 		}
 	}
-	if len(sets) == 0 {
-		return nil, fmt.Errorf("there is no %v near CPUs %v, which this job may use", b, m.CPUs)
+	switch {
+	case len(sets) > 0:
+		return sets, nil
+	case strings.HasSuffix(b.Object, "cache"): // kernels of some virtual machines tell of none
+		return nil, fmt.Errorf("the kernel tells of no %v near CPUs %v, which this job may use: bind to core, numa or socket", b, m.CPUs)
 	}
-	return sets, nil
+	return nil, fmt.Errorf("there is no %v near CPUs %v, which this job may use", b, m.CPUs)
 }
 
 // devices returns the PCI devices that the binding names, by their address, by their number or by a name of theirs.

@@ -85,7 +85,7 @@ func TestDealRefuses(t *testing.T) {
 	}{
 		"CPU outside":            {fstest.MapFS{}, "0-1", "user:0,9", "CPUs 9 are not all among 0-1, which this job may use"},
 		"no CPU":                 {fstest.MapFS{}, "", "core", "no CPU to bind to"},
-		"no such cache":          {fstest.MapFS{}, "0-1", "l4cache", "there is no l4cache near CPUs 0-1"},
+		"no such cache":          {fstest.MapFS{}, "0-1", "l4cache", "the kernel tells of no l4cache near CPUs 0-1, which this job may use: bind to core, numa or socket"},
 		"no such device":         {topologytest.TwoSockets.Tree(), "0-255", "ib7", "there is no ib7 near"},
 		"no such GPU":            {topologytest.TwoSockets.Tree(), "0-255", "gpu4", "there is no gpu4 near"},
 		"no such address":        {topologytest.TwoSockets.Tree(), "0-255", "pci:ff:00.0", "there is no pci:ff:00.0 near"},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,15 +22,17 @@ import (
 var byMemory = []string{"TPSL_COLLECTIVES=memory"}
 
 // Random collective operations have the results of flat MPI: in one process, where they go by load and store, and in several, where
-// communicators of one process do, and those of several processes in part.
+// communicators of one process do, and those of several processes in part. TPSL_TEST_LARGE=1 has two ranks make 10^5 of them.
 func TestCollectives(t *testing.T) {
 	testsupport.NothingLeft(t)
 	processes, threads := flat(t, "testdata/randomcollectives.c"), fixture(t, "randomcollectives")
-	for seed, c := range []struct{ ranks, sets, operations string }{
-		{"2", "2", "1000"}, {"3", "3", "500"}, {"4", "2", "200"}, {"6", "6", "100"}, {"5", "2", "100"}, {"6", "2", "60"},
+	for seed, c := range []struct{ ranks, sets, operations int }{
+		{2, 2, testsupport.Times(1000, 100_000)}, {3, 3, 500}, {4, 2, 200}, {6, 6, 100}, {5, 2, 100}, {6, 2, 60},
 	} {
-		want := hydra(t, oneThread, "-n "+c.ranks, processes, strconv.Itoa(seed), c.operations).succeeded(t)
-		got := mpiexec(t, byMemory, "-n "+c.ranks+" -rpp "+c.sets, threads, strconv.Itoa(seed), c.operations).succeeded(t)
+		n, words := strconv.Itoa(c.ranks), []string{strconv.Itoa(seed), strconv.Itoa(c.operations)}
+		long := limit + time.Duration(c.operations)*5*time.Millisecond
+		want := runFor(t, long, oneThread, slices.Concat(testsupport.Hydra(t), []string{"-n", n, processes}, words)...).succeeded(t)
+		got := runFor(t, long, byMemory, slices.Concat([]string{built(t, "bin/mpiexec"), "-n", n, "-rpp", strconv.Itoa(c.sets), threads}, words)...).succeeded(t)
 		assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout), "%v, seed %d", c, seed)
 	}
 }

@@ -5,9 +5,11 @@ package e2e
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -74,19 +76,20 @@ func TestProgressPaused(t *testing.T) {
 	}
 }
 
-// Random calls have the results that they have without help.
+// Random calls have the results that they have without help. TPSL_TEST_LARGE=1 has 4 ranks make 10^7 of them together.
 func TestProgressOfRandomCalls(t *testing.T) {
 	testsupport.NothingLeft(t)
 	processes, threads := flat(t, "testdata/randomcalls.c"), fixture(t, "randomcalls")
 	useful := 0
-	for seed, c := range []struct{ ranks, calls string }{{"2", "20000"}, {"3", "8000"}, {"4", "8000"}} {
-		n, _ := strconv.Atoi(c.ranks)
-		want := hydra(t, oneThread, "-n "+c.ranks+" -genv LD_PRELOAD "+built(t, "lib/tpsl/libtpslyield.so"), processes, strconv.Itoa(seed), c.calls).succeeded(t)
-		got := mpiexec(t, byNeighbours, "-n "+c.ranks+" -rpp "+c.ranks, threads, strconv.Itoa(seed), c.calls)
+	for seed, c := range []struct{ ranks, calls int }{{2, 20000}, {3, 8000}, {4, testsupport.Times(8000, 2_500_000)}} {
+		n, words := strconv.Itoa(c.ranks), []string{strconv.Itoa(seed), strconv.Itoa(c.calls)}
+		long := limit + time.Duration(c.calls)*500*time.Microsecond
+		want := runFor(t, long, oneThread, slices.Concat(testsupport.Hydra(t), []string{"-n", n, "-genv", "LD_PRELOAD", built(t, "lib/tpsl/libtpslyield.so"), processes}, words)...).succeeded(t)
+		got := runFor(t, long, byNeighbours, slices.Concat([]string{built(t, "bin/mpiexec"), "-n", n, "-rpp", n, threads}, words)...)
 		require.Zero(t, got.code, got.stderr)
 		assert.Equal(t, inOrder(want.stdout), inOrder(got.stdout), "%v", c)
-		assert.Equal(t, n, strings.Count(got.stdout, ", 0 wrong\n"))
-		useful += usefulHelp(t, got.stderr, n)
+		assert.Equal(t, c.ranks, strings.Count(got.stdout, ", 0 wrong\n"))
+		useful += usefulHelp(t, got.stderr, c.ranks)
 	}
 	assert.NotZero(t, useful)
 }
