@@ -4,6 +4,7 @@
 package testsupport
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -145,7 +146,7 @@ func CC(t testing.TB, compiler, src string, flags ...string) string {
 	name := strings.TrimSuffix(filepath.Base(src), filepath.Ext(src))
 	path := filepath.Join(dir, "build", "fixtures", fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12], name)
 	once, _ := fixtures.LoadOrStore(key, sync.OnceValue(func() error {
-		return compile(compiler, src, flags, path)
+		return compile(dir, compiler, src, flags, path)
 	}))
 	if err := once.(func() error)(); err != nil {
 		t.Fatal(err)
@@ -153,9 +154,9 @@ func CC(t testing.TB, compiler, src string, flags ...string) string {
 	return path
 }
 
-// compile writes beside path first: another test binary may be running the
-// fixture of the same name.
-func compile(compiler, src string, flags []string, path string) error {
+// compile writes beside path first, and leaves a file there that is the same: another test binary may be running it. Of a file that is
+// replaced, /proc says that it was deleted, and the loader refuses to map it once more.
+func compile(root, compiler, src string, flags []string, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -163,6 +164,18 @@ func compile(compiler, src string, flags []string, path string) error {
 	args := append(append([]string{src}, flags...), "-o", tmp)
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", compiler, strings.Join(args, " "), err, out)
+	}
+	locked, err := lock(root, "fixtures.lock") // what is compared here is what others put here
+	if err != nil {
+		return err
+	}
+	defer locked.Close()
+	made, err := os.ReadFile(tmp)
+	if err != nil {
+		return err
+	}
+	if there, err := os.ReadFile(path); err == nil && bytes.Equal(made, there) {
+		return os.Remove(tmp)
 	}
 	return os.Rename(tmp, path)
 }

@@ -82,6 +82,18 @@ func TestCC(t *testing.T) {
 	assert.NotEqual(t, three, four, "other flags, other program")
 	assert.Equal(t, three, CC(t, "gcc", src, "-DCODE=3"))
 
+	before, err := os.Stat(three)
+	require.NoError(t, err)
+	fixtures.Clear() // as in another test binary
+	require.Equal(t, three, CC(t, "gcc", src, "-DCODE=3"))
+	after, err := os.Stat(three)
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(before, after), "who runs it has it still")
+	require.NoError(t, os.WriteFile(src, []byte("int main(void) { return CODE + 1; }\n"), 0o666))
+	fixtures.Clear()
+	_, _, code = Run(t, time.Minute, nil, CC(t, "gcc", src, "-DCODE=3"))
+	assert.Equal(t, 4, code, "the source has changed")
+
 	r := record(func(t testing.TB) { CC(t, "gcc", src, "-DCODE=undeclared") })
 	assert.Contains(t, r.complain, "undeclared")
 }
