@@ -128,18 +128,32 @@ static void slow(void)
 
 static void stop(int signal) { raise(SIGSTOP); }
 
+static int is_stopped(int pid) /* the third field of proc_pid_stat(5) */
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        abort();
+    fclose(file);
+    return state == 'T';
+}
+
 /* Rank 1 stops while it waits, and then gets its message. */
 static void stopped(void)
 {
-    int data = 0;
+    int pid = getpid();
     if (rank == 1) {
+        MPI_Send(&pid, 1, MPI_INT, 0, 0, world);
         signal(SIGALRM, stop);
         alarm(1);
         receive(0, 1, world);
-        MPI_Send(&data, 1, MPI_INT, 0, 2, world);
+        MPI_Send(&pid, 1, MPI_INT, 0, 2, world);
     } else if (rank == 0) {
-        sleep(2);
-        MPI_Send(&data, 1, MPI_INT, 1, 1, world);
+        MPI_Recv(&pid, 1, MPI_INT, 1, 0, world, MPI_STATUS_IGNORE);
+        while (!is_stopped(pid))
+            usleep(1000);
+        MPI_Send(&pid, 1, MPI_INT, 1, 1, world);
         receive(1, 2, world);
     }
 }
