@@ -27,7 +27,8 @@ type fault struct{ thread, cpu int }
 // else may have been at the address.
 func faults(t *testing.T, data string) map[uint64]fault {
 	t.Helper()
-	out := run(t, nil, "perf", "script", "-i", data, "-F", "tid,cpu,addr")
+	out := run(t, nil, "perf", "script", "--show-lost-events", "-i", data, "-F", "tid,cpu,addr")
+	require.NotContains(t, out.stdout, "LOST", "perf was too slow")
 	last := map[uint64]fault{}
 	for _, m := range regexp.MustCompile(`(?m)^ *(\d+) +\[(\d+)\] +([0-9a-f]+)`).FindAllStringSubmatch(out.stdout, -1) {
 		thread, _ := strconv.Atoi(m[1])
@@ -74,6 +75,7 @@ func TestPagesAreTouchedByTheirRank(t *testing.T) {
 			testsupport.NothingLeft(t)
 			data := filepath.Join(t.TempDir(), "perf.data")
 			record := []string{"perf", "record", "-q", "-e", "page-faults", "-c", "1", "-d", "--sample-cpu", "-B", "-N", "-o", data}
+			record = append(record, "-m", "16M") // of each CPU: room for all of them, as perf may not run until the job rests
 			if try := run(t, nil, append(record, "true")...); try.code != 0 {
 				testsupport.Unable(t, "perf may not count here (kernel.perf_event_paranoid, seccomp): %s", try.stderr)
 			}
