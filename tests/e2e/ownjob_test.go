@@ -6,7 +6,6 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,7 +172,4 @@ func TestOwnJobAfterOwnJob(t *testing.T) {
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	assert.Empty(t, left)
-	files, err := filepath.Glob(fmt.Sprintf("/dev/shm/*%d*", os.Getpid()))
-	require.NoError(t, err)
-	assert.Empty(t, files)
 }
