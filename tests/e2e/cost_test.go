@@ -29,7 +29,7 @@ func TestModulesOfDevicesThatAreThere(t *testing.T) {
 		{"private", restingProcess(t), "", err == nil},
 		{"shared", fixture(t, "rest"), "all", true},
 	} {
-		p := restingWith(t, []string{"UCX_MODULES=" + c.setting}, c.mode, c.program)
+		p, _ := restingWith(t, []string{"UCX_MODULES=" + c.setting}, c.mode, c.program)
 		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID))
 		require.NoError(t, err)
 		assert.Contains(t, string(maps), "/libuct_cma.so")
