@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package signal
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
+)
+
+// within is the time limit of what a test waits for.
+const within = time.Minute
+
+// A maker joins so many processes, which are all this one, by carriers.
+type maker func(t testing.TB, torus *Torus) []carrier.Carrier
+
+var makers = map[string]maker{"shm": overShm, "tcp": overTCP}
+
+// together runs f for each of so many at once, and wants no errors.
+func together(t testing.TB, count int, f func(i int) error) {
+	t.Helper()
+	ends := make(chan error, count)
+	for i := range count {
+		go func() { ends <- f(i) }()
+	}
+	for range count {
+		select {
+		case err := <-ends:
+			require.NoError(t, err)
+		case <-time.After(within):
+			t.Fatal("hangs")
+		}
+	}
+}
+
+// closedAtEnd closes carriers, all at once: each waits for the others.
+func closedAtEnd(t testing.TB, all []carrier.Carrier) []carrier.Carrier {
+	t.Cleanup(func() {
+		together(t, len(all), func(i int) error {
+			if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
+				return err
+			}
+			return nil
+		})
+	})
+	return all
+}
+
+func overShm(t testing.TB, torus *Torus) []carrier.Carrier {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	count := torus.Size()
+	forMeet, forJoin := make([]*os.File, count), make([]*os.File, count)
+	for i := range count {
+		var err error
+		forMeet[i], forJoin[i], err = shm.Socketpair()
+		require.NoError(t, err)
+		defer forMeet[i].Close()
+		defer forJoin[i].Close()
+	}
+	all := make([]carrier.Carrier, count)
+	together(t, count+1, func(i int) error {
+		if i == count {
+			return shm.Meet(ctx, forMeet)
+		}
+		n, err := shm.Join(ctx, forJoin[i], shm.Options{First: i, Ports: 1, Total: count, Cells: 16, Packet: 2 << 10})
+		all[i] = n
+		return err
+	})
+	return closedAtEnd(t, all)
+}
+
+// peersOf returns who process rank connects to: its neighbours.
+func peersOf(torus *Torus, all []tcp.Peer, rank int) []tcp.Peer {
+	peers := slices.Clone(all)
+	for i := range peers {
+		if i != rank && !slices.Contains(torus.Neighbours(rank), i) {
+			peers[i].Address = ""
+		}
+	}
+	return peers
+}
+
+func overTCP(t testing.TB, torus *Torus) []carrier.Carrier {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	var peers []tcp.Peer
+	var listeners []*net.TCPListener
+	for i := range torus.Size() {
+		l, err := tcp.Listen("127.0.0.1:0")
+		require.NoError(t, err)
+		peers, listeners = append(peers, tcp.Peer{First: i, Ports: 1, Address: l.Addr().String()}), append(listeners, l)
+	}
+	all := make([]carrier.Carrier, torus.Size())
+	together(t, torus.Size(), func(i int) error {
+		n, err := tcp.Join(ctx, listeners[i], tcp.Options{Peers: peersOf(torus, peers, i), Process: i, Secret: tcp.Secret{1}})
+		all[i] = n
+		return err
+	})
+	return closedAtEnd(t, all)
+}
+
+// joined has all processes join the network, by options of their own.
+func joined(t testing.TB, make maker, torus *Torus, options func(rank int) Options) (all []*Network) {
+	t.Helper()
+	for rank, c := range make(t, torus) {
+		o := options(rank)
+		o.Dimensions = len(torus.sides)
+		n, err := Join(c, o)
+		require.NoError(t, err)
+		all = append(all, n)
+	}
+	t.Cleanup(func() {
+		together(t, len(all), func(i int) error {
+			if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
+				return err
+			}
+			return nil
+		})
+	})
+	return all
+}
+
+// text makes a payload whose content its ends and its number tell.
+func text(from, to, number int) []byte {
+	sizes := []int{0, 8, 28, 29, 100, MaxPayload}
+	b := make([]byte, sizes[number%len(sizes)])
+	r := rand.NewPCG(uint64(from)<<32|uint64(to), uint64(number))
+	for i := 0; i+8 <= len(b); i += 8 {
+		binary.LittleEndian.PutUint64(b[i:], r.Uint64())
+	}
+	return b
+}
+
+// A tally counts messages, each of which must be the next one of its sender's, with that text.
+type tally struct {
+	sync.Mutex
+	t     testing.TB
+	to    int
+	next  map[int]int // by sender
+	count int
+	all   chan struct{} // closed when so many have come
+	want  int
+}
+
+func newTally(t testing.TB, to, want int) *tally {
+	return &tally{t: t, to: to, next: map[int]int{}, all: make(chan struct{}), want: want}
+}
+
+func (c *tally) message(m Message) {
+	c.Lock()
+	defer c.Unlock()
+	number := c.next[m.From]
+	c.next[m.From]++
+	if int(m.Type) != number || string(m.Payload) != string(text(m.From, c.to, number)) {
+		c.t.Errorf("rank %d: message %d of rank %d is not number %d, or has another text", c.to, m.Type, m.From, number)
+	}
+	if c.count++; c.count == c.want {
+		close(c.all)
+	}
+}
+
+func (c *tally) wait() error {
+	select {
+	case <-c.all:
+		return nil
+	case <-time.After(within):
+		c.Lock()
+		defer c.Unlock()
+		return errors.New("messages did not come")
+	}
+}
