@@ -25,8 +25,8 @@ import (
 // within is the time limit of what a test waits for.
 const within = time.Minute
 
-// A maker joins so many processes, which are all this one, by carriers.
-type maker func(t testing.TB, torus *Torus) []carrier.Carrier
+// A maker joins processes by carriers. All are this one but for those that have a role, which are children and have no carrier here.
+type maker func(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*child)
 
 var makers = map[string]maker{"shm": overShm, "tcp": overTCP}
 
@@ -51,8 +51,10 @@ func together(t testing.TB, count int, f func(i int) error) {
 func closedAtEnd(t testing.TB, all []carrier.Carrier) []carrier.Carrier {
 	t.Cleanup(func() {
 		together(t, len(all), func(i int) error {
-			if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
-				return err
+			if all[i] != nil {
+				if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
+					return err
+				}
 			}
 			return nil
 		})
@@ -60,7 +62,7 @@ func closedAtEnd(t testing.TB, all []carrier.Carrier) []carrier.Carrier {
 	return all
 }
 
-func overShm(t testing.TB, torus *Torus) []carrier.Carrier {
+func overShm(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*child) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -73,16 +75,22 @@ func overShm(t testing.TB, torus *Torus) []carrier.Carrier {
 		defer forMeet[i].Close()
 		defer forJoin[i].Close()
 	}
-	all := make([]carrier.Carrier, count)
+	all, children := make([]carrier.Carrier, count), map[int]*child{}
+	for i, role := range roles {
+		children[i] = startChild(t, forJoin[i], role, "shm", i, count, len(torus.sides))
+	}
 	together(t, count+1, func(i int) error {
-		if i == count {
+		switch {
+		case i == count:
 			return shm.Meet(ctx, forMeet)
+		case roles[i] != "":
+			return nil
 		}
 		n, err := shm.Join(ctx, forJoin[i], shm.Options{First: i, Ports: 1, Total: count, Cells: 16, Packet: 2 << 10})
 		all[i] = n
 		return err
 	})
-	return closedAtEnd(t, all)
+	return closedAtEnd(t, all), children
 }
 
 // peersOf returns who process rank connects to: its neighbours.
@@ -96,7 +104,7 @@ func peersOf(torus *Torus, all []tcp.Peer, rank int) []tcp.Peer {
 	return peers
 }
 
-func overTCP(t testing.TB, torus *Torus) []carrier.Carrier {
+func overTCP(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*child) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -107,19 +115,44 @@ func overTCP(t testing.TB, torus *Torus) []carrier.Carrier {
 		require.NoError(t, err)
 		peers, listeners = append(peers, tcp.Peer{First: i, Ports: 1, Address: l.Addr().String()}), append(listeners, l)
 	}
-	all := make([]carrier.Carrier, torus.Size())
+	all, children := make([]carrier.Carrier, torus.Size()), map[int]*child{}
+	for i, role := range roles {
+		words := []any{role, "tcp", i, torus.Size(), len(torus.sides)}
+		for _, p := range peers {
+			words = append(words, p.Address)
+		}
+		file, err := listeners[i].File()
+		require.NoError(t, err)
+		listeners[i].Close()
+		children[i] = startChild(t, file, words...)
+		file.Close()
+	}
 	together(t, torus.Size(), func(i int) error {
+		if roles[i] != "" {
+			return nil
+		}
 		n, err := tcp.Join(ctx, listeners[i], tcp.Options{Peers: peersOf(torus, peers, i), Process: i, Secret: tcp.Secret{1}})
 		all[i] = n
 		return err
 	})
-	return closedAtEnd(t, all)
+	return closedAtEnd(t, all), children
 }
 
 // joined has all processes join the network, by options of their own.
-func joined(t testing.TB, make maker, torus *Torus, options func(rank int) Options) (all []*Network) {
+func joined(t testing.TB, make maker, torus *Torus, options func(rank int) Options) []*Network {
 	t.Helper()
-	for rank, c := range make(t, torus) {
+	carriers, _ := make(t, torus, nil)
+	return join(t, carriers, torus, options)
+}
+
+// join is the same with carriers that are there; what has none is nil.
+func join(t testing.TB, carriers []carrier.Carrier, torus *Torus, options func(rank int) Options) (all []*Network) {
+	t.Helper()
+	for rank, c := range carriers {
+		if c == nil {
+			all = append(all, nil)
+			continue
+		}
 		o := options(rank)
 		o.Dimensions = len(torus.sides)
 		n, err := Join(c, o)
@@ -128,8 +161,10 @@ func joined(t testing.TB, make maker, torus *Torus, options func(rank int) Optio
 	}
 	t.Cleanup(func() {
 		together(t, len(all), func(i int) error {
-			if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
-				return err
+			if all[i] != nil {
+				if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
+					return err
+				}
 			}
 			return nil
 		})

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package signal
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
+)
+
+// A child is this test binary as a process of its own, which joins and does what its role says, until its input ends.
+type child struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	input  io.WriteCloser
+	lines  chan string
+	stderr bytes.Buffer
+	ended  bool
+}
+
+// roles are what children do. They read lines of the test.
+var roles = map[string]func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error{
+	// a child that only passes messages on
+	"idle": func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error {
+		return play(c, Options{Dimensions: dimensions}, input, func() {})
+	},
+	// one that computes and never looks at the network, with a core left, and a processor of Go's for the network
+	"computing": func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error {
+		threads := max(1, runtime.GOMAXPROCS(0)-1)
+		runtime.GOMAXPROCS(threads + 1)
+		return play(c, Options{Dimensions: dimensions}, input, computing(threads))
+	},
+	// the same on all cores
+	"full": func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error {
+		threads := runtime.GOMAXPROCS(0)
+		runtime.GOMAXPROCS(threads + 1)
+		return play(c, Options{Dimensions: dimensions}, input, computing(threads))
+	},
+	// the same without a processor of Go's for the network
+	"crowded": func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error {
+		return play(c, Options{Dimensions: dimensions}, input, computing(runtime.GOMAXPROCS(0)))
+	},
+	// one that computes and has no goroutine of the network's
+	"polling": func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error {
+		return play(c, Options{Dimensions: dimensions, Polled: true}, input, computing(1))
+	},
+}
+
+// computing has so many threads compute until the process is told to end.
+func computing(threads int) func() {
+	var stop atomic.Bool
+	var busy sync.WaitGroup
+	for range threads {
+		busy.Go(func() {
+			for !stop.Load() {
+			}
+		})
+	}
+	return func() { stop.Store(true); busy.Wait() }
+}
+
+// play joins, and ends when the input does, with what was begun before.
+func play(c carrier.Carrier, o Options, input *bufio.Scanner, end func()) error {
+	n, err := Join(c, o)
+	if err != nil {
+		return err
+	}
+	fmt.Println("joined")
+	for input.Scan() {
+	}
+	end()
+	if o.Polled { // the first look after the computation
+		for begin := time.Now(); time.Since(begin) < time.Second; n.Poll() {
+		}
+	}
+	return n.Close()
+}
+
+const roleVariable = "SIGNAL_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if err := perform(strings.Fields(role)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// perform is the main function of a child: what it joins by is descriptor 3.
+func perform(words []string) error {
+	var rank, size, dimensions int
+	if _, err := fmt.Sscan(strings.Join(words[2:5], " "), &rank, &size, &dimensions); err != nil {
+		return err
+	}
+	file := os.NewFile(3, "to join by")
+	var c carrier.Carrier
+	var err error
+	if words[1] == "shm" {
+		c, err = shm.Join(context.Background(), file, shm.Options{First: rank, Ports: 1, Total: size, Cells: 16, Packet: 2 << 10})
+	} else {
+		var l net.Listener
+		if l, err = net.FileListener(file); err == nil {
+			var peers []tcp.Peer
+			for i, address := range words[5:] {
+				peers = append(peers, tcp.Peer{First: i, Ports: 1, Address: address})
+			}
+			var torus *Torus
+			if torus, err = NewTorus(size, dimensions); err == nil {
+				c, err = tcp.Join(context.Background(), l.(*net.TCPListener), tcp.Options{Peers: peersOf(torus, peers, rank), Process: rank, Secret: tcp.Secret{1}})
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	file.Close()
+	return errors.Join(roles[words[0]](c, dimensions, bufio.NewScanner(os.Stdin)), c.Close())
+}
+
+// startChild starts a child, which joins by a file.
+func startChild(t testing.TB, file *os.File, words ...any) *child {
+	t.Helper()
+	c := &child{t: t, lines: make(chan string, 10)}
+	c.cmd = exec.Command("/proc/self/exe")
+	c.cmd.Env = append(os.Environ(), roleVariable+"="+strings.TrimSpace(fmt.Sprintln(words...)))
+	c.cmd.ExtraFiles = []*os.File{file}
+	c.cmd.Stderr = &c.stderr
+	var err error
+	c.input, err = c.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := c.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.cmd.Start())
+	go func() {
+		defer close(c.lines)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			c.lines <- s.Text()
+		}
+	}()
+	t.Cleanup(c.kill)
+	return c
+}
+
+// line returns the child's next line.
+func (c *child) line() string {
+	c.t.Helper()
+	select {
+	case line, more := <-c.lines:
+		if !more {
+			c.kill()
+			c.t.Fatalf("the child ended: %s", &c.stderr)
+		}
+		return line
+	case <-time.After(within):
+		c.t.Fatal("the child says nothing")
+		return ""
+	}
+}
+
+// kill kills the child, at whatever it is, and takes its end.
+func (c *child) kill() {
+	if !c.ended {
+		c.ended = true
+		_ = c.cmd.Process.Kill()
+		for range c.lines {
+		}
+		_ = c.cmd.Wait()
+	}
+}
+
+// end ends the child's input, and wants it to end well.
+func (c *child) end() {
+	c.t.Helper()
+	c.ended = true
+	c.input.Close()
+	for range c.lines {
+	}
+	require.NoError(c.t, c.cmd.Wait(), "%s", &c.stderr)
+}
