@@ -176,3 +176,36 @@ func TestGoneNamesTheLinks(t *testing.T) {
 		3: "rank 3" + why + "6-7", 4: "rank 4" + why + "6-7", 5: "rank 5" + why + "6-7", 6: "rank 6" + why + "6-7",
 	}, said)
 }
+
+// A neighbour that sends what makes no sense is given up, as is one that says that their link is down. A stranger is ignored.
+func TestNonsense(t *testing.T) {
+	for name, send := range map[string]func(p carrier.Port) (carrier.Outcome, error){
+		"no kind":  func(p carrier.Port) (carrier.Outcome, error) { return p.Send(0, 99, 0, nil, 0) },
+		"no class": func(p carrier.Port) (carrier.Outcome, error) { return p.Send(0, frameMessage, -1, words(0, 0, 0), 0) },
+		"too long": func(p carrier.Port) (carrier.Outcome, error) {
+			return p.Send(0, frameMessage, 0, make([]byte, maxBody+1), 0)
+		},
+		"too short":     func(p carrier.Port) (carrier.Outcome, error) { return p.Send(0, frameMessage, 0, nil, 0) },
+		"credits":       func(p carrier.Port) (carrier.Outcome, error) { return p.Send(0, frameCredit, 0, words(7), 0) },
+		"without room":  func(p carrier.Port) (carrier.Outcome, error) { return p.Send(0, frameMessage, 0, words(1, 1, 0), 0) },
+		"the link down": func(p carrier.Port) (carrier.Outcome, error) { return p.Send(0, frameNotice, 0, words(0, 1), 0) },
+	} {
+		for stranger, from := range map[bool]int{false: 1, true: 2} {
+			t.Run(fmt.Sprintf("%s, stranger %v", name, stranger), func(t *testing.T) {
+				testsupport.NothingLeft(t)
+				carriers, _ := overShm(t, torus(t, 5, 1), nil)
+				all := make([]carrier.Carrier, 5)
+				all[0] = carriers[0]
+				n := join(t, all, torus(t, 5, 1), func(int) Options { return Options{Buffers: 1, Polled: true} })[0]
+				for range 3 { // the class has one buffer, and what goes back to its sender keeps it
+					_, err := send(carriers[from].Port(from))
+					require.NoError(t, err)
+				}
+				for n.Poll() {
+				}
+				assert.Equal(t, !stranger, n.router.down[edge{0, 1}])
+				assert.Len(t, n.router.down, map[bool]int{false: 1, true: 0}[stranger])
+			})
+		}
+	}
+}
