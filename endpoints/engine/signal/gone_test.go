@@ -81,6 +81,7 @@ func TestKilled(t *testing.T) {
 				}
 				var senders sync.WaitGroup
 				stop := storm(&senders, all)
+				t.Cleanup(stop)
 				for _, child := range children {
 					child.kill()
 				}
@@ -99,7 +100,7 @@ func TestKilled(t *testing.T) {
 						}
 					}
 				}
-				close(stop)
+				stop()
 				senders.Wait()
 				for _, part := range c.parts { // what is sent now, comes
 					for _, from := range part {
@@ -141,9 +142,9 @@ func (f *finals) count() int {
 	return len(f.from)
 }
 
-// storm has all send to all until stop is closed.
-func storm(senders *sync.WaitGroup, all []*Network) (stop chan struct{}) {
-	stop = make(chan struct{})
+// storm has all send to all until it is stopped.
+func storm(senders *sync.WaitGroup, all []*Network) (stop func()) {
+	stopped := make(chan struct{})
 	for from, n := range all {
 		if n == nil {
 			continue
@@ -151,7 +152,7 @@ func storm(senders *sync.WaitGroup, all []*Network) (stop chan struct{}) {
 		senders.Go(func() {
 			for k := 0; ; k++ {
 				select {
-				case <-stop:
+				case <-stopped:
 					return
 				default:
 					_ = n.Send((from+k)%len(all), 0, make([]byte, 100)) // some are gone
@@ -159,7 +160,7 @@ func storm(senders *sync.WaitGroup, all []*Network) (stop chan struct{}) {
 			}
 		})
 	}
-	return stop
+	return sync.OnceFunc(func() { close(stopped) })
 }
 
 // The error names the links that would lead to it, or to those with which it is cut off.
@@ -198,10 +199,11 @@ func TestNonsense(t *testing.T) {
 				all[0] = carriers[0]
 				n := join(t, all, torus(t, 5, 1), func(int) Options { return Options{Buffers: 1, Polled: true} })[0]
 				for range 3 { // the class has one buffer, and what goes back to its sender keeps it
-					_, err := send(carriers[from].Port(from))
+					outcome, err := send(carriers[from].Port(from))
 					require.NoError(t, err)
-				}
-				for n.Poll() {
+					require.NotEqual(t, carrier.Full, outcome)
+					for n.Poll() {
+					}
 				}
 				assert.Equal(t, !stranger, n.router.down[edge{0, 1}])
 				assert.Len(t, n.router.down, map[bool]int{false: 1, true: 0}[stranger])

@@ -299,6 +299,8 @@ const linger = time.Second
 // Close leaves: to the others this process is gone, once the carrier is closed. What is here is moved on
 // before, but for what does not move for a second; the error then says so. As with MPI_Finalize, nobody
 // should need this process any more.
+//
+// Preconditions: nobody sends, now or later.
 func (n *Network) Close() error {
 	if n.closing.Swap(true) {
 		return os.ErrClosed

@@ -6,10 +6,12 @@ package signal
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -58,4 +60,21 @@ func TestSendRefuses(t *testing.T) {
 	assert.EqualError(t, n.Send(1, 0, make([]byte, MaxPayload+1)), "send a signal of 1025 bytes: take 1024 at most")
 	require.NoError(t, n.Close())
 	assert.Error(t, n.Send(1, 0, nil))
+}
+
+// A carrier without room rings nobody when it has some again: the network tries again of its own accord.
+func TestTriesAgain(t *testing.T) {
+	testsupport.NothingLeft(t)
+	carriers, _ := overShm(t, torus(t, 2, 1), nil)
+	n := join(t, []carrier.Carrier{carriers[0], nil}, torus(t, 2, 1), func(int) Options { return Options{Buffers: 8} })[0]
+	for range 8 { // into a ring of 2
+		require.NoError(t, n.Send(1, 0, nil))
+	}
+	count, e := 0, new(carrier.Event)
+	require.Eventually(t, func() bool {
+		for carriers[1].Port(1).Poll(e) {
+			count++
+		}
+		return count == 8
+	}, within, time.Millisecond)
 }

@@ -118,7 +118,7 @@ func perform(words []string) error {
 	var c carrier.Carrier
 	var err error
 	if words[1] == "shm" {
-		c, err = shm.Join(context.Background(), file, shm.Options{First: rank, Ports: 1, Total: size, Cells: 16, Packet: 2 << 10})
+		c, err = shm.Join(context.Background(), file, shm.Options{First: rank, Ports: 1, Total: size, Cells: 2, Packet: 2 << 10})
 	} else {
 		var l net.Listener
 		if l, err = net.FileListener(file); err == nil {

@@ -37,14 +37,16 @@ func together(t testing.TB, count int, f func(i int) error) {
 	for i := range count {
 		go func() { ends <- f(i) }()
 	}
-	for range count {
+	var errs []error
+	for late := time.After(within); count > 0; count-- {
 		select {
 		case err := <-ends:
-			require.NoError(t, err)
-		case <-time.After(within):
+			errs = append(errs, err)
+		case <-late:
 			t.Fatal("hangs")
 		}
 	}
+	require.NoError(t, errors.Join(errs...))
 }
 
 // closedAtEnd closes carriers, all at once: each waits for the others.
@@ -86,7 +88,7 @@ func overShm(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrie
 		case roles[i] != "":
 			return nil
 		}
-		n, err := shm.Join(ctx, forJoin[i], shm.Options{First: i, Ports: 1, Total: count, Cells: 16, Packet: 2 << 10})
+		n, err := shm.Join(ctx, forJoin[i], shm.Options{First: i, Ports: 1, Total: count, Cells: 2, Packet: 2 << 10})
 		all[i] = n
 		return err
 	})
@@ -215,9 +217,7 @@ func (c *tally) wait() error {
 	select {
 	case <-c.all:
 		return nil
-	case <-time.After(within):
-		c.Lock()
-		defer c.Unlock()
+	case <-time.After(within / 2):
 		return errors.New("messages did not come")
 	}
 }
