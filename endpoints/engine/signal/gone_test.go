@@ -72,7 +72,7 @@ func TestKilled(t *testing.T) {
 				}
 				carriers, children := make(t, torus, roles)
 				heard := forEach(c.size, func(int) *news { return new(news) })
-				finals := forEach(c.size, func(rank int) *finals { return &finals{t: t, from: map[int]int{}} })
+				finals := forEach(c.size, func(int) *finals { return &finals{t: t, from: map[int]int{}} })
 				all := join(t, carriers, torus, func(rank int) Options {
 					return Options{Buffers: 1, Message: finals[rank].message, Gone: heard[rank].gone(t)}
 				})
