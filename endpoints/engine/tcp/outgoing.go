@@ -34,6 +34,8 @@ type outgoing struct {
 	segments         []segment // from acked on
 	next             int       // the segment to write from
 	held             int       // bytes of own memory
+	chunk            []byte    // memory for frames: what is taken of it
+	full             []chunk   // earlier ones
 	waits            bool      // for room in the socket
 	credit           []int64   // by port of the peer: how much more it takes
 	sends            carrier.Slots[send]
@@ -50,6 +52,13 @@ type segment struct {
 }
 
 func (s *segment) end() uint64 { return s.start + uint64(len(s.data)) }
+
+// A chunk is memory with no room for more frames. Segments share it, so that the short frames before the
+// parts of messages do not take one each.
+type chunk struct {
+	memory []byte
+	end    uint64 // the position behind its last frame
+}
 
 // A send is an offer that has not been answered to the end.
 type send struct {
@@ -69,18 +78,24 @@ func (l *link) frame(h header) (payload []byte) {
 	if h.kind == frameData {
 		size = headerSize + wordSize // the rest is a segment of its own
 	}
-	last := len(o.segments) - 1
-	if last < 0 || !o.segments[last].own || cap(o.segments[last].data)-len(o.segments[last].data) < size {
-		o.segments = append(o.segments, segment{start: o.end, data: l.node.buffers.get(max(size, chunkSize)), own: true})
-		last++
+	begins := len(o.segments) == 0 || !o.segments[len(o.segments)-1].own
+	if cap(o.chunk)-len(o.chunk) < size {
+		if o.chunk != nil {
+			o.full = append(o.full, chunk{o.chunk, o.end})
+		}
+		o.chunk, begins = l.node.buffers.get(max(size, chunkSize)), true
 	}
-	s := &o.segments[last]
-	at := len(s.data)
-	s.data = s.data[:at+size]
+	at := len(o.chunk)
+	o.chunk = o.chunk[:at+size]
+	if begins {
+		o.segments = append(o.segments, segment{start: o.end, data: o.chunk[at:at], own: true})
+	}
+	s := &o.segments[len(o.segments)-1]
+	s.data = s.data[:len(s.data)+size]
 	o.end += uint64(size)
 	o.held += size
-	h.encode(s.data[at:])
-	return s.data[at+headerSize:]
+	h.encode(o.chunk[at:])
+	return o.chunk[at+headerSize:]
 }
 
 // flush writes what there is to write, as far as the socket has room, and not for ever.
@@ -170,22 +185,23 @@ func (l *link) acknowledged(position uint64) bool {
 	}
 	o.acked = position
 	first := 0
-	for ; first < len(o.segments); first++ {
+	for ; first < len(o.segments) && o.segments[first].end() <= position; first++ {
 		s := &o.segments[first]
-		if s.end() > position || s.own && first == len(o.segments)-1 { // the last one has room for more
-			break
-		}
 		if s.own {
 			o.held -= len(s.data)
-			l.node.buffers.put(s.data)
 		}
 		if s.ends != 0 {
 			l.endSend(s.ends, false)
 		}
 	}
-	if first > 0 {
-		o.segments = slices.Delete(o.segments, 0, first)
-		o.next = max(o.next-first, 0)
+	o.segments = slices.Delete(o.segments, 0, first)
+	o.next = max(o.next-first, 0)
+	for len(o.full) > 0 && o.full[0].end <= position {
+		l.node.buffers.put(o.full[0].memory)
+		o.full = slices.Delete(o.full, 0, 1)
+	}
+	if len(o.segments) == 0 {
+		o.chunk = o.chunk[:0]
 	}
 	return true
 }

@@ -134,3 +134,49 @@ func TestQueueDoesNotGrow(t *testing.T) {
 	}
 	assert.LessOrEqual(t, cap(q.list), 64)
 }
+
+// all is how much memory buffers have ever been made of, if all of it was given back.
+func (b *buffers) all() (bytes int) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	for _, f := range b.free {
+		for _, buf := range f {
+			bytes += cap(buf)
+		}
+	}
+	return bytes
+}
+
+// Many short messages that were offered and are pulled at once share the memory of the frames before them.
+func TestPulledAtOnce(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{Eager: 1}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	const count = 2000
+	var offers []*carrier.Event
+	for i := range count {
+		require.Equal(t, carrier.Pending, mustSend(t, a, 1, int32(i), filled(100, i), uint64(i)))
+	}
+	for range count {
+		offers = append(offers, await(t, b))
+	}
+	got := make([][]byte, count)
+	for i, e := range offers {
+		got[i] = make([]byte, 100)
+		_, err := b.Fetch(&e.Cell, got[i], uint64(i))
+		require.NoError(t, err)
+	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for i := range count {
+			assert.EqualValues(t, i, await(t, a).Handle)
+		}
+	}()
+	for i := range count {
+		require.EqualValues(t, i, await(t, b).Handle)
+		require.Equal(t, filled(100, i), got[i])
+	}
+	<-sent
+	assert.LessOrEqual(t, a.node.buffers.all(), maxHeld)
+}
