@@ -20,6 +20,7 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/pmi"
 )
 
 // environment returns what an environment of these variables says.
@@ -38,6 +39,26 @@ func TestAlone(t *testing.T) {
 	_, err = j.Fabric.Port(1).Recv(make([]byte, 5), engine.Envelope{Peer: 0})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
+}
+
+// A process whose launcher has ended leaves nothing behind.
+func TestLauncherEnded(t *testing.T) {
+	testsupport.NothingLeft(t)
+	ours, launchers, err := shm.Socketpair()
+	require.NoError(t, err)
+	launchers.Close()
+	peers := []tcp.Peer{{Ports: 1, Address: "here"}}
+	listener, err := tcp.Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	node, err := tcp.Join(context.Background(), listener, tcp.Options{Peers: peers})
+	require.NoError(t, err)
+	fabric, err := engine.New(engine.Options{Carrier: node})
+	require.NoError(t, err)
+	j := &Job{Fabric: fabric, carrier: node, session: &session{size: 1, file: ours, client: pmi.NewClient(ours)}}
+	require.ErrorContains(t, j.Close(), "end a job: ")
+	require.ErrorIs(t, node.Close(), os.ErrClosed)
+	require.ErrorIs(t, fabric.Port(0).Send(nil, engine.Envelope{}), engine.ErrClosed)
+	require.ErrorIs(t, ours.Close(), os.ErrClosed)
 }
 
 // A launcher that does not fit is an error, never a job of one.

@@ -61,16 +61,17 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 }
 
 // Close ends the process's part when all processes have called it: as with MPI_Finalize, each needs
-// nothing more from the others then. A process that fails ends without it; the launcher
-// ends the others.
+// nothing more from the others then. Without a launcher any more, it ends at once, with an error. A
+// process that fails ends without it; the launcher ends the others.
 func (j *Job) Close() error {
 	if j.session == nil {
 		return j.Fabric.Close()
 	}
-	if err := j.session.client.Barrier(); err != nil {
-		return fmt.Errorf("end a job: %w", err)
+	err := j.session.client.Barrier()
+	if err != nil {
+		err = fmt.Errorf("end a job: %w", err)
 	}
-	return errors.Join(j.Fabric.Close(), j.leave())
+	return errors.Join(err, j.Fabric.Close(), j.leave())
 }
 
 func (j *Job) leave() (err error) {
