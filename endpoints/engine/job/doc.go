@@ -6,6 +6,7 @@
 // Start asks the launcher by PMI who this process is, tells the others where it is, and
 // meets them: those on this host on shared memory, all others over TCP. The ports of
 // the processes together are the ranks of one fabric, in the order of the processes.
+// A connection is made when there is something to send; with TPSL_CONNECTIONS=start all are made by Start.
 // Without a launcher the process is a job of its own.
 //
 //	j, err := job.Start(ctx, engine.Options{Ports: 4})

@@ -75,6 +75,17 @@ func TestLaunchersThatDoNotFit(t *testing.T) {
 	}
 }
 
+func TestConnections(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "demand": false, "start": true} {
+		got, err := atStart(environment(map[string]string{"TPSL_CONNECTIONS": value}))
+		require.NoError(t, err)
+		assert.Equal(t, want, got, value)
+	}
+	t.Setenv("TPSL_CONNECTIONS", "all")
+	_, err := Start(context.Background(), engine.Options{})
+	assert.EqualError(t, err, `start a job: environment: TPSL_CONNECTIONS="all": want demand or start`)
+}
+
 func TestCards(t *testing.T) {
 	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", address: "[fe80::1]:77"}
 	got, err := parseCard(c.String())

@@ -22,8 +22,8 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 )
 
-// meet makes the carrier to all other processes.
-func meet(ctx context.Context, s *session, ports int) (carrier.Carrier, error) {
+// meet makes the carrier to all other processes, with all connections if they are to be made at the start.
+func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Carrier, error) {
 	id, err := hostID()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func meet(ctx context.Context, s *session, ports int) (carrier.Carrier, error) {
 		}
 		peers = append(peers, p)
 	}
-	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret}
+	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret, AtStart: atStart}
 	own := peers[s.rank]
 	var near *shm.Node
 	if len(here) > 1 {

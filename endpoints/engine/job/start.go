@@ -41,6 +41,10 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a job: %w", err)
 	}
+	atStart, err := atStart(os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("start a job: %w", err)
+	}
 	j := &Job{session: s}
 	if s != nil && s.size > 1 {
 		if _, limited := ctx.Deadline(); !limited {
@@ -48,7 +52,7 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 			ctx, cancel = context.WithTimeout(ctx, patience)
 			defer cancel()
 		}
-		if j.carrier, err = meet(ctx, s, o.Ports); err != nil {
+		if j.carrier, err = meet(ctx, s, o.Ports, atStart); err != nil {
 			return nil, fmt.Errorf("start a job: %w", err)
 		}
 		j.First, _ = j.carrier.Ranks()
@@ -121,6 +125,18 @@ func begin(getenv func(string) string) (*session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// atStart tells whether the environment asks for all connections at the start.
+func atStart(getenv func(string) string) (bool, error) {
+	switch c := getenv("TPSL_CONNECTIONS"); c {
+	case "", "demand":
+		return false, nil
+	case "start":
+		return true, nil
+	default:
+		return false, fmt.Errorf("environment: TPSL_CONNECTIONS=%q: want demand or start", c)
+	}
 }
 
 func (s *session) end() error { return errors.Join(s.client.Finalize(), s.file.Close()) }

@@ -5,7 +5,7 @@
 //
 // A node is the processes that have joined, each with the ranks from its first one on, one
 // port each. Two processes have a link: a stream of frames each way, over one connection at
-// a time. A short message travels in a frame; a large one is offered, and its bytes
+// a time. It is made when there is something to send, and closed when it has carried nothing for a while. A short message travels in a frame; a large one is offered, and its bytes
 // follow from the sender's buffer into the receiver's when that has pulled them.
 //
 // A stream outlives its connections. Its bytes are counted; what the peer has not

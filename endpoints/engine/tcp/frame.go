@@ -18,6 +18,7 @@ const (
 	frameCredit             // how much more the port takes
 	frameAck                // how many bytes of the stream have come
 	frameBye                // nothing: the process leaves
+	frameRest               // how many bytes of the stream have come: nothing more is written by this connection
 )
 
 const (
@@ -67,13 +68,16 @@ func (h *header) fits() bool {
 		return h.length == 3*wordSize
 	case frameData:
 		return h.length > wordSize && h.length <= wordSize+maxPart
-	case frameCredit, frameAck:
+	case frameCredit, frameAck, frameRest:
 		return h.length == wordSize
 	case frameBye:
 		return h.length == 0
 	}
 	return false
 }
+
+// matters tells whether the peer must get a frame. The others say what a new connection begins with.
+func (h *header) matters() bool { return h.kind != frameAck && h.kind != frameRest }
 
 // cost is how much of a window a message takes until its receiver has taken it.
 func cost(payload int) int64 { return ring.CellSize + int64(payload) }

@@ -5,6 +5,7 @@ package tcp
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"net"
 	"testing"
@@ -20,6 +21,9 @@ func alone(t testing.TB) (*Node, *link) {
 	n := &Node{options: Options{Peers: []Peer{{0, 2, "here"}, {2, 2, "there"}}}}
 	require.NoError(t, n.options.check())
 	require.NoError(t, n.place())
+	n.open, n.close = context.WithCancel(context.Background())
+	n.close() // it dials nobody
+	n.links[1].in.open(&n.buffers)
 	return n, n.links[1]
 }
 
@@ -68,7 +72,7 @@ func TestFramesMustMakeSense(t *testing.T) {
 	}{
 		"message":               {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
 		"no kind":               {func() []byte { return forged(of(0)) }, true},
-		"unknown kind":          {func() []byte { return forged(of(frameBye + 1)) }, true},
+		"unknown kind":          {func() []byte { return forged(of(frameRest + 1)) }, true},
 		"of no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = -1 }), 1) }, true},
 		"of another's rank":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = 0 }), 1) }, true},
 		"to no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.to = 2 }), 1) }, true},
@@ -94,6 +98,9 @@ func TestFramesMustMakeSense(t *testing.T) {
 		"acknowledges nothing":  {func() []byte { return forged(of(frameAck), 0) }, false},
 		"acknowledges too much": {func() []byte { return forged(of(frameAck), 1<<20) }, true},
 		"bye":                   {func() []byte { return forged(of(frameBye)) }, false},
+		"rests":                 {func() []byte { return forged(of(frameRest), 0) }, false},
+		"rests, too far on":     {func() []byte { return forged(of(frameRest), 1<<20) }, true},
+		"rests, too short":      {func() []byte { return forged(of(frameRest)) }, true},
 		"bye, and more":         {func() []byte { return forged(of(frameBye), 1) }, true},
 		"above the window": {func() []byte {
 			return bytes.Repeat(forged(with(of(frameMessage), func(h *header) { h.length = 8 }), 1), 1<<20/72+1)
@@ -130,6 +137,7 @@ func FuzzFrames(f *testing.F) {
 	all = append(all, forged(header{kind: frameData, from: 2, to: 0}, 1<<32, 1, 2)...)
 	all = append(all, forged(header{kind: frameCredit, from: 2, to: 1}, 64)...)
 	all = append(all, forged(header{kind: frameAck}, 0)...)
+	all = append(all, forged(header{kind: frameRest}, 0)...)
 	all = append(all, forged(header{kind: frameBye})...)
 	f.Add(all, uint16(1))
 	f.Add(all, uint16(1000))

@@ -163,7 +163,7 @@ func TestLeft(t *testing.T) {
 func TestSilent(t *testing.T) {
 	testsupport.NothingLeft(t)
 	for _, silent := range []int{0, 1} { // the one that dials, and the one that is dialled
-		nodes := joined(t, Options{Patience: 500 * time.Millisecond}, 1, 1)
+		nodes := joined(t, Options{Patience: 500 * time.Millisecond, AtStart: true}, 1, 1)
 		n, other := nodes[silent], nodes[1-silent]
 		address := n.listener.Addr().String()
 		n.die()
@@ -182,7 +182,7 @@ func TestSilent(t *testing.T) {
 
 // Who is held for gone hears so when he comes back.
 func TestParted(t *testing.T) {
-	nodes := joined(t, Options{}, 1, 1)
+	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	l := b.node.links[0]
 	l.lose(silent)
@@ -193,7 +193,7 @@ func TestParted(t *testing.T) {
 
 // A port that is asleep, with the peer that ends, is woken.
 func TestEndWakes(t *testing.T) {
-	nodes := joined(t, Options{}, 1, 1)
+	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	woken := make(chan *carrier.Event)
 	go func() { woken <- await(t, nodes[0].port(0)) }()
 	for !nodes[0].port(0).bell.IsAsleep() {

@@ -33,7 +33,7 @@ const (
 // What a connection is for.
 const (
 	forFrames = iota + 1
-	forNudge  // to be dialled: the peer may not know yet that the connection is over
+	forNudge  // to be dialled: the peer may not know that a connection is over, or wanted
 )
 
 // The verdicts.

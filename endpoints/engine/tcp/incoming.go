@@ -26,7 +26,8 @@ type incoming struct {
 	socket   int    // -1: there is no connection
 	received uint64 // bytes that have come, of all connections
 	acked    uint64 // and this many the peer has been told of
-	buffer   []byte // the bytes from first to last have come and are no whole frame yet
+	came     uint64 // frames that matter
+	buffer   []byte // the bytes from first to last have come and are no whole frame yet; nil: none, and no connection
 	first    int
 	last     int
 	into     uint64 // the receive, by key, whose data frame comes now; 0: none
@@ -42,6 +43,13 @@ type receive struct {
 	port   *Port
 	from   int32
 	got    int
+}
+
+// open makes room for what comes by a connection.
+func (in *incoming) open(b *buffers) {
+	if in.buffer == nil {
+		in.buffer = b.get(bufferSize)[:bufferSize]
+	}
 }
 
 // read reads what has come, with a limit, and acts on it.
@@ -129,6 +137,12 @@ func (l *link) parse() bool {
 			return true
 		}
 		in.first += size
+		if h.matters() {
+			in.came++
+			if l.resting.Load() {
+				l.awake()
+			}
+		}
 		if !l.act(&h, b[headerSize:size]) {
 			return false
 		}
@@ -178,7 +192,7 @@ func (l *link) endReceive(key uint64, r *receive, lost bool) {
 
 // isBetween tells whether a frame is from a port of the peer to one of this process.
 func (l *link) isBetween(h *header) bool {
-	if h.kind == frameAck || h.kind == frameBye {
+	if h.kind == frameAck || h.kind == frameBye || h.kind == frameRest {
 		return true
 	}
 	return uint(int(h.from)-l.first) < uint(l.ports) && l.node.port(int(h.to)) != nil
@@ -216,6 +230,8 @@ func (l *link) act(h *header, payload []byte) bool {
 		}
 		*credit += int64(more)
 		return true
+	case frameRest:
+		return l.peerRests(word(payload, 0))
 	default:
 		return l.acknowledged(word(payload, 0))
 	}

@@ -44,15 +44,18 @@ type link struct {
 	fate atomic.Int32 // fine, or what is wrong
 
 	greeting    sync.Mutex // of connections that are being made
-	connections uint64     // that were made; under in and out
+	connections uint64     // that were made, as who dials counts; under in and out
 	mending     atomic.Bool
+	resting     atomic.Bool // nothing more is written by this connection; set under out
+
+	last  mark // of the sweep, under in
+	quiet int  // looks that found nothing new
 }
 
 func newLink(n *Node, process int) *link {
 	p := n.options.Peers[process]
 	l := &link{node: n, peer: process, first: p.First, ports: p.Ports, address: p.Address}
 	l.in.socket, l.out.socket = -1, -1
-	l.in.buffer = make([]byte, bufferSize)
 	l.in.owed = make([]atomic.Int64, n.options.Peers[n.options.Process].Ports)
 	l.out.credit = make([]int64, p.Ports)
 	for i := range l.out.credit {
@@ -73,14 +76,18 @@ func (l *link) cut() {
 	}
 }
 
-// broke notes that the connection is over, and has another one made.
+// broke notes that the connection is over, and has another one made, unless this side had done with it: that
+// nobody is there any more is found so.
 //
 // Preconditions: in is locked.
 func (l *link) broke() {
 	l.out.Lock()
 	defer l.out.Unlock()
+	l.out.asked = l.out.asked || !l.resting.Load()
 	l.disconnect()
-	l.node.mend(l)
+	if l.wants() {
+		l.node.mend(l)
+	}
 }
 
 // disconnect drops the connection. Nothing more is read or written by it.
@@ -93,6 +100,11 @@ func (l *link) disconnect() {
 	l.waitForRoom(false)
 	_ = unix.Close(l.out.socket) // which takes it out of the epoll set
 	l.in.socket, l.out.socket = -1, -1
+	l.resting.Store(false)
+	if in := &l.in; in.first == in.last && in.buffer != nil {
+		l.node.buffers.put(in.buffer)
+		in.buffer, in.first, in.last = nil, 0, 0
+	}
 }
 
 // pause drops the connection for a new one, and returns how much has come.
@@ -105,8 +117,8 @@ func (l *link) pause() (received uint64) {
 	return l.in.received
 }
 
-// connect goes on with a new connection, whose other side has got so far. The socket is the link's from now on.
-func (l *link) connect(socket int, position uint64) error {
+// connect goes on with a new connection, by its number, whose other side has got so far. The socket is the link's from now on.
+func (l *link) connect(socket int, number, position uint64) error {
 	l.in.Lock()
 	defer l.in.Unlock()
 	l.out.Lock()
@@ -121,12 +133,13 @@ func (l *link) connect(socket int, position uint64) error {
 		l.bury(broken)
 		return l.goneError(l.first)
 	}
+	l.in.open(&l.node.buffers)
 	l.in.socket, l.out.socket = socket, socket
-	l.connections++
 	if err := l.node.watch.add(socket, l.peer); err != nil {
 		l.disconnect()
 		return err
 	}
+	l.connections, l.out.asked, l.quiet = number, false, 0
 	l.flush()
 	return nil
 }
@@ -173,18 +186,11 @@ func (l *link) goneError(rank int) error {
 	return &carrier.GoneError{Rank: rank, Why: why}
 }
 
-// isUp tells whether there is a connection.
-func (l *link) isUp() bool {
-	l.out.Lock()
-	defer l.out.Unlock()
-	return l.out.socket >= 0
-}
-
-// leave says goodbye, behind all that was sent.
+// leave says goodbye, behind all that was sent, to who has ever been met or is to be.
 func (l *link) leave() {
 	l.out.Lock()
 	defer l.out.Unlock()
-	if l.fate.Load() == fine {
+	if l.fate.Load() == fine && (l.connections > 0 || l.out.end > 0) {
 		l.frame(header{kind: frameBye})
 		l.flush()
 	}

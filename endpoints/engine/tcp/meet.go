@@ -75,9 +75,13 @@ func (n *Node) answer(conn *net.TCPConn) {
 	case h.purpose == forNudge && l.dials():
 		n.nudged(l, h.connections)
 	case h.purpose == forFrames && !l.dials():
-		received := l.pause()
-		if t.decide(welcome, received) != nil || n.adopt(l, conn, position) != nil {
-			n.mend(l)
+		number, received := h.connections+1, l.pause()
+		err := t.decide(welcome, received)
+		if err == nil {
+			err = n.adopt(l, conn, number, position)
+		}
+		if err != nil {
+			l.missed(number)
 		}
 	}
 }
@@ -90,21 +94,35 @@ func (n *Node) nudged(l *link, connections uint64) {
 	defer l.out.Unlock()
 	if l.connections <= connections {
 		l.disconnect()
+		l.out.asked = true
 		n.mend(l)
 	}
 }
 
-// adopt makes a connection the link's.
-func (n *Node) adopt(l *link, conn *net.TCPConn, position uint64) error {
+// adopt makes a connection, by its number, the link's.
+func (n *Node) adopt(l *link, conn *net.TCPConn, number, position uint64) error {
 	socket, err := detach(conn, n.options.Patience)
 	if err != nil {
 		return err
 	}
-	if err := l.connect(socket, position); err != nil {
+	if err := l.connect(socket, number, position); err != nil {
 		return err
 	}
 	n.tell()
 	return nil
+}
+
+// missed notes a connection that who dialled may hold for made, and this process does not, so that it counts as who
+// dials does: else that one would not hear when it is asked for another.
+func (l *link) missed(number uint64) {
+	l.in.Lock()
+	defer l.in.Unlock()
+	l.out.Lock()
+	defer l.out.Unlock()
+	l.connections = max(l.connections, number)
+	if l.wants() {
+		l.node.mend(l)
+	}
 }
 
 // tell lets Join look again.
@@ -139,7 +157,7 @@ func (n *Node) mend(l *link) {
 		n.busy.Go(func() {
 			n.reach(l)
 			l.mending.Store(false)
-			if !l.isUp() { // it broke again while nobody else could begin
+			if l.stillWants() { // it broke again while nobody else could begin
 				n.mend(l)
 			}
 		})
@@ -148,14 +166,12 @@ func (n *Node) mend(l *link) {
 
 // reach makes a connection, or nudges the peer to make one, until there is one or patience is over.
 func (n *Node) reach(l *link) {
-	begin, pause := time.Now(), firstPause
-	for first := true; !l.isUp() && l.fate.Load() == fine; first = false {
-		var err error
-		if l.dials() {
-			err = n.dial(l, forFrames)
-		} else if !first { // who dials may have noticed, too
-			err = n.dial(l, forNudge)
-		}
+	begin, pause, purpose := time.Now(), firstPause, uint32(forFrames)
+	if !l.dials() {
+		purpose = forNudge
+	}
+	for l.stillWants() {
+		err := n.dial(l, purpose)
 		switch {
 		case n.open.Err() != nil:
 			return
@@ -163,14 +179,14 @@ func (n *Node) reach(l *link) {
 			l.lose(ended)
 		case errors.Is(err, errRefused):
 			l.lose(parted)
-		case time.Since(begin) > n.options.Patience:
+		case time.Since(begin) > n.options.Patience && l.stillWants():
 			l.lose(silent)
 		}
 		if l.fate.Load() != fine {
 			n.tell()
 			return
 		}
-		if !l.isUp() {
+		if l.stillWants() {
 			select {
 			case <-time.After(pause):
 			case <-n.open.Done():
@@ -194,8 +210,12 @@ func (n *Node) dial(l *link, purpose uint32) error {
 	t, stop := n.limited(conn)
 	defer stop()
 	l.out.Lock()
+	wanted := l.wants() // the peer may have dialled meanwhile: then it is not to hear of this number
 	h := hello{from: uint32(n.options.Process), to: uint32(l.peer), purpose: purpose, connections: l.connections}
 	l.out.Unlock()
+	if !wanted {
+		return nil
+	}
 	received := l.pause
 	if purpose == forNudge { // which is not answered, unless it is refused
 		received = func() uint64 { return 0 }
@@ -207,5 +227,5 @@ func (n *Node) dial(l *link, purpose uint32) error {
 	case verdict != welcome:
 		return errRefused
 	}
-	return n.adopt(l, conn.(*net.TCPConn), position)
+	return n.adopt(l, conn.(*net.TCPConn), h.connections+1, position)
 }

@@ -37,6 +37,10 @@ type Options struct {
 	Window   int           // bytes of messages that a port takes from a process before it wants them: 1 MiB
 	Patience time.Duration // how long a peer may be out of reach: 30 s
 
+	// A connection is made when there is something to send, and closed again when it has carried nothing for Idle: 30 s.
+	Idle    time.Duration
+	AtStart bool // or all are made by Join, and kept
+
 	// Near is how many ranks share this host's processors; 0: those of this process.
 	Near int
 	// Bells are those of this process's ports, if others ring them too.
@@ -56,12 +60,17 @@ func (o *Options) check() error {
 	if o.Patience == 0 {
 		o.Patience = 30 * time.Second
 	}
+	if o.Idle == 0 {
+		o.Idle = 30 * time.Second
+	}
 	own := o.Peers[o.Process].Ports
 	switch {
 	case o.Eager < 0 || o.Eager > maxEager:
 		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, maxEager)
 	case o.Window < 4*int(cost(o.Eager)):
 		return fmt.Errorf("a window of %d bytes for messages of up to %d: take %d at least", o.Window, o.Eager, 4*cost(o.Eager))
+	case o.Idle < time.Millisecond:
+		return fmt.Errorf("connections that close when idle for %v: take 1ms at least", o.Idle)
 	case o.Bells != nil && len(o.Bells) != own:
 		return fmt.Errorf("%d bells for %d ports", len(o.Bells), own)
 	}
@@ -103,8 +112,8 @@ func Listen(address string) (*net.TCPListener, error) {
 	return l, nil
 }
 
-// Join makes this process part of a node: it meets all peers that have an address, each of which listens
-// already: where nobody listens, the process has ended. Without a
+// Join makes this process part of a node of all peers that have an address, each of which listens
+// already: where nobody listens, the process has ended. With AtStart it meets them; without a
 // deadline in ctx they have the patience of the options to come. The listener is the node's from now on.
 func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, error) {
 	if err := o.check(); err != nil {
@@ -122,6 +131,19 @@ func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, err
 	}
 	n.open, n.close = context.WithCancel(context.Background())
 	n.busy.Go(n.accept)
+	if !o.AtStart {
+		n.busy.Go(n.sweep)
+		return n, nil
+	}
+	if err := n.meetAll(ctx); err != nil {
+		n.quit()
+		return nil, fmt.Errorf("join a node: %w", err)
+	}
+	return n, nil
+}
+
+// meetAll makes all connections.
+func (n *Node) meetAll(ctx context.Context) error {
 	for _, l := range n.links {
 		if l != nil && l.dials() {
 			n.mend(l)
@@ -129,21 +151,16 @@ func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, err
 	}
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Patience)
+		ctx, cancel = context.WithTimeout(ctx, n.options.Patience)
 		defer cancel()
 	}
 	for {
 		missing, err := n.missing()
 		switch {
-		case err != nil:
-		case missing == nil:
-			return n, nil
+		case err != nil || missing == nil:
+			return err
 		case ctx.Err() != nil:
-			err = fmt.Errorf("rank %d did not come in time: its process listens at %s", missing.first, missing.address)
-		}
-		if err != nil {
-			n.quit()
-			return nil, fmt.Errorf("join a node: %w", err)
+			return fmt.Errorf("rank %d did not come in time: its process listens at %s", missing.first, missing.address)
 		}
 		select {
 		case <-n.came:

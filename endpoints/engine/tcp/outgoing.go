@@ -31,6 +31,8 @@ type outgoing struct {
 	sync.Mutex
 	socket           int // -1: there is no connection
 	acked, sent, end uint64
+	due              uint64    // the end of what the peer must get
+	asked            bool      // a connection is wanted, whatever there is to write
 	segments         []segment // from acked on
 	next             int       // the segment to write from
 	held             int       // bytes of own memory
@@ -94,14 +96,22 @@ func (l *link) frame(h header) (payload []byte) {
 	s.data = s.data[:len(s.data)+size]
 	o.end += uint64(size)
 	o.held += size
+	if h.matters() {
+		o.due = o.end
+	}
 	h.encode(o.chunk[at:])
 	return o.chunk[at+headerSize:]
 }
 
-// flush writes what there is to write, as far as the socket has room, and not for ever.
+// flush writes what there is to write, as far as the socket has room, and not for ever. If there is no
+// connection, and it takes one, it has that made.
 func (l *link) flush() {
 	o := &l.out
-	for written := 0; o.socket >= 0; {
+	if l.wants() {
+		l.node.mend(l)
+		return
+	}
+	for written := 0; o.socket >= 0 && !l.resting.Load(); {
 		l.pump()
 		if o.sent == o.end {
 			l.waitForRoom(false)
@@ -171,6 +181,7 @@ func (l *link) pump() {
 		}
 		o.segments = append(o.segments, part)
 		o.end += uint64(n)
+		o.due = o.end
 	}
 }
 

@@ -125,7 +125,7 @@ func TestNoAllocation(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
-	nodes := joined(t, Options{}, 1, 1)
+	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	for _, size := range []int{8, 4000, 64 << 10, 3 << 20} {
 		buf, dst := filled(size, 1), make([]byte, size)

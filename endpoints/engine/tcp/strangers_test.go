@@ -133,7 +133,7 @@ func TestAbsent(t *testing.T) {
 		require.NoError(t, err)
 		own := append([]Peer(nil), peers...)
 		own[process].Address = l.Addr().String()
-		_, err = Join(ctx, l, Options{Peers: own, Process: process, Secret: secret})
+		_, err = Join(ctx, l, Options{Peers: own, Process: process, Secret: secret, AtStart: true})
 		other := own[1-process]
 		assert.EqualError(t, err, "join a node: rank "+string(rune('0'+other.First))+" did not come in time: its process listens at "+other.Address)
 		cancel()
@@ -141,7 +141,7 @@ func TestAbsent(t *testing.T) {
 	listeners[1].Close()
 	l, err := Listen("127.0.0.1:0")
 	require.NoError(t, err)
-	_, err = Join(context.Background(), l, Options{Peers: peers, Secret: secret})
+	_, err = Join(context.Background(), l, Options{Peers: peers, Secret: secret, AtStart: true})
 	assert.EqualError(t, err, "join a node: rank 2 is gone: its process has ended: nobody listens at "+peers[1].Address+" any more")
 }
 
@@ -151,6 +151,7 @@ func TestRefusedOptions(t *testing.T) {
 		"process 1 of 1":                  {Peers: one, Process: 1},
 		"messages of 65537 bytes":         {Peers: one, Eager: 65537},
 		"a window of 1000 bytes":          {Peers: one, Window: 1000},
+		"idle for 1µs":                    {Peers: one, Idle: time.Microsecond},
 		"2 bells for 1 ports":             {Peers: one, Bells: make([]*carrier.Bell, 2)},
 		"a process of 0 ranks":            {Peers: []Peer{{}}},
 		"a process of 1 ranks from -1 on": {Peers: []Peer{{First: -1, Ports: 1}}},

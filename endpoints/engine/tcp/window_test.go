@@ -98,7 +98,7 @@ func TestWindow(t *testing.T) {
 // What waits to be written, or to be acknowledged, takes limited memory, too: a peer that reads
 // nothing makes sends wait.
 func TestUnread(t *testing.T) {
-	nodes := joined(t, Options{Window: 1 << 30}, 1, 1)
+	nodes := joined(t, Options{Window: 1 << 30, AtStart: true}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].links[0]
 	b.in.Lock() // it reads nothing
 	sent := 0

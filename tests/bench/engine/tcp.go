@@ -142,7 +142,7 @@ func (m *meter) partTCP(rank int) (port *engine.Port, leave func() error, err er
 	if err := pin(m.cores[rank%len(m.cores)]); err != nil {
 		return nil, nil, err
 	}
-	o := tcp.Options{Process: rank}
+	o := tcp.Options{Process: rank, AtStart: true}
 	for i, address := range wire {
 		o.Peers = append(o.Peers, tcp.Peer{First: i, Ports: 1, Address: address + ":" + wirePort})
 	}

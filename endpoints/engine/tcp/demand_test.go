@@ -1,0 +1,478 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// established returns the sockets, by inode, that the kernel has for connections to these nodes: those
+// of both ends.
+func established(t testing.TB, nodes []*Node) map[string]bool {
+	t.Helper()
+	ports := map[string]bool{}
+	for _, n := range nodes {
+		ports[fmt.Sprintf("%04X", n.listener.Addr().(*net.TCPAddr).Port)] = true
+	}
+	table, err := os.ReadFile("/proc/self/net/tcp")
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for line := range strings.Lines(string(table)) {
+		words := strings.Fields(line) // number, local, remote, state, ...
+		if words[3] != "01" {
+			continue
+		}
+		_, local, _ := strings.Cut(words[1], ":")
+		_, remote, _ := strings.Cut(words[2], ":")
+		if ports[local] || ports[remote] {
+			found[words[9]] = true
+		}
+	}
+	return found
+}
+
+// sockets returns how many connections each node has, and how many only the kernel has, or only a node.
+func sockets(t testing.TB, nodes []*Node) (counts []int, others int) {
+	t.Helper()
+	kernels := established(t, nodes)
+	for _, n := range nodes {
+		count := 0
+		for _, l := range n.links {
+			if l == nil {
+				continue
+			}
+			l.out.Lock()
+			if l.out.socket >= 0 {
+				var s unix.Stat_t
+				require.NoError(t, unix.Fstat(l.out.socket, &s))
+				inode := fmt.Sprint(s.Ino)
+				if kernels[inode] {
+					count++
+					delete(kernels, inode)
+				} else {
+					others++ // the peer has dropped it
+				}
+			}
+			l.out.Unlock()
+		}
+		counts = append(counts, count)
+	}
+	return counts, others + len(kernels)
+}
+
+// settle waits until each node has so many connections, and the kernel no other.
+func settle(t testing.TB, nodes []*Node, want int) {
+	t.Helper()
+	for end := time.Now().Add(within); ; time.Sleep(time.Millisecond) {
+		for _, n := range nodes {
+			n.progress(true) // they may have to hear of an end
+		}
+		counts, others := sockets(t, nodes)
+		if others == 0 && counts[0] == want && sum(counts) == want*len(nodes) {
+			return
+		}
+		require.True(t, time.Now().Before(end), "%v connections, and %d others", counts, others)
+	}
+}
+
+func sum(counts []int) (all int) {
+	for _, c := range counts {
+		all += c
+	}
+	return all
+}
+
+// pass has each of several nodes of one rank send a message to the ranks that it is told, all at once, and take as
+// many.
+func pass(t testing.TB, nodes []*Node, to func(rank int) []int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for rank, n := range nodes {
+		all.Go(func() {
+			p := n.port(rank)
+			peers := to(rank)
+			for _, peer := range peers {
+				if _, err := p.Send(peer, 0, int32(rank), nil, 0); !assert.NoError(t, err) {
+					return
+				}
+			}
+			for range peers {
+				e := new(carrier.Event)
+				// Not asleep in the kernel: a Go process of very many such threads takes long to notice each.
+				for end := time.Now().Add(within); !p.Poll(e) && time.Now().Before(end); {
+					time.Sleep(100 * time.Microsecond)
+				}
+				if !assert.Equal(t, carrier.Arrived, e.Kind) {
+					return
+				}
+				giveBack(p, e)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Many processes start sooner without connections: how long it takes until all have joined, and until the messages of a
+// ring, or of all to all, have come.
+func TestStart(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const size = 64
+	var join, ring, all [2]time.Duration
+	for i, atStart := range []bool{false, true} {
+		begin := time.Now()
+		nodes := joined(t, Options{AtStart: atStart}, ones(size)...)
+		join[i] = time.Since(begin)
+		pass(t, nodes, around(size))
+		ring[i] = time.Since(begin)
+		pass(t, nodes, others(size))
+		all[i] = time.Since(begin)
+		settle(t, nodes, size-1)
+		closeAll(t, nodes)
+	}
+	t.Logf("%d processes: joined in %v, at start %v; ring %v, %v; all to all %v, %v", size, join[0], join[1], ring[0], ring[1], all[0], all[1])
+	assert.Less(t, join[0], join[1]/2)
+}
+
+// ones are so many nodes of one rank each.
+func ones(count int) (ports []int) {
+	for range count {
+		ports = append(ports, 1)
+	}
+	return ports
+}
+
+// around returns the neighbours of a rank in a ring, and others all ranks but it.
+func around(size int) func(rank int) []int {
+	return func(rank int) []int { return []int{(rank + 1) % size} }
+}
+
+func others(size int) func(rank int) []int {
+	return func(rank int) (all []int) {
+		for peer := range size {
+			if peer != rank {
+				all = append(all, peer)
+			}
+		}
+		return all
+	}
+}
+
+// Processes have connections to those they talk to, and to no others, by the kernel's count: none at first, two
+// in a ring, all when all talk to all; and all from the start if that is asked for.
+func TestConnectsOnDemand(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const size = 9
+	nodes := joined(t, Options{}, ones(size)...)
+	settle(t, nodes, 0)
+	for range 3 {
+		pass(t, nodes, around(size))
+		settle(t, nodes, 2)
+	}
+	assert.EqualValues(t, size, made(nodes))
+	pass(t, nodes, others(size))
+	settle(t, nodes, size-1)
+	assert.EqualValues(t, size*(size-1)/2, made(nodes), "each once")
+	closeAll(t, nodes)
+
+	nodes = joined(t, Options{AtStart: true}, ones(size)...)
+	settle(t, nodes, size-1)
+}
+
+// Two that begin to talk to each other at the same moment make one connection, whose messages keep their order.
+func TestSimultaneousOpens(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for range testsupport.Times(30, 1000) {
+		nodes := joined(t, Options{}, 1, 1)
+		var all sync.WaitGroup
+		var ready atomic.Int32
+		for rank, n := range nodes {
+			all.Go(func() {
+				p := n.port(rank)
+				for ready.Add(1); ready.Load() < 2; {
+				}
+				for i := range 20 {
+					mustSend(t, p, 1-rank, int32(i), nil, 0)
+				}
+				for i := range 20 {
+					e := await(t, p)
+					assert.EqualValues(t, i, e.Cell.Tag)
+					giveBack(p, e)
+				}
+			})
+		}
+		all.Wait()
+		settle(t, nodes, 1)
+		require.EqualValues(t, 1, made(nodes))
+		closeAll(t, nodes)
+	}
+}
+
+// Messages to a process that has not joined yet wait for it, in order.
+func TestMessagesWaitForConnection(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, early := range []int{0, 1} { // who dials, and who asks to be dialled
+		peers, listeners := listening(t, []Peer{{First: 0, Ports: 1}, {First: 1, Ports: 1}})
+		join := func(process int) *Node {
+			n, err := Join(context.Background(), listeners[process], Options{Peers: peers, Process: process, Secret: secret})
+			require.NoError(t, err)
+			return n
+		}
+		a := join(early)
+		const count = 1000
+		for i := range count {
+			outcome, err := a.port(early).Send(1-early, 0, int32(i), filled(100, i), 0)
+			require.NoError(t, err)
+			require.Equal(t, carrier.Done, outcome)
+		}
+		b := join(1 - early)
+		got := make([]byte, 100)
+		for i := range count {
+			e := await(t, b.ports[0])
+			require.EqualValues(t, i, e.Cell.Tag)
+			_, err := b.ports[0].Fetch(&e.Cell, got, 0)
+			require.NoError(t, err)
+			require.Equal(t, filled(100, i), got)
+		}
+		closeAll(t, []*Node{a, b})
+	}
+}
+
+// Connections that carry nothing are closed on both sides, and made again when there is something.
+func TestIdle(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const size = 4
+	nodes := joined(t, Options{Idle: 20 * time.Millisecond}, ones(size)...)
+	for i := range 5 {
+		pass(t, nodes, others(size)) // whose messages wait to be acknowledged: nobody sends enough
+		settle(t, nodes, 0)
+		for rank, n := range nodes {
+			for _, l := range n.links {
+				if l != nil {
+					l.in.Lock()
+					assert.Zero(t, len(l.in.buffer), "rank %d", rank)
+					l.in.Unlock()
+				}
+			}
+		}
+		assert.GreaterOrEqual(t, made(nodes), uint64((i+1)*size*(size-1)/2))
+	}
+}
+
+// still has the sides of a link acknowledge all that came.
+func still(t testing.TB, links ...*link) {
+	t.Helper()
+	for _, l := range links {
+		l.in.Lock()
+		l.acknowledge()
+		l.in.Unlock()
+	}
+	for _, l := range links {
+		for end := time.Now().Add(within); l.stillOwes(); l.node.progress(true) {
+			require.True(t, time.Now().Before(end))
+		}
+	}
+}
+
+func (l *link) stillOwes() bool {
+	l.out.Lock()
+	defer l.out.Unlock()
+	return l.owes()
+}
+
+// rests has a side rest.
+func rests(t testing.TB, l *link) {
+	t.Helper()
+	l.in.Lock()
+	defer l.in.Unlock()
+	l.rest()
+	require.True(t, l.resting.Load())
+}
+
+// Whatever crosses the word of a side that it rests, nothing is written into a connection that the other has
+// dropped: either that one keeps it, and both go on with it, or what there is to send goes by another.
+func TestRestIsCrossed(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, first := range []int{0, 1} { // who rests: who dials, and who is dialled
+		nodes := joined(t, Options{Idle: time.Hour}, 1, 1)
+		a, b := nodes[first].ports[0], nodes[1-first].ports[0]
+		toB, toA := nodes[first].links[1-first], nodes[1-first].links[first]
+		say := func(from, to *Port, tag int32) {
+			mustSend(t, from, int(to.rank), tag, nil, 0)
+			e := await(t, to)
+			require.EqualValues(t, tag, e.Cell.Tag)
+			giveBack(to, e)
+		}
+		say(a, b, 1)
+		say(b, a, 2)
+		settle(t, nodes, 1)
+
+		still(t, toA, toB)
+		rests(t, toB)
+		_, err := b.Send(int(a.rank), 0, 3, nil, 0) // which b writes before it knows
+		require.NoError(t, err)
+		for range 100 {
+			b.node.progress(true)
+		}
+		require.Equal(t, carrier.Arrived, await(t, a).Kind)
+		assert.False(t, toB.resting.Load())
+		say(a, b, 4)
+		say(b, a, 5)
+		settle(t, nodes, 1)
+		require.EqualValues(t, 1, made(nodes), "they go on")
+
+		still(t, toA, toB)
+		rests(t, toB)
+		toB.in.Lock()
+		toB.acknowledge()
+		assert.Less(t, toB.out.sent, toB.out.end, "nothing more is written")
+		toB.in.Unlock()
+		say(a, b, 6) // b may not know yet
+		settle(t, nodes, 1)
+		require.EqualValues(t, 2, made(nodes), "by another")
+
+		still(t, toA, toB)
+		rests(t, toB)
+		rests(t, toA)
+		settle(t, nodes, 0)
+		say(b, a, 7)
+		say(a, b, 8)
+		settle(t, nodes, 1)
+		require.EqualValues(t, 3, made(nodes))
+		closeAll(t, nodes)
+	}
+}
+
+// A connection that who was dialled could not take counts as made on both sides: so who dials hears when he is asked for
+// another, though he does not look at his connections.
+func TestMissed(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0], nodes[1]
+	epoll := b.watch.epoll
+	b.watch.epoll = -1 // no connection can be watched
+	_, err := a.ports[0].Send(1, 0, 1, nil, 0)
+	require.NoError(t, err)
+	connections := func(l *link) uint64 {
+		l.out.Lock()
+		defer l.out.Unlock()
+		return l.connections
+	}
+	awaits := func(what func() bool) {
+		t.Helper()
+		for end := time.Now().Add(within); !what(); time.Sleep(time.Millisecond) {
+			require.True(t, time.Now().Before(end))
+		}
+	}
+	awaits(func() bool { return connections(a.links[1]) == 1 && connections(b.links[0]) == 1 })
+	b.watch.epoll = epoll
+	_, err = b.ports[0].Send(0, 0, 2, nil, 0)
+	require.NoError(t, err)
+	awaits(func() bool { return connections(b.links[0]) == 2 })
+	assert.EqualValues(t, 1, await(t, b.ports[0]).Cell.Tag)
+	assert.EqualValues(t, 2, await(t, a.ports[0]).Cell.Tag)
+}
+
+// A peer that has ended without ever having been met is found when something is sent to it. A process that leaves says
+// so to those that it has met, though their connection is closed.
+func TestUnmet(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{Idle: 10 * time.Millisecond}, 1, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	nodes[2].die()
+	_, err := a.Send(2, 0, 0, nil, 0)
+	require.NoError(t, err)
+	e := await(t, a)
+	assert.Equal(t, []any{carrier.Gone, 2}, []any{e.Kind, e.First})
+	isGone(t, a.node.Gone(2), "rank 2 is gone: its process has ended: nobody listens at")
+
+	mustSend(t, b, 0, 1, nil, 0)
+	giveBack(a, await(t, a))
+	settle(t, nodes[:2], 0)
+	require.NoError(t, b.node.Close())
+	assert.Equal(t, carrier.Gone, await(t, a).Kind)
+	isGone(t, a.node.Gone(1), "its process has closed its node")
+	closeAll(t, nodes)
+}
+
+// Nothing is lost, doubled, overtaken or changed while connections are closed and made again at random, because
+// they carry nothing for a while, and break at random too. TPSL_TEST_LARGE=1 sends 10^6 messages.
+func TestOpensAndCloses(t *testing.T) {
+	testsupport.NothingLeft(t)
+	random := seeded(t)
+	count := testsupport.Times(100_000, 1_000_000) / 6 // each to each of two
+	if raceDetector {
+		count /= 10
+	}
+	nodes := joined(t, Options{Idle: time.Millisecond}, 1, 1, 1)
+	var talkers []*talker
+	var all sync.WaitGroup
+	errs := make([]error, len(nodes))
+	for i, n := range nodes {
+		k := newTalker(n.ports[0], random.Uint64())
+		k.moody = 20 * time.Millisecond
+		talkers = append(talkers, k)
+		all.Go(func() { errs[i] = k.talk(count) })
+	}
+	var over atomic.Bool
+	broken := make(chan int)
+	go func() {
+		breaks := 0
+		for !over.Load() {
+			if l := nodes[random.IntN(len(nodes))].links[random.IntN(len(nodes))]; l != nil && l.sever(random.IntN(2) == 0) {
+				breaks++
+			}
+			time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
+		}
+		broken <- breaks
+	}()
+	all.Wait()
+	over.Store(true)
+	breaks := <-broken
+	total := 0
+	for i, k := range talkers {
+		require.NoError(t, errs[i])
+		total += k.fetched
+	}
+	require.Equal(t, 6*count, total)
+	t.Logf("%d messages, %d breaks, %d connections made", total, breaks, made(nodes))
+	require.Greater(t, made(nodes), uint64(10+breaks))
+}
+
+// What a connection costs: from the first message to its arrival, whoever of the two has to dial.
+func BenchmarkConnection(b *testing.B) {
+	for first, name := range []string{"dials", "nudges"} {
+		b.Run(name, func(b *testing.B) {
+			nodes := joined(b, Options{Idle: time.Hour}, 1, 1)
+			from, to := nodes[first].ports[0], nodes[1-first].ports[0]
+			for b.Loop() {
+				mustSend(b, from, 1-first, 0, nil, 0)
+				e := new(carrier.Event)
+				for !to.Poll(e) {
+				}
+				b.StopTimer()
+				giveBack(to, e)
+				ours, theirs := nodes[first].links[1-first], nodes[1-first].links[first]
+				still(b, ours, theirs)
+				rests(b, ours)
+				settle(b, nodes, 0)
+				b.StartTimer()
+			}
+		})
+	}
+}
