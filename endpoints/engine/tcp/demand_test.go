@@ -131,12 +131,15 @@ func pass(t testing.TB, nodes []*Node, to func(rank int) []int) {
 // Many processes start sooner without connections: how long it takes until all have joined, and until the messages of a
 // ring, or of all to all, have come.
 func TestStart(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector's time is not the engine's")
+	}
 	testsupport.NothingLeft(t)
 	const size = 64
 	var join, ring, all [2]time.Duration
 	for i, atStart := range []bool{false, true} {
 		begin := time.Now()
-		nodes := joined(t, Options{AtStart: atStart}, ones(size)...)
+		nodes := joined(t, Options{AtStart: atStart, Patience: within}, ones(size)...)
 		join[i] = time.Since(begin)
 		pass(t, nodes, around(size))
 		ring[i] = time.Since(begin)
@@ -265,7 +268,7 @@ func TestIdle(t *testing.T) {
 			for _, l := range n.links {
 				if l != nil {
 					l.in.Lock()
-					assert.Zero(t, len(l.in.buffer), "rank %d", rank)
+					assert.Empty(t, l.in.buffer, "rank %d", rank)
 					l.in.Unlock()
 				}
 			}
@@ -295,6 +298,13 @@ func (l *link) stillOwes() bool {
 	return l.owes()
 }
 
+// count is how many connections of a link a side knows of.
+func count(l *link) uint64 {
+	l.out.Lock()
+	defer l.out.Unlock()
+	return l.connections
+}
+
 // rests has a side rest.
 func rests(t testing.TB, l *link) {
 	t.Helper()
@@ -315,7 +325,7 @@ func TestRestIsCrossed(t *testing.T) {
 		say := func(from, to *Port, tag int32) {
 			mustSend(t, from, int(to.rank), tag, nil, 0)
 			e := await(t, to)
-			require.EqualValues(t, tag, e.Cell.Tag)
+			require.Equal(t, tag, e.Cell.Tag)
 			giveBack(to, e)
 		}
 		say(a, b, 1)
@@ -323,8 +333,10 @@ func TestRestIsCrossed(t *testing.T) {
 		settle(t, nodes, 1)
 
 		still(t, toA, toB)
+		toA.in.Lock() // b's watch reads nothing either
 		rests(t, toB)
 		_, err := b.Send(int(a.rank), 0, 3, nil, 0) // which b writes before it knows
+		toA.in.Unlock()
 		require.NoError(t, err)
 		for range 100 {
 			b.node.progress(true)
@@ -342,16 +354,27 @@ func TestRestIsCrossed(t *testing.T) {
 		toB.acknowledge()
 		assert.Less(t, toB.out.sent, toB.out.end, "nothing more is written")
 		toB.in.Unlock()
-		say(a, b, 6) // b may not know yet
+		_, err = a.Send(int(b.rank), 0, 6, nil, 0)
+		require.NoError(t, err)
+		for end := time.Now().Add(within); count(toA) < 2 || count(toB) < 2; time.Sleep(time.Millisecond) {
+			require.True(t, time.Now().Before(end))
+		}
+		e := await(t, b) // which hears of the rest only now: it was that of another connection
+		require.EqualValues(t, 6, e.Cell.Tag)
+		giveBack(b, e)
+		say(b, a, 7)
 		settle(t, nodes, 1)
 		require.EqualValues(t, 2, made(nodes), "by another")
 
 		still(t, toA, toB)
+		toA.in.Lock()
 		rests(t, toB)
-		rests(t, toA)
+		toA.rest()
+		assert.True(t, toA.resting.Load())
+		toA.in.Unlock()
 		settle(t, nodes, 0)
-		say(b, a, 7)
-		say(a, b, 8)
+		say(b, a, 8)
+		say(a, b, 9)
 		settle(t, nodes, 1)
 		require.EqualValues(t, 3, made(nodes))
 		closeAll(t, nodes)
@@ -368,22 +391,17 @@ func TestMissed(t *testing.T) {
 	b.watch.epoll = -1 // no connection can be watched
 	_, err := a.ports[0].Send(1, 0, 1, nil, 0)
 	require.NoError(t, err)
-	connections := func(l *link) uint64 {
-		l.out.Lock()
-		defer l.out.Unlock()
-		return l.connections
-	}
 	awaits := func(what func() bool) {
 		t.Helper()
 		for end := time.Now().Add(within); !what(); time.Sleep(time.Millisecond) {
 			require.True(t, time.Now().Before(end))
 		}
 	}
-	awaits(func() bool { return connections(a.links[1]) == 1 && connections(b.links[0]) == 1 })
+	awaits(func() bool { return count(a.links[1]) == 1 && count(b.links[0]) == 1 })
 	b.watch.epoll = epoll
 	_, err = b.ports[0].Send(0, 0, 2, nil, 0)
 	require.NoError(t, err)
-	awaits(func() bool { return connections(b.links[0]) == 2 })
+	awaits(func() bool { return count(b.links[0]) == 2 })
 	assert.EqualValues(t, 1, await(t, b.ports[0]).Cell.Tag)
 	assert.EqualValues(t, 2, await(t, a.ports[0]).Cell.Tag)
 }

@@ -18,7 +18,7 @@ const (
 	frameCredit             // how much more the port takes
 	frameAck                // how many bytes of the stream have come
 	frameBye                // nothing: the process leaves
-	frameRest               // how many bytes of the stream have come: nothing more is written by this connection
+	frameRest               // how many bytes of the stream have come, a connection's number: nothing more is written by it
 )
 
 const (
@@ -62,13 +62,13 @@ func (h *header) fits() bool {
 	switch h.kind {
 	case frameMessage:
 		return h.length <= maxEager
-	case frameOffer:
+	case frameOffer, frameRest:
 		return h.length == 2*wordSize
 	case framePull:
 		return h.length == 3*wordSize
 	case frameData:
 		return h.length > wordSize && h.length <= wordSize+maxPart
-	case frameCredit, frameAck, frameRest:
+	case frameCredit, frameAck:
 		return h.length == wordSize
 	case frameBye:
 		return h.length == 0

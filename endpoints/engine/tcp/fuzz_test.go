@@ -98,9 +98,9 @@ func TestFramesMustMakeSense(t *testing.T) {
 		"acknowledges nothing":  {func() []byte { return forged(of(frameAck), 0) }, false},
 		"acknowledges too much": {func() []byte { return forged(of(frameAck), 1<<20) }, true},
 		"bye":                   {func() []byte { return forged(of(frameBye)) }, false},
-		"rests":                 {func() []byte { return forged(of(frameRest), 0) }, false},
-		"rests, too far on":     {func() []byte { return forged(of(frameRest), 1<<20) }, true},
-		"rests, too short":      {func() []byte { return forged(of(frameRest)) }, true},
+		"rests":                 {func() []byte { return forged(of(frameRest), 0, 0) }, false},
+		"rests, too far on":     {func() []byte { return forged(of(frameRest), 1<<20, 0) }, true},
+		"rests, too short":      {func() []byte { return forged(of(frameRest), 0) }, true},
 		"bye, and more":         {func() []byte { return forged(of(frameBye), 1) }, true},
 		"above the window": {func() []byte {
 			return bytes.Repeat(forged(with(of(frameMessage), func(h *header) { h.length = 8 }), 1), 1<<20/72+1)
@@ -137,7 +137,7 @@ func FuzzFrames(f *testing.F) {
 	all = append(all, forged(header{kind: frameData, from: 2, to: 0}, 1<<32, 1, 2)...)
 	all = append(all, forged(header{kind: frameCredit, from: 2, to: 1}, 64)...)
 	all = append(all, forged(header{kind: frameAck}, 0)...)
-	all = append(all, forged(header{kind: frameRest}, 0)...)
+	all = append(all, forged(header{kind: frameRest}, 0, 0)...)
 	all = append(all, forged(header{kind: frameBye})...)
 	f.Add(all, uint16(1))
 	f.Add(all, uint16(1000))

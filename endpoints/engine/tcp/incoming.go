@@ -231,7 +231,7 @@ func (l *link) act(h *header, payload []byte) bool {
 		*credit += int64(more)
 		return true
 	case frameRest:
-		return l.peerRests(word(payload, 0))
+		return l.peerRests(word(payload, 0), word(payload, 1))
 	default:
 		return l.acknowledged(word(payload, 0))
 	}

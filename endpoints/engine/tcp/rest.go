@@ -78,7 +78,7 @@ func (l *link) look() {
 
 // rest proposes to drop the connection, if nothing is under way.
 //
-// Preconditions: in is locked.
+// Preconditions: in is locked, and there is a connection.
 func (l *link) rest() {
 	in, o := &l.in, &l.out
 	expects := in.first != in.last || in.into != 0
@@ -88,20 +88,21 @@ func (l *link) rest() {
 	if expects || l.owes() || o.sent != o.end || l.resting.Load() {
 		return
 	}
-	setWords(l.frame(header{kind: frameRest, length: wordSize}), in.received)
+	setWords(l.frame(header{kind: frameRest, length: 2 * wordSize}), in.received, l.connections)
 	l.flush()
 	l.resting.Store(o.socket >= 0 && o.sent == o.end)
 }
 
 // peerRests drops the connection by which the peer writes nothing more, unless this side has sent what the peer did
-// not have when it said so. It tells whether the peer can have what it says.
+// not have when it said so. It tells whether the peer can have what it says. What it said by an earlier connection may
+// come again by this one.
 //
 // Preconditions: in and out are locked.
-func (l *link) peerRests(position uint64) bool {
+func (l *link) peerRests(position, connection uint64) bool {
 	if !l.acknowledged(position) {
 		return false
 	}
-	if !l.owes() {
+	if connection == l.connections && !l.owes() {
 		l.disconnect()
 	}
 	return true
