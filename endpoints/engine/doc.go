@@ -10,6 +10,9 @@
 // envelope it names. Messages between two ports with one envelope come in the order
 // sent, as in MPI; a receive may leave the source or the tag open.
 //
+// An active message (Invoke) names a handler in place of a tag, which runs where the message comes. A port may also
+// put into memory of another, get from it and change its words: that is a Region, named by a Key.
+//
 // Words. An operation (op) is a posted send or receive; a Request is the caller's
 // handle on one. A short message travels inside the ring cell that announces it, an
 // eager one in a packet, a large one by rendezvous: the ring carries only its

@@ -45,8 +45,9 @@ const (
 	cancelled // without a message, as those that follow
 	peerGone
 	closed
+	noRegion
 )
 
-var outcomes = [...]error{fine: nil, truncated: ErrTruncated, cancelled: ErrCancelled, peerGone: ErrPeerGone, closed: ErrClosed}
+var outcomes = [...]error{fine: nil, truncated: ErrTruncated, cancelled: ErrCancelled, peerGone: ErrPeerGone, closed: ErrClosed, noRegion: ErrNoRegion}
 
 func (o outcome) err() error { return outcomes[o] }

@@ -43,6 +43,10 @@ type Options struct {
 	Unique  bool       // the caller's promise, below
 	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port, at most 512
 
+	// Handlers are what active messages run, each by its index: see Invoke. All processes of a
+	// fabric have the same ones, in the same order.
+	Handlers []Handler
+
 	// Carrier leads to the other processes that the fabric spans. It says how many
 	// ports are here, and under which numbers. nil: this process alone.
 	Carrier carrier.Carrier

@@ -19,6 +19,9 @@ import (
 type far struct {
 	port  carrier.Port
 	event carrier.Event
+
+	asked  carrier.Slots[*op] // what waits for an answer
+	coming map[int32]*op      // by source: whose data come next
 }
 
 // wake wakes the owner of a port of this process that sleeps.
@@ -38,6 +41,9 @@ func (o *op) handle() uint64 { return o.turn<<32 | uint64(o.index) }
 
 // putFar sends to another process, if there is room.
 func (p *Port) putFar(o *op) bool {
+	if o.kind == opAsk || o.kind == opAnswer {
+		return p.putHead(o)
+	}
 	e := &o.node().Envelope
 	how, err := p.far.port.Send(int(e.Peer), e.Context, e.Tag, o.buf, o.handle())
 	switch {
@@ -63,13 +69,14 @@ func (p *Port) progressFar() (moved bool) {
 		moved = true
 		switch e.Kind {
 		case carrier.Arrived:
-			if e.Cell.Tag >= 0 { // a port sends no other: a broken peer's would be taken for a wildcard
+			if e.Cell.Tag != AnyTag { // a port sends no such: a broken peer's would be taken for a wildcard
 				p.arrive(&e.Cell)
 			}
 		case carrier.Sent, carrier.Received:
 			p.endFar(e)
 		case carrier.Gone:
 			p.forsakeAll(int32(e.First), int32(e.First+e.Ranks))
+			p.loseAll(int32(e.First), int32(e.First+e.Ranks))
 		}
 	}
 	return moved
@@ -93,6 +100,14 @@ func (p *Port) endFar(e *carrier.Event) {
 	if o.handle() != e.Handle || !o.is(matched) {
 		return
 	}
+	switch o.kind {
+	case opCall:
+		p.pulled(o, e.Lost)
+		return
+	case opAsk, opAnswer, opComing:
+		p.endFarAccess(o, e)
+		return
+	}
 	switch {
 	case e.Lost:
 		o.complete(peerGone)
@@ -107,6 +122,7 @@ func (p *Port) endFar(e *carrier.Event) {
 // closes. What its peer does meanwhile ends with the carrier.
 func (p *Port) abandon(o *op) {
 	if p.far != nil && o.is(matched) && p.fabric.peers[o.source].port == nil {
+		p.unqueue(o)
 		o.complete(closed)
 	}
 }

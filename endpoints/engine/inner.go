@@ -28,7 +28,7 @@ func (p *Port) execute(o *op) {
 	switch {
 	case o.kind == opReceive:
 		p.receive(o)
-	case len(o.buf) > p.fabric.options.Eager && p.unique(o):
+	case len(o.buf) > p.fabric.options.Eager && p.unique(o) && !isActive(o.node().Tag):
 		p.offer(o)
 	default:
 		p.send(o)
@@ -178,6 +178,10 @@ func (p *Port) arrive(c *ring.Cell) {
 		p.ready(c)
 		return
 	}
+	if isActive(c.Tag) {
+		p.called(c)
+		return
+	}
 	if !p.take(c) {
 		return
 	}
@@ -209,9 +213,14 @@ func (p *Port) stand(c *ring.Cell) *op {
 // keep keeps what has come, which waits in a matcher, as its cell is needed again.
 func (p *Port) keep(a *op, c *ring.Cell) {
 	a.kind = opArrival
-	a.cell.Kind, a.cell.Context, a.cell.Source, a.cell.Tag = c.Kind, c.Context, c.Source, c.Tag
-	a.cell.Length, a.cell.Inline = c.Length, c.Inline
+	a.hold(c)
 	p.arrival = p.ops.get()
+}
+
+// hold copies a cell into the op.
+func (o *op) hold(c *ring.Cell) {
+	o.cell.Kind, o.cell.Context, o.cell.Source, o.cell.Tag = c.Kind, c.Context, c.Source, c.Tag
+	o.cell.Length, o.cell.Inline = c.Length, c.Inline
 }
 
 // take makes sure that the message in a cell is not cancelled while it is handled.

@@ -19,6 +19,10 @@ const (
 	opReceive
 	opArrival // what came and waits in a matcher
 	opSpent   // what came and has been used
+	opCall    // an active message that came and waits for its handler
+	opAsk     // an access of another process's region
+	opAnswer  // what that process says of it
+	opComing  // a put whose data are to come from another process
 )
 
 // The states of an op, the low bits of its word.
@@ -56,13 +60,16 @@ type op struct {
 	buf []byte
 	bit fult.Bit
 
-	// Third line: an unexpected message, as it came.
+	// Third line: an unexpected message, as it came; the head of an ask or an answer.
 	cell ring.Cell
 
 	// Fourth line: the copy in progress of a large one; of a free op, the one below.
-	share share
-	below atomic.Uint32 // its index, in a pool that threads share
-	_     [4]byte
+	share   share
+	below   atomic.Uint32 // its index, in a pool that threads share
+	missing uint8         // of an ask or an answer: what has to happen until it is over
+	stage   stage         // of it: how far it is
+	_       [18]byte
+	region  *Region // that an access of another process uses
 }
 
 func wordOf(turn, state uint64) uint64 { return turn<<stateBits | state }

@@ -29,7 +29,9 @@ type Port struct {
 	stats   Stats
 	arrival *op    // stands for the next message that comes
 	arrived uint64 // messages that came
-	lanes   *lane  // sends that wait for room in their destination's inbox
+	calls   calls
+	regions regions
+	lanes   *lane // sends that wait for room in their destination's inbox
 	spare   *lane
 	ops     pool
 
@@ -120,7 +122,7 @@ func (p *Port) Irecv(buf []byte, e Envelope) (Request, error) {
 	return p.start(opReceive, buf, e), nil
 }
 
-// start posts an operation.
+// start starts a send or receive.
 func (p *Port) start(k kind, buf []byte, e Envelope) Request {
 	o := p.ops.get()
 	o.kind, o.buf = k, buf
@@ -131,6 +133,11 @@ func (p *Port) start(k kind, buf []byte, e Envelope) Request {
 		return Request{o, o.turn}
 	}
 	o.node().Envelope = e
+	return p.begin(o)
+}
+
+// begin posts an op that stands.
+func (p *Port) begin(o *op) Request {
 	if t := p.thread(); t != nil {
 		o.bit = t.Bit()
 	} else if p.model == HMCS {

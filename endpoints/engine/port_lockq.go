@@ -59,7 +59,7 @@ func (p *Port) serve() {
 		p.drain()
 		moved = p.progress() || moved
 		p.lock.Release()
-		if moved {
+		if p.runCalls() || moved {
 			w.reset()
 		} else {
 			w.pause(p.fabric)

@@ -6,7 +6,8 @@ package engine
 // A port has two halves. The inner half is a network interface that knows of no
 // threads: execute(op) runs a posted send or receive, in the order of the calls, and
 // never waits; progress() looks into the inbox and moves what it can. Neither may run
-// while the other, or itself, runs on another thread.
+// while the other, or itself, runs on another thread. What handlers do is not of the inner half: who
+// has made progress gives it up, then runs those whose messages have come (calls.go).
 //
 // A model says who runs them when, in the functions of this file and nowhere else:
 //
@@ -50,14 +51,15 @@ func (p *Port) post(o *op) {
 func (p *Port) poll(o *op) bool {
 	switch p.model {
 	case Private:
-		return p.progress()
+		moved := p.progress()
+		return p.runCalls() || moved
 	case Offload:
 		return false
 	case Global:
 		p.lock.Acquire()
 		moved := p.progress()
 		p.lock.Release()
-		return moved
+		return p.runCalls() || moved
 	}
 	s := p.ops.seat(o.index)
 	if !s.backoff.Due() {
@@ -76,7 +78,7 @@ func (p *Port) poll(o *op) bool {
 	s.backoff.Reset()
 	moved := p.progress()
 	p.disown(s, domain)
-	return moved
+	return p.runCalls() || moved
 }
 
 // wait returns when o is done. A user-level thread that posted o is signalled, and

@@ -14,6 +14,7 @@ func (p *Port) Attach(w *fult.Worker) {
 	before := w.Poll
 	w.Poll = func() bool {
 		moved := p.progress()
+		moved = p.runCalls() || moved
 		if !closed && p.fabric.closed.Load() {
 			closed, moved = true, true
 			w.SignalAll() // for those that wait for messages which will not come

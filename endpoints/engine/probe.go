@@ -22,6 +22,7 @@ func (p *Port) Iprobe(e Envelope) (Status, bool, error) {
 		err = p.fabric.options.Carrier.Gone(int(e.Peer))
 	}
 	p.leave(o)
+	p.runCalls()
 	return s, found, err
 }
 

@@ -17,7 +17,6 @@ type share struct {
 	copied  atomic.Uint64 // bytes of those who have ended
 	total   uint64        // all
 	partner *op
-	_       [24]byte
 }
 
 // chunk is what one side copies at a time: as much as makes Go's memmove write past the

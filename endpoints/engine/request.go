@@ -3,7 +3,10 @@
 
 package engine
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
 // A Request is the handle on a started operation: pass it by value, and ask for its
 // end once, by Test, Wait or a function on many. Every later use is ErrStale; another
@@ -76,12 +79,18 @@ func (r Request) finish() (Status, error) {
 		o.port.retire(o)
 	}
 	s := Status{Envelope{Context: o.node().Context, Peer: o.source, Tag: o.tag}, o.bytes}
+	if isActive(s.Tag) {
+		s.Tag = handlerOf(s.Tag)
+	}
 	err := o.outcome.err()
 	if o.outcome > truncated {
 		s.Bytes = 0
 	}
-	if o.outcome == peerGone {
+	switch o.outcome {
+	case peerGone:
 		err = o.port.fabric.options.Carrier.Gone(int(o.source))
+	case noRegion:
+		err = fmt.Errorf("port %d: a region of port %d: %w", o.port.rank, o.source, err)
 	}
 	o.port.ops.put(o)
 	return s, err

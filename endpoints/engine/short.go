@@ -22,7 +22,7 @@ func (p *Port) sendShort(buf []byte, e *Envelope) bool {
 // awaitFront waits for the next cell while nothing but the inbox needs this thread, and
 // returns it if it is an eager message that a receive with envelope e takes.
 func (p *Port) awaitFront(e *Envelope) *ring.Cell {
-	if p.model != Private || !p.matcher.Empty() || p.lanes != nil || p.far != nil || p.worker != nil || p.fabric.options.Unique {
+	if p.model != Private || !p.matcher.Empty() || p.calls.ready.first != nil || p.lanes != nil || p.far != nil || p.worker != nil || p.fabric.options.Unique {
 		return nil
 	}
 	for range p.fabric.spins {
@@ -34,7 +34,7 @@ func (p *Port) awaitFront(e *Envelope) *ring.Cell {
 			}
 			continue
 		}
-		if c.Kind <= cellPacket && e.Takes(Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}) {
+		if c.Kind <= cellPacket && !isActive(c.Tag) && e.Takes(Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}) {
 			return c
 		}
 		return nil
