@@ -74,6 +74,7 @@ func (p *Port) ask(a *access) Request {
 		a.operands[0] = a.length()
 	}
 	o.setHead(head{a.key.id(), uint64(a.offset), a.operands[0], 0, a.operands[1]})
+	o.goesInto(a.notice)
 	return p.begin(o)
 }
 
@@ -124,7 +125,7 @@ func (p *Port) sendHead(o *op) bool {
 	case o.kind == opAsk:
 		o.missing++ // the answer
 	}
-	o.decide(o.turn, matched)
+	o.underWay()
 	o.stage = sent
 	if err == nil && o.hasData() {
 		o.stage = dataToSend
@@ -282,7 +283,7 @@ func (p *Port) dataCame(c *ring.Cell) {
 	if lengthOf(c) != len(o.buf) {
 		o.outcome = noRegion
 	}
-	o.decide(o.turn, matched)
+	o.underWay()
 	if over, err := p.far.port.Fetch(c, o.buf, o.handle()); over {
 		p.dataThere(o, err != nil)
 	}

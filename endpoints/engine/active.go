@@ -40,17 +40,25 @@ func handlerOf(tag int32) int32 { return AnyTag - 1 - tag }
 // handler runs, all tagged messages that the same port sent earlier have arrived: a probe finds
 // them, or a receive has matched them. Those sent later may have come, too.
 func (p *Port) Invoke(data []byte, e Envelope) (Request, error) {
-	if err := p.checkHandler(e); err != nil {
+	if err := p.checkInvoke(data, e); err != nil {
 		return Request{}, err
-	}
-	if len(data) > MaxInvoke {
-		return Request{}, fmt.Errorf("port %d: %d bytes for handler %d: an active message has at most %d; put them and signal", p.rank, len(data), e.Tag, MaxInvoke)
 	}
 	e.Tag = tagOf(e.Tag)
 	if p.sendShort(data, &e) {
 		return Request{}, nil
 	}
 	return p.start(opSend, data, e), nil
+}
+
+// checkInvoke tells what is wrong with an active message.
+func (p *Port) checkInvoke(data []byte, e Envelope) error {
+	if err := p.checkHandler(e); err != nil {
+		return err
+	}
+	if len(data) > MaxInvoke {
+		return fmt.Errorf("port %d: %d bytes for handler %d: an active message has at most %d; put them and signal", p.rank, len(data), e.Tag, MaxInvoke)
+	}
+	return nil
 }
 
 // checkHandler tells what is wrong with an active message's envelope.

@@ -84,7 +84,7 @@ func (p *Port) pull(a *op) (over bool) {
 		n = 0
 	}
 	a.buf = make([]byte, n)
-	a.decide(a.turn, matched)
+	a.underWay()
 	over, err := p.far.port.Fetch(&a.cell, a.buf, a.handle())
 	if err != nil {
 		a.outcome = peerGone
@@ -123,11 +123,14 @@ func (p *Port) runSome() (ran bool) {
 	}
 	p.leave(e)
 	for n := 1; a != nil; n++ {
+		call := a.kind == opCall // afterwards an op that has ended may be another operation
 		p.run(a)
 		ran = true
 		e = p.enter()
-		p.endCall(a)
-		a = nil
+		if call {
+			p.endCall(a)
+		}
+		p.calls.running, a = false, nil
 		if n < cellsAtOnce {
 			a = p.nextCall()
 		}
@@ -136,8 +139,12 @@ func (p *Port) runSome() (ran bool) {
 	return ran
 }
 
-// run runs the handler of a call.
+// run runs the handler of a call, or hands over the end of an op.
 func (p *Port) run(a *op) {
+	if a.kind != opCall {
+		p.handOver(a)
+		return
+	}
 	e := Envelope{Context: a.cell.Context, Peer: a.cell.Source, Tag: handlerOf(a.cell.Tag)}
 	if !p.hasHandler(e.Tag) {
 		panic(fmt.Sprintf("port %d: port %d invokes handler %d, which is not here: give all processes the same Options.Handlers", p.rank, e.Peer, e.Tag))
@@ -169,6 +176,9 @@ func (p *Port) nextCall() *op {
 
 // bring makes a call's buf its data.
 func (p *Port) bring(a *op) bool {
+	if a.kind != opCall {
+		return true
+	}
 	c := &a.cell
 	switch c.Kind {
 	case cellShort:
@@ -180,7 +190,7 @@ func (p *Port) bring(a *op) bool {
 		if !s.take(turnOf(c)) {
 			return false
 		}
-		s.decide(s.turn, matched)
+		s.underWay()
 		a.buf = s.buf
 	case carrier.Inline:
 		p.drop(c)
@@ -204,6 +214,5 @@ func (p *Port) endCall(a *op) {
 		s.complete(fine)
 		p.fabric.peers[c.Source].wake()
 	}
-	p.calls.running = false
 	p.ops.put(a)
 }

@@ -54,7 +54,7 @@ func (p *Port) putFar(o *op) bool {
 	case how == carrier.Done:
 		o.complete(fine)
 	default:
-		o.decide(o.turn, matched) // its peer may read the buffer at any time from now on
+		o.underWay() // its peer may read the buffer at any time from now on
 	}
 	return true
 }
@@ -84,7 +84,7 @@ func (p *Port) progressFar() (moved bool) {
 
 // fetch brings the message that a cell from another process stands for to a receive.
 func (p *Port) fetch(c *ring.Cell, o *op) {
-	o.decide(o.turn, matched)
+	o.underWay()
 	done, err := p.far.port.Fetch(c, o.buf, o.handle())
 	if err != nil {
 		o.outcome = peerGone

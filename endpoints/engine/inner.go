@@ -56,6 +56,10 @@ func (p *Port) progress() (moved bool) {
 	if p.far != nil && p.progressFar() {
 		moved = true
 	}
+	if p.ends.top.Load() != nil {
+		p.takeEnds()
+		moved = true
+	}
 	return moved
 }
 

@@ -26,10 +26,11 @@ func (p *Port) Put(to Key, offset int, data []byte) (Request, error) {
 // PutSignal starts a Put that then runs a handler of the region's port, with this context, as an
 // active message without data would: when the handler runs, the data are there.
 func (p *Port) PutSignal(to Key, offset int, data []byte, handler int32, context uint32) (Request, error) {
-	if err := p.checkHandler(Envelope{Tag: handler}); err != nil {
-		return Request{}, err
-	}
-	return p.access(access{kind: accessPutSignal, key: to, offset: offset, buf: data, operands: [2]uint64{0, uint64(handler)}, context: context})
+	return p.access(putSignal(to, offset, data, handler, context))
+}
+
+func putSignal(to Key, offset int, data []byte, handler int32, context uint32) access {
+	return access{kind: accessPutSignal, key: to, offset: offset, buf: data, operands: [2]uint64{0, uint64(handler)}, context: context}
 }
 
 // Get starts to copy from an offset of a region into buf.
@@ -41,13 +42,21 @@ func (p *Port) Get(from Key, offset int, buf []byte) (Request, error) {
 // before, unless before is nil. FetchAdd and CompareSwap are atomic among one another, whoever
 // calls them, and with the atomic operations of the region's process; words have the processor's byte order.
 func (p *Port) FetchAdd(at Key, offset int, add uint64, before *uint64) (Request, error) {
-	return p.access(access{kind: accessFetchAdd, key: at, offset: offset, buf: bytesOf(before), operands: [2]uint64{add}})
+	return p.access(fetchAdd(at, offset, add, before))
+}
+
+func fetchAdd(at Key, offset int, add uint64, before *uint64) access {
+	return access{kind: accessFetchAdd, key: at, offset: offset, buf: bytesOf(before), operands: [2]uint64{add}}
 }
 
 // CompareSwap starts to replace the word at an offset of a region, if it is old, and to store what it was before,
 // unless before is nil.
 func (p *Port) CompareSwap(at Key, offset int, old, replacement uint64, before *uint64) (Request, error) {
-	return p.access(access{kind: accessCompareSwap, key: at, offset: offset, buf: bytesOf(before), operands: [2]uint64{old, replacement}})
+	return p.access(compareSwap(at, offset, old, replacement, before))
+}
+
+func compareSwap(at Key, offset int, old, replacement uint64, before *uint64) access {
+	return access{kind: accessCompareSwap, key: at, offset: offset, buf: bytesOf(before), operands: [2]uint64{old, replacement}}
 }
 
 // The kinds of accesses.
@@ -68,6 +77,7 @@ type access struct {
 	offset   int
 	buf      []byte    // the data, or where they go; of a word: where it goes
 	operands [2]uint64 // of a word; the second one of a signal: its handler
+	notice   notice
 }
 
 // length returns how many bytes of the region it is about.
@@ -84,6 +94,11 @@ func isOfWord(kind int32) bool { return kind == accessFetchAdd || kind == access
 func (p *Port) access(a access) (Request, error) {
 	if p.fabric.closed.Load() {
 		return Request{}, ErrClosed
+	}
+	if a.kind == accessPutSignal {
+		if err := p.checkHandler(Envelope{Tag: int32(a.operands[1])}); err != nil {
+			return Request{}, err
+		}
 	}
 	rank, size := a.key.rank(), a.key.size()
 	switch {
@@ -112,10 +127,14 @@ func (p *Port) access(a access) (Request, error) {
 		storeWord(a.buf, r.change(a.kind, uint64(a.offset), a.operands))
 	}
 	r.leave()
-	if a.kind == accessPutSignal {
-		return p.Invoke(nil, Envelope{Context: a.context, Peer: int32(rank), Tag: int32(a.operands[1])})
+	if a.kind != accessPutSignal {
+		p.endAtOnce(a.notice, int32(rank), int(a.length()))
+		return Request{}, nil
 	}
-	return Request{}, nil
+	signal := Envelope{Context: a.context, Peer: int32(rank), Tag: tagOf(int32(a.operands[1]))}
+	o := p.prepare(opSend, nil, &signal)
+	o.goesInto(a.notice)
+	return p.launch(o, &signal), nil
 }
 
 // change does what is to be done to a word, and returns what it was.

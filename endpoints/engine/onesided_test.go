@@ -277,6 +277,7 @@ func TestFreeWaits(t *testing.T) {
 		region := register(t, b, memory)
 		key := region.Key()
 		var freed atomic.Bool
+		var puts atomic.Int64
 		var all sync.WaitGroup
 		all.Go(func() {
 			for last := false; !last; {
@@ -288,10 +289,10 @@ func TestFreeWaits(t *testing.T) {
 				if err != nil {
 					assert.ErrorIs(t, err, ErrNoRegion)
 				}
+				puts.Add(1)
 			}
 		})
-		begun := wordAt(memory, uint64(len(memory)/2/8*8))
-		await(t, b, "put", func() bool { return begun.Load() != 0 })
+		await(t, b, "put", func() bool { return puts.Load() > 0 })
 		assert.NoError(t, region.Free())
 		clear(memory)
 		freed.Store(true)

@@ -54,7 +54,7 @@ type op struct {
 	kind    kind
 	outcome outcome
 	ready   bool // of a receive: its cellReady has gone, or waits in a lane
-	shared  bool // share is in use
+	notify  bool // its end goes into a completion
 
 	// Second line: the buffer, and who is to be woken.
 	buf []byte
@@ -64,12 +64,14 @@ type op struct {
 	cell ring.Cell
 
 	// Fourth line: the copy in progress of a large one; of a free op, the one below.
-	share   share
-	below   atomic.Uint32 // its index, in a pool that threads share
-	missing uint8         // of an ask or an answer: what has to happen until it is over
-	stage   stage         // of it: how far it is
-	_       [18]byte
-	region  *Region // that an access of another process uses
+	share      share
+	below      atomic.Uint32 // its index, in a pool that threads share
+	missing    uint8         // of an ask or an answer: what has to happen until it is over
+	stage      stage         // of it: how far it is
+	shared     bool          // share is in use, of an op that is matched
+	_          [1]byte
+	region     *Region    // that an access of another process uses
+	completion Completion // where its end goes
 }
 
 func wordOf(turn, state uint64) uint64 { return turn<<stateBits | state }
@@ -82,11 +84,14 @@ func (o *op) node() *match.Node { return o.match }
 // complete ends an op, whose fields say already what came. The signal comes after
 // the word that it is about.
 func (o *op) complete(how outcome) {
-	bit := o.bit
+	bit, notify := o.bit, o.notify
 	o.outcome = how
 	o.word.Store(wordOf(o.turn, done))
 	if bit.Valid() {
 		bit.Set()
+	}
+	if notify { // nobody has a request: the op stays until its port takes it
+		o.port.ends.push(o)
 	}
 }
 
@@ -98,3 +103,9 @@ func (o *op) take(turn uint64) bool {
 
 // decide ends what take began: the op is matched, or pending again.
 func (o *op) decide(turn, state uint64) { o.word.Store(wordOf(turn, state)) }
+
+// underWay makes the op matched, and nothing that two sides copy.
+func (o *op) underWay() {
+	o.shared = false
+	o.decide(o.turn, matched)
+}

@@ -68,7 +68,7 @@ func (l *pool) put(o *op) {
 	if o.bit.Valid() {
 		o.bit = fult.Bit{}
 	}
-	o.ready, o.shared = false, false
+	o.ready, o.notify = false, false
 	l.push(o, o)
 }
 

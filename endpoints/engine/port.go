@@ -31,7 +31,8 @@ type Port struct {
 	arrived uint64 // messages that came
 	calls   calls
 	regions regions
-	lanes   *lane // sends that wait for room in their destination's inbox
+	ends    opStack // ops that have ended into completions
+	lanes   *lane   // sends that wait for room in their destination's inbox
 	spare   *lane
 	ops     pool
 
@@ -124,15 +125,23 @@ func (p *Port) Irecv(buf []byte, e Envelope) (Request, error) {
 
 // start starts a send or receive.
 func (p *Port) start(k kind, buf []byte, e Envelope) Request {
+	return p.launch(p.prepare(k, buf, &e), &e)
+}
+
+func (p *Port) prepare(k kind, buf []byte, e *Envelope) *op {
 	o := p.ops.get()
 	o.kind, o.buf = k, buf
 	o.source, o.tag, o.bytes = e.Peer, e.Tag, len(buf)
-	if k == opSend && p.sendShort(buf, &e) {
+	return o
+}
+
+func (p *Port) launch(o *op, e *Envelope) Request {
+	if o.kind == opSend && p.sendShort(o.buf, e) {
 		o.node().Context = e.Context
 		o.complete(fine)
-		return Request{o, o.turn}
+		return Request{o, o.turn} // model Private: nobody else has the op meanwhile
 	}
-	o.node().Envelope = e
+	o.node().Envelope = *e
 	return p.begin(o)
 }
 

@@ -43,11 +43,11 @@ func (p *Port) agree(own, found *op) {
 		r.bytes, r.outcome = len(r.buf), truncated
 	}
 	sh := &found.share
-	found.shared = r.bytes >= p.fabric.options.Halves
 	sh.total, sh.partner = uint64(r.bytes), own
 	sh.copied.Store(0)
 	sh.claimed.Store(chunk) // so that the copy cannot end before the caller
-	own.decide(own.turn, matched)
+	own.underWay()
+	found.shared = r.bytes >= p.fabric.options.Halves
 	found.decide(found.turn, matched)
 }
 
