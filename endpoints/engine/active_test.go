@@ -6,6 +6,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -235,13 +236,17 @@ func TestHandlersRunOneAtATime(t *testing.T) {
 	for _, model := range shared() {
 		t.Run(model.String(), func(t *testing.T) {
 			var plain int
+			var inside atomic.Bool
 			var total atomic.Int64
 			next := [threads]byte{}
 			f := fabric(t, Options{Ports: 2, Model: model, Ring: 16, Packets: 4, Handlers: []Handler{func(_ *Port, e Envelope, data []byte) {
+				assert.True(t, inside.CompareAndSwap(false, true), "two handlers at once")
+				runtime.Gosched()
 				plain++
 				total.Add(1)
 				assert.Equal(t, next[e.Context], data[0])
 				next[e.Context]++
+				inside.Store(false)
 			}}})
 			var all sync.WaitGroup
 			for thread := range uint32(threads) {

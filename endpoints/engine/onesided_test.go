@@ -128,7 +128,7 @@ func TestAccessWithinAProcessNeedsNoProgress(t *testing.T) {
 func TestPutSignal(t *testing.T) {
 	var memory []byte
 	var next atomic.Int64
-	handlers := []Handler{nil, func(p *Port, e Envelope, data []byte) {
+	handlers := []Handler{nil, func(_ *Port, e Envelope, data []byte) {
 		assert.Equal(t, Envelope{Context: uint32(next.Load()), Peer: 0, Tag: 1}, e)
 		assert.Empty(t, data)
 		size := accessSizes[next.Load()]
@@ -343,6 +343,8 @@ func TestAccessGone(t *testing.T) {
 				assert.ErrorContains(t, err, "rank 1 is gone")
 			}
 			require.NoError(t, own.Free())
+			_, err = a.Probe(Envelope{Peer: 1})
+			require.ErrorIs(t, err, ErrPeerGone)
 			r, err := a.Get(key, 0, make([]byte, 8))
 			require.NoError(t, err)
 			_, err = r.Wait()
