@@ -69,13 +69,12 @@ func (p *Port) ask(a *access) Request {
 	o := p.ops.get()
 	o.kind, o.outcome, o.buf = opAsk, fine, a.buf
 	o.source, o.tag, o.bytes = int32(a.key.rank()), 0, int(a.length())
-	o.node().Envelope = Envelope{Context: a.context, Peer: o.source, Tag: tagAsk + a.kind}
 	if !isOfWord(a.kind) {
 		a.operands[0] = a.length()
 	}
 	o.setHead(head{a.key.id(), uint64(a.offset), a.operands[0], 0, a.operands[1]})
 	o.goesInto(a.notice)
-	return p.begin(o)
+	return p.launch(o, &Envelope{Context: a.context, Peer: o.source, Tag: tagAsk + a.kind})
 }
 
 // hasData tells whether data follow the head.

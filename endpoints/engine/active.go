@@ -47,7 +47,7 @@ func (p *Port) Invoke(data []byte, e Envelope) (Request, error) {
 	if p.sendShort(data, &e) {
 		return Request{}, nil
 	}
-	return p.start(opSend, data, e), nil
+	return p.launch(p.prepare(opSend, data, &e), &e), nil
 }
 
 // checkInvoke tells what is wrong with an active message.

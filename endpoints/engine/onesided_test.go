@@ -156,7 +156,7 @@ func TestPutSignal(t *testing.T) {
 // and swapping.
 func TestWordsAreAtomic(t *testing.T) {
 	testsupport.NothingLeft(t)
-	const count = 200
+	const count = 100
 	for _, model := range Models() {
 		for _, by := range ways {
 			t.Run(model.String()+"/"+string(by), func(t *testing.T) {
@@ -193,6 +193,27 @@ func TestWordsAreAtomic(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Threads of one process change a word directly, so often that they meet.
+func TestWordsAreAtomicWithinAProcess(t *testing.T) {
+	const threads, count = 4, 200_000
+	f := fabric(t, Options{Ports: threads})
+	memory := make([]byte, 24)
+	key := register(t, f.Port(0), memory).Key()
+	var all sync.WaitGroup
+	for i := range threads {
+		all.Go(func() {
+			for range count {
+				_, err := f.Port(i).FetchAdd(key, 8, 1, nil)
+				assert.NoError(t, err)
+				increment(t, f.Port(i), key)
+			}
+		})
+	}
+	all.Wait()
+	assert.EqualValues(t, threads*count, wordAt(memory, 8).Load())
+	assert.EqualValues(t, threads*count, wordAt(memory, 16).Load())
 }
 
 // increment adds 1 to a region's third word by comparing and swapping.

@@ -91,7 +91,7 @@ func (p *Port) Send(buf []byte, e Envelope) error {
 	if p.sendShort(buf, &e) {
 		return nil
 	}
-	_, err := p.start(opSend, buf, e).Wait()
+	_, err := p.launch(p.prepare(opSend, buf, &e), &e).Wait()
 	return err
 }
 
@@ -104,7 +104,7 @@ func (p *Port) Recv(buf []byte, e Envelope) (Status, error) {
 	if c := p.awaitFront(&e); c != nil {
 		return p.takeFront(c, buf)
 	}
-	return p.start(opReceive, buf, e).Wait()
+	return p.launch(p.prepare(opReceive, buf, &e), &e).Wait()
 }
 
 // Isend starts to send buf, which must not change until the request is done.
@@ -112,7 +112,7 @@ func (p *Port) Isend(buf []byte, e Envelope) (Request, error) {
 	if err := p.check(e, false); err != nil {
 		return Request{}, err
 	}
-	return p.start(opSend, buf, e), nil
+	return p.launch(p.prepare(opSend, buf, &e), &e), nil
 }
 
 // Irecv starts to receive into buf.
@@ -120,14 +120,10 @@ func (p *Port) Irecv(buf []byte, e Envelope) (Request, error) {
 	if err := p.check(e, true); err != nil {
 		return Request{}, err
 	}
-	return p.start(opReceive, buf, e), nil
+	return p.launch(p.prepare(opReceive, buf, &e), &e), nil
 }
 
-// start starts a send or receive.
-func (p *Port) start(k kind, buf []byte, e Envelope) Request {
-	return p.launch(p.prepare(k, buf, &e), &e)
-}
-
+// prepare takes an op for a send or receive.
 func (p *Port) prepare(k kind, buf []byte, e *Envelope) *op {
 	o := p.ops.get()
 	o.kind, o.buf = k, buf
@@ -135,24 +131,20 @@ func (p *Port) prepare(k kind, buf []byte, e *Envelope) *op {
 	return o
 }
 
+// launch posts an op.
 func (p *Port) launch(o *op, e *Envelope) Request {
+	r := Request{o, o.turn}
 	if o.kind == opSend && p.sendShort(o.buf, e) {
 		o.node().Context = e.Context
 		o.complete(fine)
-		return Request{o, o.turn} // model Private: nobody else has the op meanwhile
+		return r
 	}
 	o.node().Envelope = *e
-	return p.begin(o)
-}
-
-// begin posts an op that stands.
-func (p *Port) begin(o *op) Request {
 	if t := p.thread(); t != nil {
 		o.bit = t.Bit()
 	} else if p.model == HMCS {
 		o.bit = p.ops.seat(o.index).sleeper.Bit()
 	}
-	r := Request{o, o.turn}
 	p.post(o)
 	return r
 }
