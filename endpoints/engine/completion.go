@@ -213,6 +213,7 @@ func (s Starter) access(a access) error {
 func (o *op) goesInto(n notice) {
 	if n.to != nil {
 		o.notify, o.completion, o.node().Value = true, n.to, n.cookie
+		o.below.Store(2) // who starts it, and who hands its end over
 	}
 }
 
@@ -227,6 +228,7 @@ func (p *Port) endAtOnce(n notice, peer int32, bytes int) {
 	o.bytes = bytes
 	o.goesInto(n)
 	o.complete(fine)
+	p.letGo(o)
 }
 
 // An opStack is a list of ops that any thread puts on, and one takes off.
@@ -257,9 +259,18 @@ func (p *Port) takeEnds() {
 	}
 }
 
-// handOver gives the end of an op to its completion, and the op back.
+// letGo gives an op with a completion back if the other of the two has let it go, too: the op can have ended
+// before the thread that posts it is done with its seat.
+func (p *Port) letGo(o *op) {
+	if o.below.Add(^uint32(0)) == 0 {
+		p.ops.put(o)
+	}
+}
+
+// handOver gives the end of an op to its completion.
 func (p *Port) handOver(o *op) {
 	to, cookie := o.completion, o.node().Value
-	s, err := Request{o, o.turn}.finish()
+	s, err := o.result()
+	p.letGo(o)
 	to.end(p, End{cookie, s, err})
 }

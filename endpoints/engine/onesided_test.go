@@ -377,27 +377,33 @@ func TestAccessGone(t *testing.T) {
 // Accesses that are cancelled before they have left do nothing, and keep none that follow. Those that have left go on.
 func TestCancelAccesses(t *testing.T) {
 	eachPair(t, Options{}, func(t *testing.T, a, b *Port) {
-		memory := make([]byte, 8)
+		memory := make([]byte, 16)
 		key := register(t, b, memory).Key()
 		var requests []Request
 		for range 1000 {
-			r, err := a.Put(key, 0, []byte("one"))
+			r, err := a.Put(key, 8, []byte("one"))
 			require.NoError(t, err)
-			requests = append(requests, r)
+			add, err := a.FetchAdd(key, 0, 1, nil)
+			require.NoError(t, err)
+			requests = append(requests, r, add)
 		}
 		for _, r := range requests {
 			require.NoError(t, r.Cancel())
 		}
 		stop := attend(t, b)
-		for _, r := range requests {
+		added := byte(0)
+		for i, r := range requests {
 			if _, err := r.Wait(); err != nil {
 				require.ErrorIs(t, err, ErrCancelled)
+			} else if i%2 == 1 {
+				added++
 			}
 		}
-		r, err := a.Put(key, 3, []byte("two"))
+		r, err := a.Put(key, 11, []byte("two"))
 		ended(t, r, err)
 		stop()
-		assert.Equal(t, "onetwo\x00\x00", string(memory))
+		assert.Equal(t, "onetwo\x00\x00", string(memory[8:]))
+		assert.Equal(t, added, memory[0], "modulo 256")
 	})
 }
 

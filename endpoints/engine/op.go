@@ -65,7 +65,7 @@ type op struct {
 
 	// Fourth line: the copy in progress of a large one; of a free op, the one below.
 	share      share
-	below      atomic.Uint32 // its index, in a pool that threads share
+	below      atomic.Uint32 // its index, in a pool that threads share; of an op with a completion: how many use it
 	missing    uint8         // of an ask or an answer: what has to happen until it is over
 	stage      stage         // of it: how far it is
 	shared     bool          // share is in use, of an op that is matched

@@ -133,19 +133,23 @@ func (p *Port) prepare(k kind, buf []byte, e *Envelope) *op {
 
 // launch posts an op.
 func (p *Port) launch(o *op, e *Envelope) Request {
-	r := Request{o, o.turn}
+	r, into := Request{o, o.turn}, o.notify
 	if o.kind == opSend && p.sendShort(o.buf, e) {
 		o.node().Context = e.Context
 		o.complete(fine)
-		return r
+	} else {
+		o.node().Envelope = *e
+		if t := p.thread(); into { // nobody waits for this one
+		} else if t != nil {
+			o.bit = t.Bit()
+		} else if p.model == HMCS {
+			o.bit = p.ops.seat(o.index).sleeper.Bit()
+		}
+		p.post(o)
 	}
-	o.node().Envelope = *e
-	if t := p.thread(); t != nil {
-		o.bit = t.Bit()
-	} else if p.model == HMCS {
-		o.bit = p.ops.seat(o.index).sleeper.Bit()
+	if into {
+		p.letGo(o)
 	}
-	p.post(o)
 	return r
 }
 

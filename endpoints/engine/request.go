@@ -74,7 +74,13 @@ func (r Request) done() bool  { return r.op.word.Load() == wordOf(r.turn, done) 
 
 // finish gives back a done op. A port's threads may do so side by side.
 func (r Request) finish() (Status, error) {
-	o := r.op
+	s, err := r.op.result()
+	r.op.port.ops.put(r.op)
+	return s, err
+}
+
+// result returns how a done op has ended.
+func (o *op) result() (Status, error) {
 	if o.ready {
 		o.port.retire(o)
 	}
@@ -92,7 +98,6 @@ func (r Request) finish() (Status, error) {
 	case noRegion:
 		err = fmt.Errorf("port %d: a region of port %d: %w", o.port.rank, o.source, err)
 	}
-	o.port.ops.put(o)
 	return s, err
 }
 
