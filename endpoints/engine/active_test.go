@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/fult"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -265,6 +266,31 @@ func TestHandlersRunOneAtATime(t *testing.T) {
 			assert.Equal(t, threads*count, plain)
 		})
 	}
+}
+
+// User-level threads invoke, and await what handlers do, while their workers poll.
+func TestThreadsOfWorkersInvoke(t *testing.T) {
+	const threads, count = 20, 30
+	var ran atomic.Int64
+	f := fabric(t, Options{Ports: 2, Handlers: []Handler{func(*Port, Envelope, []byte) { ran.Add(1) }}})
+	workers := make([]*fult.Worker, 2)
+	for i := range workers {
+		workers[i] = fult.NewWorker(threads)
+		f.Port(i).Attach(workers[i])
+		for k := range threads {
+			create(t, workers[i], func(*fult.Thread) {
+				p := f.Port(i)
+				for range count {
+					r, err := p.Invoke(make([]byte, []int{8, 1000, 20_000}[k%3]), Envelope{Peer: int32(1 - i)})
+					assert.NoError(t, err)
+					_, err = r.Wait()
+					assert.NoError(t, err)
+				}
+				await(t, p, "message", func() bool { return ran.Load() == 2*threads*count })
+			})
+		}
+	}
+	runAll(t, workers)
 }
 
 // An active message whose sender has cancelled it runs nothing, and keeps nobody.
