@@ -282,7 +282,9 @@ func (p *Port) dataCame(c *ring.Cell) {
 	if lengthOf(c) != len(o.buf) {
 		o.outcome = noRegion
 	}
-	o.underWay()
+	if o.kind == opComing { // an ask is under way since its head has left
+		o.underWay()
+	}
 	if over, err := p.far.port.Fetch(c, o.buf, o.handle()); over {
 		p.dataThere(o, err != nil)
 	}
