@@ -62,7 +62,8 @@ static void tell_census(void)
     struct tpsl_column number = {(uintptr_t)&rank->number, sizeof *rank};
     struct tpsl_column thread = {(uintptr_t)tpsl_host.pids, sizeof *tpsl_host.pids};
     struct tpsl_column owner = {(uintptr_t)&of->instance, sizeof *of};
-    tpsl_census_ranks(tpsl_host.nranks, number, thread, owner);
+    tpsl_host.job->census = (struct tpsl_census_job){.ranks = (uint64_t)tpsl_host.nranks, .rank = number, .thread = thread, .owner = owner};
+    tpsl_census_add(&tpsl_host.job->census);
 }
 
 /* Ranks start side by side, as flat ones do: their constructors may wait for each other. */

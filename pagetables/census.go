@@ -4,6 +4,7 @@
 package pagetables
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,14 +31,23 @@ const (
 	wordPublished
 	wordWithdrawn
 	wordProcess
-	wordRank // and its stride, as the two that follow
-	_
-	wordThread
-	_
-	wordOwner
-	_
-	wordRanks
+	wordJobs
+	wordMoves
 	censusWords
+)
+
+// Words of struct tpsl_census_job.
+const (
+	jobNext = iota
+	jobNumber
+	jobRanks
+	jobRank // and its stride, as the two that follow
+	_
+	jobThread
+	_
+	jobOwner
+	_
+	jobWords
 )
 
 // A census is what process/census.c tells of a process.
@@ -46,12 +56,14 @@ type census struct {
 	once    uint64
 	ranks   []censusRank
 	objects []censusObject
+
+	counters, seen [3]uint64 // of changes: their addresses, and what they said
 }
 
 type censusRank struct {
-	rank, thread int
-	instance     uint64
-	home         home
+	Rank
+	instance uint64
+	home     home
 }
 
 // home is struct tpsl_home.
@@ -59,30 +71,29 @@ type home struct{ stack, stackEnd, threadLocals, heap uint64 }
 
 type censusObject struct{ instance, start, end uint64 }
 
-var errMoving = errors.New("libraries were loaded or unloaded while they were read")
+var errMoving = errors.New("jobs began or ended, or libraries were loaded or unloaded, while they were read: stop the process by kill -STOP meanwhile")
 
-// readCensus reads the census at an address. A process that loads and unloads all the time
-// gives what was seen the last time, and errMoving.
+// readCensus reads the census at an address. A process that changes all the time gives what was
+// seen the last time, and errMoving.
 func readCensus(m memory, at uint64) (*census, error) {
 	w, err := m.words(at, censusWords)
 	if err != nil {
 		return nil, err
 	}
-	if w[wordRanks] == 0 {
+	if w[wordSize] == 0 {
 		return nil, errNoCensus
 	}
-	if w[wordSize] < censusWords*8 || w[wordRanks] > maxRanks || max(w[wordInstance], w[wordStart], w[wordEnd], w[wordHome]) > 1<<16 {
+	if w[wordSize] < censusWords*8 || max(w[wordInstance], w[wordStart], w[wordEnd], w[wordHome]) > 1<<16 {
 		return nil, fmt.Errorf("%w census at %#x", errMalformed, at)
 	}
 	var c *census
 	for range 5 {
-		before, err := changes(m, w)
-		if err != nil {
+		c = &census{process: int(w[wordProcess]), once: w[wordOnce], counters: [...]uint64{w[wordPublished], w[wordWithdrawn], w[wordMoves]}}
+		if c.seen, err = c.count(m); err != nil {
 			return nil, err
 		}
-		c = &census{process: int(w[wordProcess]), once: w[wordOnce]}
-		err = errors.Join(c.readRanks(m, w), c.readObjects(m, w, min(before[0], maxObjects)))
-		if after, err := changes(m, w); err != nil || after != before {
+		err = errors.Join(c.readJobs(m, w), c.readObjects(m, w, min(c.seen[0], maxObjects)))
+		if !c.isCurrent(m) {
 			continue
 		}
 		return c, err
@@ -90,23 +101,48 @@ func readCensus(m memory, at uint64) (*census, error) {
 	return c, errMoving
 }
 
-func changes(m memory, w []uint64) ([2]uint64, error) {
-	published, err := m.word(w[wordPublished])
-	if err != nil {
-		return [2]uint64{}, err
+// count reads how often the process has changed.
+func (c *census) count(m memory) (n [3]uint64, err error) {
+	for i, at := range c.counters {
+		if n[i], err = m.word(at); err != nil {
+			return n, err
+		}
 	}
-	withdrawn, err := m.word(w[wordWithdrawn])
-	return [2]uint64{published, withdrawn}, err
+	return n, nil
 }
 
-func (c *census) readRanks(m memory, w []uint64) error {
-	for i := range w[wordRanks] {
-		column := func(word int) uint64 { return w[word] + i*w[word+1] }
-		var r censusRank
+// isCurrent tells whether the process has not changed since the census was read.
+func (c *census) isCurrent(m memory) bool {
+	now, err := c.count(m)
+	return err == nil && now == c.seen
+}
+
+// readJobs follows the chain of jobs, each of which has ranks.
+func (c *census) readJobs(m memory, w []uint64) error {
+	at, err := m.word(w[wordJobs])
+	for err == nil && at != 0 {
+		var job []uint64
+		if job, err = m.words(at, jobWords); err != nil {
+			break
+		}
+		if job[jobRanks] == 0 || job[jobRanks]+uint64(len(c.ranks)) > maxRanks {
+			return fmt.Errorf("%w job at %#x", errMalformed, at)
+		}
+		err = c.readRanks(m, w, job)
+		at = job[jobNext]
+	}
+	slices.SortStableFunc(c.ranks, func(a, b censusRank) int { return cmp.Compare(a.Job, b.Job) })
+	return err
+}
+
+func (c *census) readRanks(m memory, w, job []uint64) error {
+	for i := range job[jobRanks] {
+		column := func(word int) uint64 { return job[word] + i*job[word+1] }
+		r := censusRank{Rank: Rank{Job: int(job[jobNumber])}}
 		var errs [3]error
-		r.rank, errs[0] = m.number(column(wordRank))
-		r.thread, errs[1] = m.number(column(wordThread))
-		r.instance, errs[2] = m.word(column(wordOwner))
+		r.Rank.Rank, errs[0] = m.number(column(jobRank))
+		r.Thread, errs[1] = m.number(column(jobThread))
+		r.instance, errs[2] = m.word(column(jobOwner))
 		if err := errors.Join(errs[:]...); err != nil {
 			return err
 		}
@@ -144,5 +180,5 @@ func (c *census) readObjects(m memory, w []uint64, most uint64) error {
 // describes tells whether the process of an id is one that the census is about, and not
 // one that inherited it.
 func (c *census) describes(pid int) bool {
-	return pid == c.process || slices.ContainsFunc(c.ranks, func(r censusRank) bool { return r.thread == pid })
+	return pid == c.process || slices.ContainsFunc(c.ranks, func(r censusRank) bool { return r.Thread == pid })
 }

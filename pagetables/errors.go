@@ -12,6 +12,7 @@ var (
 	ErrNoRank    = errors.New("it is no MPI rank")
 	ErrNoFrames  = errors.New("frame numbers are hidden")
 	errNotYet    = errors.New(" yet: it has not called MPI_Init")
+	errNotNow    = errors.New(" now: its calls of TPSL_Run have returned")
 	errMalformed = errors.New("malformed")
 	errNoCensus  = errors.New("no census")
 	errTooLarge  = errors.New("too large to be read page by page: this kernel has no PAGEMAP_SCAN")

@@ -73,7 +73,7 @@ func (p Proc) ranksBelow(pid int) (all []*reading, errs []error) {
 		switch {
 		case err == nil:
 			all = append(all, r)
-		case errors.Is(err, errNotYet):
+		case errors.Is(err, errNotYet), errors.Is(err, errNotNow):
 			none = err
 		case !errors.Is(err, ErrNoRank) && !errors.Is(err, ErrGone): // a helper of the launcher may end meanwhile
 			errs = append(errs, err)
@@ -97,6 +97,8 @@ func (p Proc) surveyRanks(pid int) (*reading, error) {
 	switch {
 	case !r.mayHaveRanks:
 		return nil, fmt.Errorf("process %d (%s): %w, and no process below it is: name the processes of ranks, or their mpiexec", pid, r.Command, ErrNoRank)
+	case len(r.Ranks) == 0 && len(r.Partial) == 0 && r.census != nil:
+		return nil, fmt.Errorf("process %d (%s): %w%w", pid, r.Command, ErrNoRank, errNotNow)
 	case len(r.Ranks) == 0 && len(r.Partial) == 0:
 		return nil, fmt.Errorf("process %d (%s): %w%w", pid, r.Command, ErrNoRank, errNotYet)
 	}

@@ -87,7 +87,7 @@ func findNote(notes []byte) (at, distance uint64) {
 		if end > uint64(len(notes)) {
 			break
 		}
-		if kind == 1 && data == 8 && string(notes[at+12:at+12+name]) == "tpsl\x00" {
+		if kind == 2 && data == 8 && string(notes[at+12:at+12+name]) == "tpsl\x00" {
 			return start, binary.LittleEndian.Uint64(notes[start:])
 		}
 		at = end

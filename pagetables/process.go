@@ -4,6 +4,7 @@
 package pagetables
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,8 @@ type Process struct {
 // Rank is a rank that runs in the process.
 type Rank struct {
 	Rank   int `json:"rank"`
-	Thread int `json:"thread"` // of private mode process, in the namespace of the process; 0: has none
+	Job    int `json:"job,omitempty"` // of which call of TPSL_Run, counted from 1; 0: of the process's own job
+	Thread int `json:"thread"`        // of private mode process, in the namespace of the process; 0: has none
 }
 
 // Row sums the pages of one segment of an object that are there for one owner.
@@ -81,7 +83,23 @@ func (r *reading) finish() error {
 	if after, err := r.proc.status(r.PID); err != nil || after.born != r.status.born || !after.hasVM {
 		return fmt.Errorf("process %d (%s): %w: it ended while it was read", r.PID, r.Command, ErrGone)
 	}
+	if !r.isCurrent() {
+		r.partial("ranks: %v", errMoving)
+	}
 	return nil
+}
+
+// isCurrent tells whether the census says what it said at the beginning.
+func (r *reading) isCurrent() bool {
+	if r.census == nil {
+		return true
+	}
+	f, err := os.Open(r.proc.path(r.PID, "mem"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return r.census.isCurrent(memory{f})
 }
 
 // partial notes what the figures lack.
@@ -112,7 +130,7 @@ func (r *reading) survey() error {
 	if err != nil && !errors.Is(err, errNoCensus) {
 		r.partial("ranks: %v", err)
 	}
-	if c == nil || len(c.ranks) == 0 {
+	if c == nil {
 		return nil
 	}
 	if !c.describes(r.status.inner) {
@@ -121,11 +139,13 @@ func (r *reading) survey() error {
 	}
 	r.census = c
 	for _, rank := range c.ranks {
-		r.Ranks = append(r.Ranks, Rank{rank.rank, rank.thread})
+		r.Ranks = append(r.Ranks, rank.Rank)
 	}
 	r.Process.spans = c.spansOf(m, &l)
 	r.spanWalk.spans = r.Process.spans
-	r.same = fmt.Sprint(c.process, c.once, c.ranks[0].rank)
+	if len(r.Ranks) > 0 {
+		r.same = fmt.Sprint(c.process, c.once, r.Ranks[0].Rank)
+	}
 	return nil
 }
 
@@ -133,29 +153,29 @@ func (r *reading) survey() error {
 func (r *reading) single(mpi bool) error {
 	rank, found := r.proc.rankOf(r.PID)
 	if mpi && found {
-		r.Ranks = []Rank{{rank, r.status.inner}}
-		r.rest = Owner{OfRank, rank}
+		r.Ranks = []Rank{{Rank: rank, Thread: r.status.inner}}
+		r.rest = Owner{Kind: OfRank, Number: rank}
 	}
 	return nil
 }
 
-// census reads the first census that tells of ranks.
-func (m memory) census(libraries []uint64) (*census, error) {
-	err := errNoCensus
+// census reads the first census that tells of ranks, else one that tells of none now.
+func (m memory) census(libraries []uint64) (none *census, err error) {
+	err = errNoCensus
 	for _, base := range libraries {
 		at, found := m.note(base)
 		if found != nil {
 			continue
 		}
 		c, bad := readCensus(m, at)
-		if c != nil {
+		if c != nil && len(c.ranks) > 0 {
 			return c, bad
 		}
 		if !errors.Is(bad, errNoCensus) {
-			err = bad
+			none, err = c, bad
 		}
 	}
-	return nil, err
+	return none, err
 }
 
 // mappings reads maps or smaps. A process that ends meanwhile has none.
@@ -195,6 +215,6 @@ func (r *Process) sortRows() {
 		if a.Owner.Kind != b.Owner.Kind {
 			return order[a.Owner.Kind] - order[b.Owner.Kind]
 		}
-		return a.Owner.Number - b.Owner.Number
+		return cmp.Or(cmp.Compare(a.Owner.Job, b.Owner.Job), cmp.Compare(a.Owner.Number, b.Owner.Number))
 	})
 }

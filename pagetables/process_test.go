@@ -24,6 +24,7 @@ const (
 	instance3  = 0x101400
 	instance4  = 0x101600
 	onceInst   = 0x101800
+	firstJob   = 0x101a00
 	objects    = 0x102000 // 64 bytes each
 	homeOffset = 0x20
 )
@@ -65,8 +66,9 @@ func threadsMemory() map[uint64][]uint64 {
 	return map[uint64][]uint64{
 		0x100000: elfWith(censusAt - 0x100000 - 148),
 		censusAt: {censusWords * 8, 0x101200, 40, 48, 56, homeOffset, onceInst, 0x101208, 0x101210, 9,
-			0x101300, 8, 0x101304, 8, 0x101320, 8, 2},
-		0x101200:               {objects, 3, 0},         // first object, published, withdrawn
+			0x101218, 0x101220},
+		0x101200:               {objects, 3, 0, firstJob, 1}, // first object, published, withdrawn, first job, moves
+		firstJob:               {0, 0, 2, 0x101300, 8, 0x101304, 8, 0x101320, 8},
 		0x101300:               {3 | 9<<32, 4 | 12<<32}, // rank and thread
 		0x101320:               {instance3, instance4},  // owner
 		instance3 + homeOffset: {0, 0, 0x101900, 0x600010},
@@ -93,7 +95,7 @@ func TestRows(t *testing.T) {
 	p, err := threads(t).proc.Read(9)
 	require.NoError(t, err)
 	assert.Empty(t, p.Partial)
-	assert.Equal(t, []Rank{{3, 9}, {4, 12}}, p.Ranks)
+	assert.Equal(t, []Rank{{3, 0, 9}, {4, 0, 12}}, p.Ranks)
 	assert.Equal(t, []string{
 		"rank 3 /lib/libmpich.so.12 rodata: 4 0 0",
 		"rank 3 /lib/libmpich.so.12 text: 4 0 0",
@@ -157,6 +159,36 @@ func TestJoinedHeaps(t *testing.T) {
 	assert.Contains(t, lines(p), "process anonymous rw-p: 12 12 0")
 }
 
+// The ranks of each job are told apart, in the order of jobs, and the oldest job is the last in the chain.
+func TestJobs(t *testing.T) {
+	w := threads(t)
+	memory := threadsMemory()
+	const secondJob = firstJob + 0x80
+	memory[0x101200][3] = secondJob
+	memory[secondJob] = []uint64{firstJob, 7, 1, 0x101300, 8, 0x101304, 8, 0x101320, 8}
+	memory[firstJob] = []uint64{0, 6, 1, 0x101308, 8, 0x10130c, 8, 0x101328, 8}
+	w.memory(9, memory)
+	p, err := w.proc.Read(9)
+	require.NoError(t, err)
+	assert.Empty(t, p.Partial)
+	assert.Equal(t, []Rank{{4, 6, 12}, {3, 7, 9}}, p.Ranks)
+	all := lines(p)
+	assert.Equal(t, "rank 4 of job 6 /lib/libmpich.so.12 rodata: 4 0 0", all[0])
+	assert.Contains(t, all, "rank 3 of job 7 heap rw-p: 8 8 0")
+}
+
+// Jobs that begin or end while figures are read are told.
+func TestJobsMoveWhileRead(t *testing.T) {
+	w := threads(t)
+	r, err := w.proc.begin(9)
+	require.NoError(t, err)
+	memory := threadsMemory()
+	memory[0x101200][4]++
+	w.memory(9, memory)
+	require.NoError(t, r.finish())
+	assert.Equal(t, []string{"ranks: " + errMoving.Error()}, r.Partial)
+}
+
 // What cannot be read is an error that says why, or a note on an answer in part.
 func TestUnreadable(t *testing.T) {
 	cases := []struct {
@@ -168,7 +200,8 @@ func TestUnreadable(t *testing.T) {
 		{"zombie", func(w *tree) { w.write(9, "status", "Name:\tprog\n") }, "process 9 (prog): there is no such process here: it has no memory any more"},
 		{"ended before smaps", func(w *tree) { w.write(9, "smaps", "") }, "process 9 (prog): there is no such process here: it ended while it was read"},
 		{"no rank", func(w *tree) { w.write(9, "maps", "1000-2000 r-xp 0 08:01 4 /bin/sleep\n") }, "process 9 (prog): it is no MPI rank, and no process below it is: name the processes of ranks, or their mpiexec"},
-		{"before MPI_Init", func(w *tree) { m := threadsMemory(); m[censusAt][wordRanks] = 0; w.memory(9, m) }, "process 9 (prog): it is no MPI rank yet: it has not called MPI_Init"},
+		{"before MPI_Init", func(w *tree) { m := threadsMemory(); m[censusAt][wordSize] = 0; w.memory(9, m) }, "process 9 (prog): it is no MPI rank yet: it has not called MPI_Init"},
+		{"between jobs", func(w *tree) { m := threadsMemory(); m[0x101200][3] = 0; w.memory(9, m) }, "process 9 (prog): it is no MPI rank now: its calls of TPSL_Run have returned"},
 		{"cut off", func(w *tree) { w.write(9, "smaps", "1000-2000 r-xp 0 08:01 4 /bin/sleep\nRss:  4 k") }, "process 9: malformed mapping: Rss of 0x1000: \"  4 k\""},
 	}
 	for _, c := range cases {
@@ -192,8 +225,10 @@ func TestInPart(t *testing.T) {
 		{"no pagemap", func(w *tree) { require.NoError(w.t, os.Remove(w.proc.path(9, "pagemap"))) }, "page tables of each row"},
 		{"nodes", func(w *tree) { w.write(9, "numa_maps", "zzz\n") }, "nodes from 0x100000 on: malformed line of numa_maps"},
 		{"census", func(w *tree) { m := threadsMemory(); m[censusAt][wordSize] = 8; w.memory(9, m) }, "ranks: malformed census"},
+		{"a job without ranks", func(w *tree) { m := threadsMemory(); m[firstJob][jobRanks] = 0; w.memory(9, m) }, "ranks: malformed job"},
+		{"jobs without end", func(w *tree) { m := threadsMemory(); m[firstJob][jobNext] = firstJob; w.memory(9, m) }, "ranks: malformed job"},
 		{"chain", func(w *tree) { m := threadsMemory(); m[objects+64][6] = 5; w.memory(9, m) }, "ranks: malformed object"},
-		{"ranks", func(w *tree) { m := threadsMemory(); m[censusAt][wordRank] = 1 << 46; w.memory(9, m) }, "ranks: read memory at 0x400000000000"},
+		{"ranks", func(w *tree) { m := threadsMemory(); m[firstJob][jobRank] = 1 << 46; w.memory(9, m) }, "ranks: read memory at 0x400000000000"},
 		{"forked", func(w *tree) { w.write(9, "status", "Name:\tprog\nNSpid:\t9\t2\nVmPTE: 4 kB\n") }, "the process was forked by that of ranks"},
 	}
 	for _, c := range cases {

@@ -91,14 +91,14 @@ func (c *census) owners() map[uint64]Owner {
 	owners := map[uint64]Owner{c.once: {Kind: Once}}
 	for _, r := range c.ranks {
 		if r.instance != 0 {
-			owners[r.instance] = Owner{OfRank, r.rank}
+			owners[r.instance] = Owner{OfRank, r.Rank.Rank, r.Job}
 		}
 	}
 	copies := 0
 	for _, o := range c.objects {
 		if _, known := owners[o.instance]; !known {
 			copies++
-			owners[o.instance] = Owner{Copy, copies}
+			owners[o.instance] = Owner{Kind: Copy, Number: copies}
 		}
 	}
 	return owners

@@ -132,7 +132,7 @@ func elfWith(distance uint64) []uint64 {
 	put(64+16, 128)                                                 // where
 	put(64+32, 28)                                                  // bytes
 	put(128, 5, 0, 0, 0, 8, 0, 0, 0)                                // lengths of name and data
-	put(136, 1, 0, 0, 0)                                            // type
+	put(136, 2, 0, 0, 0)                                            // type
 	put(140, 't', 'p', 's', 'l')                                    // name
 	put(148, byte(distance), byte(distance>>8), byte(distance>>16)) // data
 	return words

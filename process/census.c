@@ -11,22 +11,25 @@
 
 __attribute__((visibility("hidden"), used)) struct tpsl_census tpsl_census;
 
-/* A note of name "tpsl" and type 1 holds the census's distance from the word that tells it. It is
+static struct tpsl_census_job *_Atomic first;
+static _Atomic uint64_t moves;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of writers */
+
+/* A note of name "tpsl" and type 2 holds the census's distance from the word that tells it. It is
  * found by the program headers, so no symbol is needed and a stripped library has it. */
 __asm__(".pushsection .note.tpsl, \"a\", @note\n"
         ".balign 4\n"
-        ".long 5, 8, 1\n"
+        ".long 5, 8, 2\n"
         ".asciz \"tpsl\"\n"
         ".balign 4\n"
         ".quad tpsl_census - .\n"
         ".popsection");
 
-void tpsl_census_ranks(int n, struct tpsl_column rank, struct tpsl_column thread, struct tpsl_column owner)
+static void begin(void)
 {
     struct tpsl_census *c = &tpsl_census;
     struct tpsl_layout l;
     tpsl_get_layout(&l);
-    c->size = sizeof *c;
     c->objects = l.objects;
     c->instance = l.object_instance;
     c->start = l.object_start;
@@ -36,10 +39,35 @@ void tpsl_census_ranks(int n, struct tpsl_column rank, struct tpsl_column thread
     c->published = l.published;
     c->withdrawn = l.withdrawn;
     c->process = (uint64_t)getpid();
-    c->rank = rank;
-    c->thread = thread;
-    c->owner = owner;
-    atomic_store_explicit(&c->ranks, (uint64_t)n, memory_order_release);
+    c->jobs = (uintptr_t)&first;
+    c->moves = (uintptr_t)&moves;
+    atomic_store_explicit(&c->size, sizeof *c, memory_order_release);
+}
+
+void tpsl_census_add(struct tpsl_census_job *job)
+{
+    pthread_mutex_lock(&lock);
+    job->next = atomic_load(&first);
+    atomic_store(&first, job);
+    atomic_fetch_add(&moves, 1);
+    if (tpsl_census.size == 0)
+        begin();
+    pthread_mutex_unlock(&lock);
+}
+
+void tpsl_census_remove(struct tpsl_census_job *job)
+{
+    pthread_mutex_lock(&lock);
+    struct tpsl_census_job *before = atomic_load(&first);
+    if (before == job) {
+        atomic_store(&first, job->next);
+    } else {
+        while (before->next != job)
+            before = before->next;
+        before->next = job->next;
+    }
+    atomic_fetch_add(&moves, 1);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Too large for the freed blocks that a thread keeps: these may be from another thread's heap. */

@@ -60,6 +60,7 @@ struct tpsl_job {
     struct tpsl_endpoints *endpoints; /* by slot */
     struct tpsl_libraries *libraries; /* what the ranks' instances are made of */
     atomic_int uninitialized;         /* ranks that have not initialised MPI yet, in shared mode */
+    struct tpsl_census_job census;    /* for readers outside the process */
 };
 void tpsl_job_add(struct tpsl_job *); /* to those whose launcher an error of the runtime is told; it is not freed then */
 struct tpsl_job *tpsl_first_job(void);

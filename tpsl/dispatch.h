@@ -165,7 +165,7 @@ struct tpsl_job *tpsl_job(void);
 /* New ones, zeroed, for good. NULL: no memory. Jobs may be made at the same time. */
 struct tpsl_libraries *tpsl_libraries_new(void);
 /* For a new job, before its ranks are claimed. */
-void tpsl_job_begin(struct tpsl_job *);
+void tpsl_job_begin(struct tpsl_job *, uint64_t number);
 /* Readies what the claim of a slot needs: the file of the MPI library, the rank's environment, and the handler of
  * faults. Does not return on error. */
 void tpsl_prepare_claim(const struct tpsl_endpoint *);

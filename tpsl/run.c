@@ -18,7 +18,7 @@ struct run {
     int (*function)(void *);
     void *argument;
     struct TPSL_Options options;
-    pthread_barrier_t finalized; /* of all ranks: no rank's library is in use any more */
+    pthread_barrier_t finalized; /* of all ranks, twice: no rank's library is in use any more, and no reader is led to one */
 };
 
 struct runner {
@@ -82,6 +82,8 @@ static void *be_rank(void *argument)
     r->result = tpsl_run_function(run->function, run->argument);
     tpsl_act_for(ep); /* the function may have switched */
     finalize(ep);
+    if (pthread_barrier_wait(&run->finalized) == PTHREAD_BARRIER_SERIAL_THREAD)
+        tpsl_census_remove(&run->job->census);
     pthread_barrier_wait(&run->finalized);
     close_rank(ep);
     return NULL;
@@ -152,6 +154,7 @@ static struct TPSL_Options read_options(const struct TPSL_Options *given)
 
 int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct TPSL_Options *options)
 {
+    static _Atomic uint64_t calls;
     char *error = NULL;
     if (tpsl_self)
         tpsl_die(1, "TPSL_Run: the calling thread is rank %d (slot %d) already: call it from a thread that is no rank", tpsl_self->rank, tpsl_self->slot);
@@ -163,7 +166,7 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
     run.job = tpslJobNew((char *)tpsl_folder(), nranks, (char *)run.options.cpus, &error);
     if (!run.job)
         tpsl_die(1, "%s", error);
-    tpsl_job_begin(run.job);
+    tpsl_job_begin(run.job, atomic_fetch_add(&calls, 1) + 1);
     int worst = run_ranks(&run);
     tpsl_progress_report(run.job);
     for (int i = 0; i < nranks; i++)

@@ -44,22 +44,24 @@ static void start_checks(void)
         tpsl_check_start();
 }
 
-void tpsl_job_begin(struct tpsl_job *new)
+/* Tells readers outside the process where the ranks are. */
+static void tell_census(struct tpsl_job *new, uint64_t number)
+{
+    const struct tpsl_endpoint *first = &new->endpoints->at[0];
+    struct tpsl_column rank = {(uintptr_t)&first->rank, sizeof *first};
+    struct tpsl_column thread = {(uintptr_t)&first->thread, sizeof *first};
+    struct tpsl_column owner = {(uintptr_t)&first->instance, sizeof *first};
+    new->census = (struct tpsl_census_job){.number = number, .ranks = (uint64_t)new->nranks, .rank = rank, .thread = thread, .owner = owner};
+    tpsl_census_add(&new->census);
+}
+
+void tpsl_job_begin(struct tpsl_job *new, uint64_t number)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     for (int i = 0; i < new->nranks; i++)
         new->endpoints->at[i].job = new;
     pthread_once(&once, start_checks);
-}
-
-/* Tells readers outside the process where the ranks are. */
-static void tell_census(const struct tpsl_endpoints *e)
-{
-    const struct tpsl_endpoint *first = &e->at[0];
-    struct tpsl_column rank = {(uintptr_t)&first->rank, sizeof *first};
-    struct tpsl_column thread = {(uintptr_t)&first->thread, sizeof *first};
-    struct tpsl_column owner = {(uintptr_t)&first->instance, sizeof *first};
-    tpsl_census_ranks(e->count, rank, thread, owner);
+    tell_census(new, number);
 }
 
 static void setup(void)
@@ -68,8 +70,7 @@ static void setup(void)
     struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), tpsl_openmp_team(), &error);
     if (error)
         tpsl_die(1, "%s", error);
-    tpsl_job_begin(new);
-    tell_census(new->endpoints);
+    tpsl_job_begin(new, 0);
     atomic_store(&job, new);
 }
 

@@ -21,7 +21,8 @@ import (
 
 // A rankUse is what a rank has made of RDMA devices.
 type rankUse struct {
-	Rank     int           `json:"rank"` // -1: a context of the process that is no rank's for certain
+	Rank     int           `json:"rank"`          // -1: a context of the process that is no rank's for certain
+	Job      int           `json:"job,omitempty"` // as in pagetables.Rank
 	PID      int           `json:"pid"`
 	Contexts []*ib.Context `json:"contexts"`
 }
@@ -53,7 +54,9 @@ func (report *nicReport) lookAt(pids []int) []error {
 	for _, process := range processes {
 		report.Ranks = append(report.Ranks, share(process, contexts)...)
 	}
-	slices.SortStableFunc(report.Ranks, func(a, b rankUse) int { return cmp.Compare(uint(a.Rank), uint(b.Rank)) })
+	slices.SortStableFunc(report.Ranks, func(a, b rankUse) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(uint(a.Rank), uint(b.Rank)))
+	})
 	if len(processes) > 0 {
 		report.Sum = count(report.Ranks, environ(processes[0].PID))
 	}
@@ -65,7 +68,7 @@ func (report *nicReport) lookAt(pids []int) []error {
 func share(process *pagetables.Process, contexts []*ib.Context) []rankUse {
 	var all []rankUse
 	for _, rank := range process.Ranks {
-		all = append(all, rankUse{Rank: rank.Rank, PID: process.PID})
+		all = append(all, rankUse{Rank: rank.Rank, Job: rank.Job, PID: process.PID})
 	}
 	rest := rankUse{Rank: -1, PID: process.PID}
 	for _, context := range contexts {
@@ -76,7 +79,7 @@ func share(process *pagetables.Process, contexts []*ib.Context) []rankUse {
 			owner = &all[i]
 		case !hasThread(process.PID, context.Thread):
 			continue
-		case len(all) == 1:
+		case len(all) == 1 && all[0].Job == 0:
 			owner = &all[0]
 		}
 		owner.Contexts = append(owner.Contexts, context)
@@ -140,7 +143,7 @@ func (report *nicReport) printRanks(w io.Writer) {
 	for _, rank := range report.Ranks {
 		name := ""
 		if rank.Rank >= 0 {
-			name = strconv.Itoa(rank.Rank)
+			name = pagetables.RankName(rank.Rank, rank.Job)
 		}
 		for _, c := range rank.Contexts {
 			fields := []string{name, strconv.Itoa(rank.PID), c.Device}

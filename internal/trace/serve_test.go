@@ -30,7 +30,7 @@ func scrape(t *testing.T, address, authorization string) (int, string) {
 }
 
 func TestServe(t *testing.T) {
-	rows := []row{{owner: owner{20, 11}, Counts: events.Counts{events.Syscalls: 7, events.OffCPU: 1500e6}}, {owner: owner{20, helpers}, Counts: events.Counts{events.Syscalls: 1}}}
+	rows := []row{{owner: owner{PID: 20, Rank: 11}, Counts: events.Counts{events.Syscalls: 7, events.OffCPU: 1500e6}}, {owner: owner{PID: 20, Rank: helpers}, Counts: events.Counts{events.Syscalls: 1}}}
 	stop, address, err := serve("127.0.0.1:0", "secret", func() []row { return rows })
 	require.NoError(t, err)
 	status, text := scrape(t, address.String(), "Bearer secret")

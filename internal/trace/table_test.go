@@ -14,7 +14,7 @@ import (
 	"github.com/tpsl/tpsl/pagetables/events"
 )
 
-var testOwners = []owner{{20, helpers}, {20, 11}, {20, 2}, {10, 0}}
+var testOwners = []owner{{20, helpers, 0}, {20, 11, 0}, {20, 2, 0}, {10, 0, 0}}
 
 func testSnapshot() *events.Snapshot {
 	return &events.Snapshot{
@@ -63,7 +63,7 @@ func TestTablesFitTerminal(t *testing.T) {
 		all[figure] = math.MaxUint64
 	}
 	all[events.FutexTime], all[events.OffCPU] = 512e9, 512e9 // of 512 threads in a second
-	for _, r := range []row{{owner{4194304, 99999}, 0, 512, all}, {owner{4194304, 99999}, 4194303, 1, all}} {
+	for _, r := range []row{{owner{4194304, 99999, 0}, 0, 512, all}, {owner{4194304, 99999, 0}, 4194303, 1, all}} {
 		for _, live := range []bool{false, true} {
 			var out strings.Builder
 			printRows(&out, []row{r}, nil, time.Second, live)
@@ -75,7 +75,7 @@ func TestTablesFitTerminal(t *testing.T) {
 	}
 	var out strings.Builder
 	most := events.FaultKinds{Reads: math.MaxUint64 / 4, Writes: math.MaxUint64 / 4, Copies: math.MaxUint64 / 4, Fetches: math.MaxUint64 / 4}
-	printFaults(&out, []faults{{owner{4194304, 99999}, "/lib/libhdf5_mpich_fortran.so.102", most}})
+	printFaults(&out, []faults{{owner{4194304, 99999, 0}, "/lib/libhdf5_mpich_fortran.so.102", most}})
 	for line := range strings.Lines(out.String()) {
 		assert.LessOrEqual(t, len(line)-1, 80, line)
 	}

@@ -23,7 +23,8 @@ import (
 // owner is a rank, or what serves all ranks of a process.
 type owner struct {
 	PID  int `json:"pid"`
-	Rank int `json:"rank"` // or helpers
+	Rank int `json:"rank"`          // or helpers
+	Job  int `json:"job,omitempty"` // as in pagetables.Rank
 }
 
 // helpers is the rank of threads that no rank started.
@@ -33,7 +34,7 @@ func (o owner) name() string {
 	if o.Rank == helpers {
 		return "-"
 	}
-	return strconv.Itoa(o.Rank)
+	return pagetables.RankName(o.Rank, o.Job)
 }
 
 // watch tells a source who the ranks of processes are, again and again, since ranks and threads come late.
@@ -91,7 +92,7 @@ func (w *watch) path(pid int, name string) string {
 }
 
 // threads gives each thread to its rank. A rank that has a process of its own has all its threads; of those that
-// share one, each has the thread that the process says, and those that this starts.
+// share one, with others or with the program that called TPSL_Run, each has the thread that the process says, and those that this starts.
 func (w *watch) threads(process *pagetables.Process, found *threads) error {
 	sharing := map[int][]pagetables.Rank{}
 	for _, rank := range process.Ranks {
@@ -107,7 +108,7 @@ func (w *watch) threads(process *pagetables.Process, found *threads) error {
 		}
 		sharing[group] = append(sharing[group], rank)
 	}
-	apart := len(process.Ranks) == 1 || len(sharing) > 1
+	apart := len(process.Ranks) == 1 && process.Ranks[0].Job == 0 || len(sharing) > 1
 	for _, pid := range slices.Sorted(maps.Keys(sharing)) {
 		ranks := sharing[pid]
 		entries, err := os.ReadDir(w.path(pid, "task"))
@@ -121,9 +122,9 @@ func (w *watch) threads(process *pagetables.Process, found *threads) error {
 			id, _ := strconv.Atoi(entry.Name())
 			i := slices.IndexFunc(ranks, func(r pagetables.Rank) bool { return apart || pid != process.PID || r.Thread == id })
 			if i >= 0 {
-				found.own = append(found.own, events.Thread{ID: id, Owner: w.number(owner{pid, ranks[i].Rank})})
+				found.own = append(found.own, events.Thread{ID: id, Owner: w.number(owner{pid, ranks[i].Rank, ranks[i].Job})})
 			} else {
-				found.others = append(found.others, events.Thread{ID: id, Owner: w.number(owner{pid, helpers})})
+				found.others = append(found.others, events.Thread{ID: id, Owner: w.number(owner{PID: pid, Rank: helpers})})
 			}
 		}
 	}
@@ -186,5 +187,5 @@ func compare(a, b owner) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(last(a), last(b)), cmp.Compare(a.Rank, b.Rank))
+	return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(last(a), last(b)), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Rank, b.Rank))
 }

@@ -65,5 +65,5 @@ func TestOneListATime(t *testing.T) {
 	require.Empty(t, errs)
 	assert.Equal(t, 2, alive)
 	assert.Equal(t, [][]events.Thread{{{ID: 8, Owner: 0}, {ID: 9, Owner: 1}}}, source.told)
-	assert.Equal(t, []owner{{8, 0}, {9, 1}}, w.owners)
+	assert.Equal(t, []owner{{8, 0, 0}, {9, 1, 0}}, w.owners)
 }

@@ -4,7 +4,7 @@
 """gdb commands for programs whose threads are MPI ranks.
 
     info ranks    the ranks of this process: slot, thread, state, where they are
-    rank N        select the thread of rank N
+    rank N        select the thread of rank N; of a rank of TPSL_Run: rank N of job K
 
 They read libtpsl's endpoints (endpoints/endpoint.h), in live processes and in cores.
 gdb loads this file as lib/libtpsl.so.0-gdb.py if its auto-load safe-path allows that;
@@ -36,6 +36,13 @@ def endpoints():
         jobs.insert(0, [table["at"][slot] for slot in range(int(table["count"]))])
         table = table["older"]
     return [endpoint for job in jobs for endpoint in job]
+
+
+def name_of(endpoint):
+    """The number of the rank and, of a job of TPSL_Run, which call that is."""
+    job = endpoint["job"]
+    number = int(job["census"]["number"]) if job else 0
+    return "%d of job %d" % (endpoint["rank"], number) if number else "%d" % endpoint["rank"]
 
 
 def instance_of(endpoint):
@@ -91,7 +98,7 @@ class InfoRanks(gdb.Command):
             state = ", ".join(filter(None, [STATES[int(ep["state"])], PHASES[int(ep["phase"])]]))
             rows.append((
                 "*" if thread and thread == gdb.selected_thread() else "",
-                str(int(ep["rank"])),
+                name_of(ep),
                 str(int(ep["slot"])),
                 "%d (LWP %d)" % (thread.num, thread.ptid[1]) if thread else "-",
                 state,
@@ -104,23 +111,23 @@ class InfoRanks(gdb.Command):
 
 
 class Rank(gdb.Command):
-    """Select the thread of an MPI rank: rank N"""
+    """Select the thread of an MPI rank: rank N, or rank N of job K"""
 
     def __init__(self):
         super().__init__("rank", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
-        if not re.fullmatch(r"\d+", argument.strip()):
-            raise gdb.GdbError("rank N: N is a rank of this process, see info ranks")
-        wanted = int(argument)
+        wanted = " ".join(argument.split())
+        if not re.fullmatch(r"\d+( of job \d+)?", wanted):
+            raise gdb.GdbError("rank N, or rank N of job K: a rank of this process, see info ranks")
         for ep in endpoints():
-            if int(ep["rank"]) == wanted:
+            if name_of(ep) == wanted:
                 thread = thread_of(ep)
                 if thread is None:
-                    raise gdb.GdbError("rank %d has no thread: its state is %s" % (wanted, STATES[int(ep["state"])]))
+                    raise gdb.GdbError("rank %s has no thread: its state is %s" % (wanted, STATES[int(ep["state"])]))
                 gdb.execute("thread %d" % thread.num, from_tty)
                 return
-        raise gdb.GdbError("rank %d is not in this process, see info ranks" % wanted)
+        raise gdb.GdbError("rank %s is not in this process, see info ranks" % wanted)
 
 
 InfoRanks()

@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/internal/mem"
 	"github.com/tpsl/tpsl/internal/testsupport"
+	"github.com/tpsl/tpsl/pagetables"
 )
 
 // runs is a program that is no MPI program and calls TPSL_Run.
@@ -54,14 +57,112 @@ func TestRunOfHDF5(t *testing.T) {
 	assert.Equal(t, "1 ranks: 0\n2 ranks: 0\n3 ranks: 0\n4 ranks: 0\n", job.stdout)
 }
 
+// tpsl mem shows the ranks of the jobs that run, by the calls of TPSL_Run: of two at a time, of one, whose ranks have not all of the
+// process, and of none.
+func TestRunIsSeen(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for jobs, want := range [][]pagetables.Rank{nil, {{Rank: 0, Job: 2}}, {{Rank: 0, Job: 2}, {Rank: 0, Job: 3}, {Rank: 1, Job: 3}}} {
+		job := start(t, nil, runs(t), "seen", fmt.Sprint(jobs))
+		for range jobs { // ready are the program and each job
+			line, err := job.out.ReadString('\n')
+			require.NoError(t, err)
+			require.Equal(t, "ready\n", line)
+		}
+		pid := fmt.Sprint(job.Process.Pid)
+		seen := run(t, nil, built(t, "bin/tpsl"), "mem", pid, "-by", "object", "-json")
+		if jobs == 0 {
+			assert.Equal(t, 1, seen.code)
+			oneLine(t, seen, "tpsl mem", "process "+pid+" (runs): it is no MPI rank now: its calls of TPSL_Run have returned")
+		} else {
+			hasJobs(t, seen.succeeded(t).stdout, want)
+		}
+		for _, command := range []string{"where", "top"} {
+			refused := run(t, nil, built(t, "bin/tpsl"), command, pid)
+			assert.Equal(t, 255, refused.code)
+			oneLine(t, refused, "tpsl "+command, "process "+pid+" is of no job of mpiexec")
+		}
+		require.NoError(t, job.Process.Kill())
+		_ = job.Wait() // it was killed
+	}
+}
+
+// A reader gets true answers while jobs begin and end: ranks of a job, that there are none now, or that they moved.
+func TestRunIsSeenMoving(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := start(t, nil, runs(t), "seen", "-1")
+	ranks := 0
+	for deadline := time.Now().Add(limit / 2); ranks == 0 && time.Now().Before(deadline); {
+		for range 100 {
+			all, errs := pagetables.Proc("/proc").Job([]int{job.Process.Pid})
+			for _, err := range errs {
+				assert.ErrorContains(t, err, "it is no MPI rank now: its calls of TPSL_Run have returned")
+			}
+			for _, process := range all {
+				for _, lack := range process.Partial {
+					assert.Contains(t, lack, "jobs began or ended")
+				}
+				if len(process.Partial) == 0 {
+					hasRanksOf(t, process)
+					ranks += len(process.Ranks)
+				}
+			}
+		}
+	}
+	t.Logf("%d ranks were seen", ranks)
+	require.NoError(t, job.Process.Kill())
+	_ = job.Wait() // it was killed
+}
+
+// hasRanksOf requires the three ranks of one job.
+func hasRanksOf(t *testing.T, process *pagetables.Process) {
+	t.Helper()
+	require.Len(t, process.Ranks, 3)
+	for i, rank := range process.Ranks {
+		assert.Equal(t, i, rank.Rank)
+		assert.Equal(t, process.Ranks[0].Job, rank.Job)
+		assert.Greater(t, rank.Job, 1)
+	}
+}
+
+// hasJobs requires these ranks, each with an MPI library and a stack of its own, and a process that has more beside.
+func hasJobs(t *testing.T, text string, want []pagetables.Rank) {
+	t.Helper()
+	var report mem.Report
+	require.NoError(t, json.Unmarshal([]byte(text), &report))
+	require.Len(t, report.Processes, 1)
+	var ranks []pagetables.Rank
+	private := map[string]uint64{}
+	for _, rank := range report.Processes[0].Ranks {
+		assert.NotZero(t, rank.Thread)
+		rank.Thread = 0
+		ranks = append(ranks, rank)
+	}
+	for _, row := range report.Processes[0].Rows {
+		private[row.Owner.String()+" "+row.Object] += row.Anonymous
+	}
+	// The calls of two threads may come in any order.
+	require.Len(t, ranks, len(want))
+	if len(want) == 3 && ranks[1].Job == 2 {
+		want = []pagetables.Rank{{Rank: 0, Job: 2}, {Rank: 1, Job: 2}, {Rank: 0, Job: 3}}
+	}
+	assert.Equal(t, want, ranks)
+	for _, rank := range ranks {
+		name := "rank " + pagetables.RankName(rank.Rank, rank.Job)
+		assert.Positive(t, private[name+" "+mappedMPICH(t)], name)
+		assert.Positive(t, private[name+" stack"], name)
+	}
+	assert.Positive(t, private["process [heap]"])
+}
+
 // A program that is killed while it has ranks leaves nothing, and gdb shows them.
 func TestRunKilled(t *testing.T) {
 	testsupport.NothingLeft(t)
 	job := start(t, nil, runs(t), "wait")
-	gdb := run(t, nil, append(gdbWords(t, "info ranks"), "-p", fmt.Sprint(job.Process.Pid))...)
+	gdb := run(t, nil, append(gdbWords(t, "info ranks", "rank 1 of job 1"), "-p", fmt.Sprint(job.Process.Pid))...)
 	for rank := range 2 {
-		assert.Regexp(t, fmt.Sprintf(`(?m)^[ *]+%d +%d +.* bound, MPI initialised +libmpich.so.12`, rank, rank), gdb.stdout)
+		assert.Regexp(t, fmt.Sprintf(`(?m)^[ *]+%d of job 1 +%d +.* bound, MPI initialised +libmpich.so.12`, rank, rank), gdb.stdout)
 	}
+	assert.Contains(t, gdb.stdout, "[Switching to thread ")
 	require.NoError(t, job.Process.Kill())
 	_ = job.Wait() // it was killed
 }

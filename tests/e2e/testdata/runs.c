@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,26 @@ static int waits(void *argument)
     return pause();
 }
 
+static void *run_waiting(void *ranks)
+{
+    return (void *)(intptr_t)TPSL_Run(*(int *)ranks, waits, NULL, NULL);
+}
+
+/* After a job has ended: none, one or two of them at a time, with one rank more each; -1: one after the other. */
+static void seen(int jobs)
+{
+    pthread_t thread;
+    int number = 10, ranks[2] = {1, 2};
+    EXPECT(TPSL_Run(3, add, &number, NULL) == 0);
+    for (int i = 0; i < jobs; i++)
+        EXPECT(pthread_create(&thread, NULL, run_waiting, &ranks[i]) == 0);
+    puts("ready");
+    fflush(stdout);
+    while (jobs < 0)
+        EXPECT(TPSL_Run(3, add, &number, NULL) == 0);
+    pause();
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -252,6 +273,8 @@ int main(int argc, char **argv)
         at_once(number);
     else if (strcmp(what, "many") == 0)
         many(number);
+    else if (strcmp(what, "seen") == 0)
+        seen(number);
     else if (strcmp(what, "ranks") == 0)
         return TPSL_Run(number, add, &number, NULL);
     else if (strcmp(what, "no_function") == 0)
