@@ -92,7 +92,7 @@ func TestRunIsSeenMoving(t *testing.T) {
 	job := start(t, nil, runs(t), "seen", "-1")
 	ranks := 0
 	for deadline := time.Now().Add(limit / 2); ranks == 0 && time.Now().Before(deadline); {
-		for range 100 {
+		for range 20 {
 			all, errs := pagetables.Proc("/proc").Job([]int{job.Process.Pid})
 			for _, err := range errs {
 				assert.ErrorContains(t, err, "it is no MPI rank now: its calls of TPSL_Run have returned")
@@ -108,9 +108,9 @@ func TestRunIsSeenMoving(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d ranks were seen", ranks)
-	require.NoError(t, job.Process.Kill())
-	_ = job.Wait() // it was killed
+	assert.NotZero(t, ranks)
+	require.NoError(t, job.stdin.Close()) // a rank that is killed before it has initialised MPI may leave a file
+	require.NoError(t, job.Wait())
 }
 
 // hasRanksOf requires the three ranks of one job.

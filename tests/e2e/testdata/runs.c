@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <mpi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -244,7 +245,7 @@ static void *run_waiting(void *ranks)
     return (void *)(intptr_t)TPSL_Run(*(int *)ranks, waits, NULL, NULL);
 }
 
-/* After a job has ended: none, one or two of them at a time, with one rank more each; -1: one after the other. */
+/* After a job has ended: none, one or two of them at a time, with one rank more each; -1: one after the other, until standard input ends. */
 static void seen(int jobs)
 {
     pthread_t thread;
@@ -254,9 +255,10 @@ static void seen(int jobs)
         EXPECT(pthread_create(&thread, NULL, run_waiting, &ranks[i]) == 0);
     puts("ready");
     fflush(stdout);
-    while (jobs < 0)
+    while (jobs < 0 && poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 0) == 0)
         EXPECT(TPSL_Run(3, add, &number, NULL) == 0);
-    pause();
+    if (jobs >= 0)
+        pause();
 }
 
 int main(int argc, char **argv)
