@@ -49,15 +49,15 @@ func TestShareOfContexts(t *testing.T) {
 	a, b, helper, other := opened(1<<23, "rxe0", 4), opened(1<<23+1, "rxe0", 5), opened(self, "rxe0", 6), opened(1<<23+2, "rxe0", 7)
 	all := []*ib.Context{b, other, a, helper}
 	two := &pagetables.Process{PID: self, Ranks: []pagetables.Rank{{Rank: 2, Thread: 1 << 23}, {Rank: 3, Thread: 1<<23 + 1}}}
-	assert.Equal(t, []rankUse{{2, self, []*ib.Context{a}}, {3, self, []*ib.Context{b}}, {-1, self, []*ib.Context{helper}}}, share(two, all))
+	assert.Equal(t, []rankUse{{2, 0, self, []*ib.Context{a}}, {3, 0, self, []*ib.Context{b}}, {-1, 0, self, []*ib.Context{helper}}}, share(two, all))
 	one := &pagetables.Process{PID: self, Ranks: []pagetables.Rank{{Rank: 5, Thread: 1 << 23}}}
-	assert.Equal(t, []rankUse{{5, self, []*ib.Context{a, helper}}}, share(one, all))
+	assert.Equal(t, []rankUse{{5, 0, self, []*ib.Context{a, helper}}}, share(one, all))
 	ended := &pagetables.Process{PID: self, Ranks: []pagetables.Rank{{Rank: 5, Thread: 0}, {Rank: 6, Thread: 0}}}
-	assert.Equal(t, []rankUse{{5, self, nil}, {6, self, nil}}, share(ended, []*ib.Context{opened(0, "rxe0", 1)}))
+	assert.Equal(t, []rankUse{{5, 0, self, nil}, {6, 0, self, nil}}, share(ended, []*ib.Context{opened(0, "rxe0", 1)}))
 }
 
 func TestFormulaeOfNode(t *testing.T) {
-	ranks := []rankUse{{0, 9, []*ib.Context{opened(9, "rxe0", 4), opened(9, "rxe1", 4)}}, {1, 9, []*ib.Context{opened(10, "rxe0", 4)}}}
+	ranks := []rankUse{{0, 0, 9, []*ib.Context{opened(9, "rxe0", 4), opened(9, "rxe1", 4)}}, {1, 0, 9, []*ib.Context{opened(10, "rxe0", 4)}}}
 	sum := count(ranks, []string{"PMI_SIZE=6", "MPI_LOCALNRANKS=2"})
 	assert.Equal(t, &nodeCount{QPs: map[string]int{"RC": 12, "UD": 3}, Formulae: &formulae{Here: 2, Elsewhere: 4, NICs: 2, RC: 16, XRC: 8, UD: 4}}, sum)
 	for _, env := range []string{"PMI_SIZE=6", "MPI_LOCALNRANKS=2", "PMI_SIZE=6 MPI_LOCALNRANKS=3"} {
@@ -95,7 +95,7 @@ lo    loopback  unknown  -     -     0-7   -    127.0.0.1/8 ::1/128
 This host shows no RDMA device.
 `, out.String())
 
-	report = nicReport{Ranks: []rankUse{{0, 9, []*ib.Context{opened(9, "rxe0", 4)}}, {1, 9, nil}, {-1, 9, []*ib.Context{opened(7, "rxe1", 4)}}}}
+	report = nicReport{Ranks: []rankUse{{0, 0, 9, []*ib.Context{opened(9, "rxe0", 4)}}, {1, 0, 9, nil}, {-1, 0, 9, []*ib.Context{opened(7, "rxe1", 4)}}}}
 	report.Sum = count(report.Ranks, []string{"PMI_SIZE=4", "MPI_LOCALNRANKS=2"})
 	out.Reset()
 	require.NoError(t, report.print(&out, false))
@@ -108,7 +108,7 @@ Queue pairs of these ranks: 8 RC 2 UD
 By formula for 2 here and 2 elsewhere, each by 1 NIC(s): 4 RC, or 2 XRC, or 2 UD
 `, out.String())
 
-	report = nicReport{Ranks: []rankUse{{0, 9, nil}}}
+	report = nicReport{Ranks: []rankUse{{0, 0, 9, nil}}}
 	report.Sum = count(report.Ranks, []string{"PMI_SIZE=2", "MPI_LOCALNRANKS=1"})
 	out.Reset()
 	require.NoError(t, report.print(&out, false))

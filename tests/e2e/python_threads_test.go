@@ -6,7 +6,9 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -63,17 +65,37 @@ func TestPythonThreadsRefused(t *testing.T) {
 // Each thread that is a rank has mpi4py to itself: messages, collective operations of arrays and of objects, communicators, windows,
 // operations and errors. TPSL_TEST_MPI4PY names a source tree with an mpi4py for MPICH, as for TestMPI4PYSuite.
 func TestPythonThreadsMPI4PY(t *testing.T) {
-	tree := os.Getenv("TPSL_TEST_MPI4PY")
-	if tree == "" {
+	testsupport.NothingLeft(t)
+	command, _ := threadsMPI4PY(t, "arrays/threads_mpi4py.py")
+	assert.Equal(t, "right\n", run(t, nil, command...).succeeded(t).stdout)
+	for _, options := range []string{"-n 4 -rpp 4 -tpsl shared", "-n 4 -rpp 2 -tpsl shared"} {
+		assert.Contains(t, mpiexec(t, nil, options, command...).succeeded(t).stdout, "right\n")
+	}
+}
+
+// threadsMPI4PY is a command that runs a script with an mpi4py for MPICH, and the source tree of that.
+func threadsMPI4PY(t *testing.T, script string) (command []string, tree string) {
+	t.Helper()
+	if tree = os.Getenv("TPSL_TEST_MPI4PY"); tree == "" {
 		t.Skip("TPSL_TEST_MPI4PY names no source tree of mpi4py")
 	}
 	found, err := filepath.Glob(filepath.Join(tree, "build", "lib*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
+	return []string{"env", "PYTHONPATH=" + built(t, "share/tpsl/python") + ":" + found[0], python(t, "numpy"), testScript(t, script)}, tree
+}
+
+// mpi4py's own tests, but for those that the script names, end on threads as in flat ranks.
+func TestPythonThreadsMPI4PYSuite(t *testing.T) {
 	testsupport.NothingLeft(t)
-	command := []string{"env", "PYTHONPATH=" + built(t, "share/tpsl/python") + ":" + found[0], python(t, "numpy"), testScript(t, "arrays/threads_mpi4py.py")}
-	assert.Equal(t, "right\n", run(t, nil, command...).succeeded(t).stdout)
-	for _, options := range []string{"-n 4 -rpp 4 -tpsl shared", "-n 4 -rpp 2 -tpsl shared"} {
-		assert.Contains(t, mpiexec(t, nil, options, command...).succeeded(t).stdout, "right\n")
+	command, tree := threadsMPI4PY(t, "arrays/threads_suite.py")
+	suite := func(words []string, ranks string) []string {
+		o := runFor(t, 10*time.Minute, []string{"TPSL_YIELD=always"}, append(slices.Concat(words, command), ranks, filepath.Join(tree, "test"))...)
+		require.Zero(t, o.code, o.stderr)
+		return o.lines()
 	}
+	threads := suite(nil, "2")
+	t.Log(threads)
+	assert.Regexp(t, `^ran \d{4}, failed \d, skipped \d+\n$`, threads[0])
+	assert.Equal(t, suite([]string{built(t, "bin/mpiexec"), "-n", "2"}, "0"), threads)
 }

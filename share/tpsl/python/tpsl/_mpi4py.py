@@ -56,6 +56,8 @@ class _Finder:
 
 
 class _Front(types.ModuleType):
+    __doc__ = property(lambda self: _own().__doc__)
+
     def __getattr__(self, name):
         return getattr(_own(), name)
 
