@@ -46,6 +46,12 @@ func TestPythonThreadsEnd(t *testing.T) {
 			assert.Regexp(t, c.says, o.stderr)
 		}
 	}
+	// So does one whose last words nobody can read.
+	for _, how := range []string{"raise", "exit text"} {
+		o := run(t, []string{"PYTHONPATH=" + built(t, "share/tpsl/python"), "PYTHONDONTWRITEBYTECODE=1"}, "sh", "-c", `exec "$0" "$@" >/dev/full 2>&1`,
+			python(t, "numpy"), testScript(t, "arrays/threads.py"), "ends", how)
+		assert.Equal(t, 1, o.code, how)
+	}
 	job := start(t, []string{"PYTHONPATH=" + built(t, "share/tpsl/python"), "PYTHONDONTWRITEBYTECODE=1"}, python(t, "numpy"), testScript(t, "arrays/threads.py"), "waits")
 	require.NoError(t, job.Process.Signal(unix.SIGINT))
 	_ = job.Wait()

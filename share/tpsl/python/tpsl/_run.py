@@ -43,10 +43,17 @@ def _load():
     return _libtpsl
 
 
+def _flush():
+    for stream in sys.stdout, sys.stderr:
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass  # nobody reads it, or there is none
+
+
 def _end(code):
     """Ends the process, as ranks that are left alone would wait for ever."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     os._exit(code)
 
 
@@ -58,13 +65,17 @@ def _be(who, f):
     except SystemExit as e:
         if e.code is None or e.code == 0:
             return None
-        if not isinstance(e.code, int):
-            print(e.code, file=sys.stderr)
-        _end(e.code if isinstance(e.code, int) else 1)
+        try:
+            if not isinstance(e.code, int):
+                print(e.code, file=sys.stderr)
+        finally:
+            _end(e.code if isinstance(e.code, int) else 1)
     except BaseException:
-        print(f"tpsl.run: rank {who.rank} ends the process:", file=sys.stderr)
-        traceback.print_exc()
-        _end(1)
+        try:
+            print(f"tpsl.run: rank {who.rank} ends the process:", file=sys.stderr)
+            traceback.print_exc()
+        finally:
+            _end(1)
 
 
 def _run_own(libtpsl, n, f):
@@ -119,7 +130,7 @@ def _wait_for(threads):
         for thread in threads:
             thread.join()
     except KeyboardInterrupt:  # the ranks cannot hear of it
-        sys.stdout.flush()
+        _flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
 

@@ -91,6 +91,7 @@ def launched():
 def ends(how):
     def body(rank):
         if rank == 1:
+            print("kept until the end", end="")
             exec({"raise": "raise ValueError('why')", "exit": "sys.exit(3)", "exit text": "sys.exit('why')"}[how])
         barrier()
         time.sleep(100)
