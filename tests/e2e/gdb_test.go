@@ -75,7 +75,7 @@ func TestGdbAttach(t *testing.T) {
 	}
 	assert.Equal(t, 2, instances, live)
 	assert.Contains(t, live, "rank 7 is not in this process, see info ranks\n")
-	assert.Contains(t, live, "rank N: N is a rank of this process, see info ranks\n")
+	assert.Contains(t, live, "rank N, or rank N of job K: a rank of this process, see info ranks\n")
 
 	dead := run(t, nil, append(gdbWords(t, looksAtRanks...), fixture(t, "asks", "-g"), core)...)
 	require.Zero(t, dead.code, dead.stderr)
