@@ -128,7 +128,7 @@ func perform(words []string) error {
 			}
 			var torus *Torus
 			if torus, err = NewTorus(size, dimensions); err == nil {
-				c, err = tcp.Join(context.Background(), l.(*net.TCPListener), tcp.Options{Peers: peersOf(torus, peers, rank), Process: rank, Secret: tcp.Secret{1}})
+				c, err = tcp.Join(context.Background(), l.(*net.TCPListener), tcp.Options{Peers: peersOf(torus, peers, rank), Process: rank, Secret: tcp.Secret{1}, AtStart: true})
 			}
 		}
 	}

@@ -133,7 +133,7 @@ func overTCP(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrie
 		if roles[i] != "" {
 			return nil
 		}
-		n, err := tcp.Join(ctx, listeners[i], tcp.Options{Peers: peersOf(torus, peers, i), Process: i, Secret: tcp.Secret{1}})
+		n, err := tcp.Join(ctx, listeners[i], tcp.Options{Peers: peersOf(torus, peers, i), Process: i, Secret: tcp.Secret{1}, AtStart: true})
 		all[i] = n
 		return err
 	})
