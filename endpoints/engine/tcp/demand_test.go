@@ -298,13 +298,6 @@ func (l *link) stillOwes() bool {
 	return l.owes()
 }
 
-// count is how many connections of a link a side knows of.
-func count(l *link) uint64 {
-	l.out.Lock()
-	defer l.out.Unlock()
-	return l.connections
-}
-
 // rests has a side rest.
 func rests(t testing.TB, l *link) {
 	t.Helper()
@@ -356,7 +349,7 @@ func TestRestIsCrossed(t *testing.T) {
 		toB.in.Unlock()
 		_, err = a.Send(int(b.rank), 0, 6, nil, 0)
 		require.NoError(t, err)
-		for end := time.Now().Add(within); count(toA) < 2 || count(toB) < 2; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(within); toA.made() < 2 || toB.made() < 2; time.Sleep(time.Millisecond) {
 			require.True(t, time.Now().Before(end))
 		}
 		e := await(t, b) // which hears of the rest only now: it was that of another connection
@@ -397,13 +390,33 @@ func TestMissed(t *testing.T) {
 			require.True(t, time.Now().Before(end))
 		}
 	}
-	awaits(func() bool { return count(a.links[1]) == 1 && count(b.links[0]) == 1 })
+	awaits(func() bool { return a.links[1].made() == 1 && b.links[0].made() == 1 })
 	b.watch.epoll = epoll
 	_, err = b.ports[0].Send(0, 0, 2, nil, 0)
 	require.NoError(t, err)
-	awaits(func() bool { return count(b.links[0]) == 2 })
+	awaits(func() bool { return b.links[0].made() == 2 })
 	assert.EqualValues(t, 1, await(t, b.ports[0]).Cell.Tag)
 	assert.EqualValues(t, 2, await(t, a.ports[0]).Cell.Tag)
+}
+
+// A link whose connections are made and closed again and again, for longer than the patience, is not given up.
+func TestPatienceIsForOneConnection(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, first := range []int{0, 1} {
+		nodes := joined(t, Options{Idle: time.Hour, Patience: time.Second}, 1, 1)
+		from, to := nodes[first].ports[0], nodes[1-first].ports[0]
+		ours, theirs := nodes[first].links[1-first], nodes[1-first].links[first]
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+			mustSend(t, from, 1-first, 0, nil, 0)
+			e := await(t, to)
+			require.Equal(t, carrier.Arrived, e.Kind)
+			giveBack(to, e)
+			still(t, ours, theirs)
+			rests(t, ours)
+			settle(t, nodes, 0)
+		}
+		closeAll(t, nodes)
+	}
 }
 
 // A peer that has ended without ever having been met is found when something is sent to it. A process that leaves says

@@ -186,6 +186,13 @@ func (l *link) goneError(rank int) error {
 	return &carrier.GoneError{Rank: rank, Why: why}
 }
 
+// made is how many connections this side knows of.
+func (l *link) made() uint64 {
+	l.out.Lock()
+	defer l.out.Unlock()
+	return l.connections
+}
+
 // leave says goodbye, behind all that was sent, to who has ever been met or is to be.
 func (l *link) leave() {
 	l.out.Lock()

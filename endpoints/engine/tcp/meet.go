@@ -164,13 +164,14 @@ func (n *Node) mend(l *link) {
 	}
 }
 
-// reach makes a connection, or nudges the peer to make one, until there is one or patience is over.
+// reach makes a connection, or nudges the peer to make one, until one was made or patience is over. Another one that is
+// wanted after that has patience of its own.
 func (n *Node) reach(l *link) {
 	begin, pause, purpose := time.Now(), firstPause, uint32(forFrames)
 	if !l.dials() {
 		purpose = forNudge
 	}
-	for l.stillWants() {
+	for made := l.made(); l.made() == made && l.stillWants(); {
 		err := n.dial(l, purpose)
 		switch {
 		case n.open.Err() != nil:
@@ -179,14 +180,14 @@ func (n *Node) reach(l *link) {
 			l.lose(ended)
 		case errors.Is(err, errRefused):
 			l.lose(parted)
-		case time.Since(begin) > n.options.Patience && l.stillWants():
+		case time.Since(begin) > n.options.Patience && l.made() == made && l.stillWants():
 			l.lose(silent)
 		}
 		if l.fate.Load() != fine {
 			n.tell()
 			return
 		}
-		if l.stillWants() {
+		if l.made() == made && l.stillWants() {
 			select {
 			case <-time.After(pause):
 			case <-n.open.Done():
