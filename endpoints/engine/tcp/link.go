@@ -98,6 +98,8 @@ func (l *link) disconnect() {
 		return
 	}
 	l.waitForRoom(false)
+	// A watch that has just looked at the socket may keep the kernel from closing it until it wakes up.
+	l.cut()
 	_ = unix.Close(l.out.socket) // which takes it out of the epoll set
 	l.in.socket, l.out.socket = -1, -1
 	l.resting.Store(false)
