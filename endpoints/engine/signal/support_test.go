@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -49,11 +50,15 @@ func together(t testing.TB, count int, f func(i int) error) {
 	require.NoError(t, errors.Join(errs...))
 }
 
-// closedAtEnd closes carriers, all at once: each waits for the others.
-func closedAtEnd(t testing.TB, all []carrier.Carrier) []carrier.Carrier {
+// closedAtEnd closes carriers or networks that are there, all at once: each waits for the others.
+func closedAtEnd[C interface {
+	comparable
+	io.Closer
+}](t testing.TB, all []C) []C {
+	var none C
 	t.Cleanup(func() {
 		together(t, len(all), func(i int) error {
-			if all[i] != nil {
+			if all[i] != none {
 				if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
 					return err
 				}
@@ -161,17 +166,7 @@ func join(t testing.TB, carriers []carrier.Carrier, torus *Torus, options func(r
 		require.NoError(t, err)
 		all = append(all, n)
 	}
-	t.Cleanup(func() {
-		together(t, len(all), func(i int) error {
-			if all[i] != nil {
-				if err := all[i].Close(); !errors.Is(err, os.ErrClosed) { // by the test
-					return err
-				}
-			}
-			return nil
-		})
-	})
-	return all
+	return closedAtEnd(t, all)
 }
 
 // text makes a payload whose content its ends and its number tell.
