@@ -76,6 +76,14 @@ func eachPair(t *testing.T, o Options, run func(t *testing.T, a, b *Port)) {
 	}
 }
 
+// patterns makes messages of these sizes in turn, each with a content of its own. To make them takes longer than to send them.
+func patterns(count int, sizes []int) (all [][]byte) {
+	for i := range count {
+		all = append(all, pattern(sizes[i%len(sizes)], byte(i)))
+	}
+	return all
+}
+
 // activeSizes are around what decides how an active message travels.
 var activeSizes = []int{0, 1, 40, 41, 8192, 8193, 20_000, MaxInvoke}
 
@@ -83,6 +91,7 @@ var activeSizes = []int{0, 1, 40, 41, 8192, 8193, 20_000, MaxInvoke}
 // and no room is left; and the senders' requests end.
 func TestActiveMessages(t *testing.T) {
 	const rounds = 5
+	messages := patterns(rounds*len(activeSizes), activeSizes)
 	var seen *invoked
 	o := Options{Ring: 8, Packets: 2, Handlers: []Handler{nil, func(p *Port, e Envelope, data []byte) { seen.handle(p, e, data) }}}
 	eachPair(t, o, func(t *testing.T, a, b *Port) {
@@ -90,8 +99,8 @@ func TestActiveMessages(t *testing.T) {
 		sent := make(chan error, 1)
 		go func() {
 			var requests []Request
-			for i := range rounds * len(activeSizes) {
-				r, err := a.Invoke(pattern(activeSizes[i%len(activeSizes)], byte(i)), Envelope{Context: uint32(i), Peer: 1, Tag: 1})
+			for i, data := range messages {
+				r, err := a.Invoke(data, Envelope{Context: uint32(i), Peer: 1, Tag: 1})
 				if err != nil {
 					sent <- err
 				}
@@ -99,15 +108,15 @@ func TestActiveMessages(t *testing.T) {
 			}
 			statuses := make([]Status, len(requests))
 			err := WaitAll(requests, statuses)
-			assert.Equal(t, Status{Envelope{Context: uint32(rounds*len(activeSizes) - 1), Peer: 1, Tag: 1}, MaxInvoke}, statuses[len(statuses)-1])
+			assert.Equal(t, Status{Envelope{Context: uint32(len(messages) - 1), Peer: 1, Tag: 1}, MaxInvoke}, statuses[len(statuses)-1])
 			sent <- err
 		}()
-		await(t, b, "message", func() bool { return seen.count() == rounds*len(activeSizes) })
+		await(t, b, "message", func() bool { return seen.count() == len(messages) })
 		require.NoError(t, <-sent)
 		for i, m := range seen.got {
 			require.Equal(t, Envelope{Context: uint32(i), Peer: 0, Tag: 1}, m.Envelope)
 			require.Equal(t, 1, m.port)
-			require.Equal(t, pattern(activeSizes[i%len(activeSizes)], byte(i)), m.data, "message %d", i)
+			require.Equal(t, messages[i], m.data, "message %d", i)
 		}
 	})
 }
@@ -137,6 +146,7 @@ func TestHandlersSend(t *testing.T) {
 // When a handler runs, what its sender sent earlier has arrived, whatever its size.
 func TestActiveMessagesComeAfterTaggedOnes(t *testing.T) {
 	const count = 100
+	messages := patterns(count, sizes)
 	var ran atomic.Int64
 	handlers := []Handler{func(p *Port, e Envelope, _ []byte) {
 		n := ran.Add(1)
@@ -150,9 +160,9 @@ func TestActiveMessagesComeAfterTaggedOnes(t *testing.T) {
 		sent := make(chan error, 1)
 		go func() {
 			var requests []Request
-			for i := range uint32(count) {
-				r, _ := a.Isend(pattern(sizes[int(i)%len(sizes)], byte(i)), Envelope{Context: i, Peer: 1, Tag: 5})
-				s, err := a.Invoke(nil, Envelope{Context: i, Peer: 1})
+			for i, data := range messages {
+				r, _ := a.Isend(data, Envelope{Context: uint32(i), Peer: 1, Tag: 5})
+				s, err := a.Invoke(nil, Envelope{Context: uint32(i), Peer: 1})
 				if err != nil {
 					sent <- err
 				}

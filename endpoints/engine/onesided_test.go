@@ -279,8 +279,11 @@ func TestAccessIsRefused(t *testing.T) {
 		assert.EqualError(t, err, "port 0: the word at offset 4 of a region of port 1: take a multiple of 8")
 		r, err := a.Put(key, 8, []byte("in order"))
 		ended(t, r, err)
+		got := make([]byte, 8) // memory itself is that of b's threads
+		r, err = a.Get(key, 8, got)
+		ended(t, r, err)
 		stop()
-		assert.Equal(t, "in order", string(memory[8:16]))
+		assert.Equal(t, "in order", string(got))
 		_, err = b.Register(memory[1:])
 		assert.EqualError(t, err, "port 1: register 63 bytes: a region has at least one, and starts at a multiple of 8")
 		_, err = b.Register(nil)
@@ -332,20 +335,19 @@ func TestAccessGone(t *testing.T) {
 		t.Run(model.String()+"/"+string(by), func(t *testing.T) {
 			f := spanning(t, Options{Model: model}, by, 1, 1)
 			a, b := f[0].Port(0), f[1].Port(1)
-			memory := make([]byte, 1<<20)
-			region := register(t, b, memory)
+			region := register(t, b, make([]byte, 1<<20))
 			own := register(t, a, make([]byte, 1<<20))
-			key, ownKey := region.Key(), own.Key()
-			_, err := b.Put(ownKey, 0, memory) // comes, or does not
+			key, ownKey, data := region.Key(), own.Key(), make([]byte, 1<<20)
+			_, err := b.Put(ownKey, 0, data) // comes, or does not
 			require.NoError(t, err)
 			var requests []Request
 			for k := range 300 {
 				var r Request
 				switch k % 4 {
 				case 0:
-					r, err = a.Put(key, 0, memory[:8])
+					r, err = a.Put(key, 0, data[:8])
 				case 1:
-					r, err = a.Put(key, 0, memory)
+					r, err = a.Put(key, 0, data)
 				case 2:
 					r, err = a.Get(key, 0, make([]byte, 1<<20))
 				default:
