@@ -53,6 +53,7 @@ func TestEveryOptionIsOffered(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	testsupport.NothingLeft(t)
+	t.Setenv("TPSL_TEST_ONE", "1")
 	for _, c := range []struct {
 		line string
 		want []string
@@ -81,13 +82,14 @@ func TestCompletion(t *testing.T) {
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {
-		t.Setenv("TPSL_TEST_ONE", "1")
 		for _, shell := range []string{"bash", "zsh"} {
-			words := offered(t, shell, c.line)
-			for i := range words {
-				words[i] = filepath.Base(words[i])
-			}
-			assert.Equal(t, c.want, words, "%s in %s", c.line, shell)
+			t.Run(shell+": "+c.line, func(t *testing.T) {
+				words := offered(t, shell, c.line)
+				for i := range words {
+					words[i] = filepath.Base(words[i])
+				}
+				assert.Equal(t, c.want, words)
+			})
 		}
 	}
 }
