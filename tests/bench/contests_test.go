@@ -60,9 +60,11 @@ func TestContestsServeGoals(t *testing.T) {
 	t.Chdir("../..")
 	p := plan{cores: machine.Cores(), cut: 8, quick: true}
 	for _, all := range []suite{p.suite(), openMPI(p), progress(p), kernels(p), calls(p), embedded(p), python(p)} {
-		t.Log(all.leftOut)
-		require.NoError(t, compile(t.Context(), all.commands))
-		servesGoals(t, all)
+		t.Run("suite"+all.suffix, func(t *testing.T) { // so that one sees how far it is
+			t.Log(all.leftOut)
+			require.NoError(t, compile(t.Context(), all.commands))
+			servesGoals(t, all)
+		})
 	}
 	s := flat.run(machine.Cores(), 1, "latency", "0", "8")
 	s.Env[0] = "BENCH_CPUS=901,902"
