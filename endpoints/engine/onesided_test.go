@@ -335,7 +335,7 @@ func TestAccessGone(t *testing.T) {
 		t.Run(model.String()+"/"+string(by), func(t *testing.T) {
 			f := spanning(t, Options{Model: model}, by, 1, 1)
 			a, b := f[0].Port(0), f[1].Port(1)
-			region := register(t, b, make([]byte, 1<<20))
+			region := register(t, b, make([]byte, 2<<20+2*wordSize)) // what is put, what is got, two words: no access meets another kind
 			own := register(t, a, make([]byte, 1<<20))
 			key, ownKey, data := region.Key(), own.Key(), make([]byte, 1<<20)
 			_, err := b.Put(ownKey, 0, data) // comes, or does not
@@ -345,13 +345,13 @@ func TestAccessGone(t *testing.T) {
 				var r Request
 				switch k % 4 {
 				case 0:
-					r, err = a.Put(key, 0, data[:8])
+					r, err = a.Put(key, 2<<20+wordSize, data[:wordSize])
 				case 1:
 					r, err = a.Put(key, 0, data)
 				case 2:
-					r, err = a.Get(key, 0, make([]byte, 1<<20))
+					r, err = a.Get(key, 1<<20, make([]byte, 1<<20))
 				default:
-					r, err = a.FetchAdd(key, 0, 1, nil)
+					r, err = a.FetchAdd(key, 2<<20, 1, nil)
 				}
 				require.NoError(t, err)
 				requests = append(requests, r)
