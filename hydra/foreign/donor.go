@@ -32,7 +32,7 @@ func (m *Member) donate(r Request) (unix.WaitStatus, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Close()
+	m.leader = conn // open until this process ends, as its end tells the leader that
 	d, err := m.donation(r)
 	if err != nil {
 		return 0, err

@@ -4,8 +4,10 @@
 package foreign
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -96,6 +98,16 @@ func (p *part) tell(reply string) {
 	if p.conn != nil {
 		_, _ = p.conn.Write([]byte(reply)) // a donor that has ended needs no reply
 	}
+}
+
+// awaitEnd waits until the donor has ended.
+func (p *part) awaitEnd(over context.Context) {
+	if p.conn == nil {
+		return
+	}
+	limit, _ := over.Deadline()
+	_ = p.conn.SetReadDeadline(limit) // a socket takes deadlines
+	_, _ = io.Copy(io.Discard, p.conn)
 }
 
 func (p *part) tellStatus(status unix.WaitStatus) { p.tell(fmt.Sprintf(statusReply, uint32(status))) }

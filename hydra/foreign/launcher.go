@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,12 @@ import (
 // A Member is a process that a launcher has started as one rank.
 type Member struct {
 	Rank, Size int
-	local      int    // its index among the ranks of this host
-	localRanks int    // the number of ranks of this host
-	server     string // the launcher's process that serves PMI or PMIx here
-	session    int    // descriptor of the rank's PMI session, or noSession
+	local      int           // its index among the ranks of this host
+	localRanks int           // the number of ranks of this host
+	server     string        // the launcher's process that serves PMI or PMIx here
+	session    int           // descriptor of the rank's PMI session, or noSession
+	leader     *net.UnixConn // of a member that has donated
+	parts      []*part       // of a leader's set that came to no good, until it is aborted
 }
 
 // noSession stands for the session of a rank that PMIx serves. Such a rank connects by itself when its MPI library starts.

@@ -17,21 +17,21 @@ import (
 	"github.com/tpsl/tpsl/internal/topology"
 )
 
-// lead brings the set together, runs it, and returns how the leader's own rank ended.
+// lead brings the set together, runs it, and returns how the leader's own rank ended. With an error, the other members of the set wait
+// for Abort.
 func (m *Member) lead(r Request) (status unix.WaitStatus, err error) {
 	parts, err := m.gather(r)
 	if err == nil {
 		status, err = m.runSet(r, parts)
 	}
-	for _, p := range parts {
-		if p != nil && err != nil {
-			p.tell(failed)
-		}
-		if p != nil {
-			p.drop()
-		}
+	if err != nil {
+		m.parts = parts
+		return status, err
 	}
-	return status, err
+	for _, p := range parts {
+		p.drop()
+	}
+	return status, nil
 }
 
 func (m *Member) runSet(r Request, parts []*part) (unix.WaitStatus, error) {

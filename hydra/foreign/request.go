@@ -68,10 +68,24 @@ func (m *Member) Run(r Request) (unix.WaitStatus, error) {
 }
 
 // Abort makes the launcher end the job. Otherwise the other ranks would wait for this one. It tries for as long as launchers may
-// take to answer.
+// take to answer. The other members of a leader's set end first, with an exit code of their own: an abort kills who is still there, and
+// then the launcher would have nothing but a signal to report.
+//
+// Preconditions: the user has been told why.
 func (m *Member) Abort(code int) {
 	over, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	for _, p := range m.parts {
+		if p != nil {
+			p.tell(failed)
+		}
+	}
+	for _, p := range m.parts {
+		if p != nil {
+			p.awaitEnd(over)
+			p.drop()
+		}
+	}
 	if m.servedByPMIx() {
 		abortByPMIx(over, code)
 		return

@@ -205,10 +205,9 @@ func (l *link) leave() {
 	}
 }
 
-// isOver tells whether the peer has all that was sent, or is gone; written, whether the kernel has it.
-func (l *link) isOver() (over, written bool) {
+// isOver tells whether the peer has all that was sent, or is gone.
+func (l *link) isOver() bool {
 	l.out.Lock()
 	defer l.out.Unlock()
-	over = l.fate.Load() != fine || l.out.acked == l.out.end
-	return over, over || l.out.socket >= 0 && l.out.sent == l.out.end
+	return l.fate.Load() != fine || l.out.acked == l.out.end
 }

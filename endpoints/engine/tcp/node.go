@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -131,8 +132,8 @@ func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, err
 	}
 	n.open, n.close = context.WithCancel(context.Background())
 	n.busy.Go(n.accept)
+	n.busy.Go(n.sweep)
 	if !o.AtStart {
-		n.busy.Go(n.sweep)
 		return n, nil
 	}
 	if err := n.meetAll(ctx); err != nil {
@@ -294,11 +295,9 @@ func (n *Node) progressUntil(wait bool, milliseconds int) {
 	}
 }
 
-// How long Close waits until peers have what was sent to them: that long once all is the kernel's, which
-// goes on without this process.
-const linger = time.Second
-
-// Close leaves: to its peers this process is gone. What was sent is still delivered.
+// Close leaves: to its peers this process is gone. What was sent is still delivered: Close waits until each
+// peer has said so, and has patience with it. The kernel alone would not deliver it: when a peer writes to a
+// process that has closed its socket, that process's kernel drops what it had yet to send.
 //
 // Preconditions: nobody uses a port, now or later.
 func (n *Node) Close() error {
@@ -313,14 +312,7 @@ func (n *Node) Close() error {
 	n.watch.want() // connections may break yet
 	begin := time.Now()
 	for time.Since(begin) < n.options.Patience {
-		over, written := true, true
-		for _, l := range n.links {
-			if l != nil {
-				o, w := l.isOver()
-				over, written = over && o, written && w
-			}
-		}
-		if over || written && time.Since(begin) > linger {
+		if !slices.ContainsFunc(n.links, func(l *link) bool { return l != nil && !l.isOver() }) {
 			break
 		}
 		n.progressUntil(true, 10)

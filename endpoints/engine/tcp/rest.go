@@ -31,20 +31,30 @@ func (l *link) stillWants() bool {
 	return l.wants()
 }
 
-// sweep looks after quiet connections until the node closes.
+// unpolled is how long what a peer sends may lie in the kernel when no port polls or sleeps.
+const unpolled = time.Second
+
+// sweep reads what nobody polls for, as a peer that leaves waits until it is read, and looks after quiet
+// connections, until the node closes.
 func (n *Node) sweep() {
-	tick := time.NewTicker(n.options.Idle / 2)
-	defer tick.Stop()
+	unread, quiet := time.NewTicker(unpolled), time.NewTicker(n.options.Idle/2)
+	defer unread.Stop()
+	defer quiet.Stop()
+	if n.options.AtStart { // all are kept
+		quiet.Stop()
+	}
 	for {
 		select {
-		case <-tick.C:
+		case <-unread.C:
+			n.progress(true)
+		case <-quiet.C:
+			for _, l := range n.links {
+				if l != nil {
+					l.look()
+				}
+			}
 		case <-n.open.Done():
 			return
-		}
-		for _, l := range n.links {
-			if l != nil {
-				l.look()
-			}
 		}
 	}
 }
