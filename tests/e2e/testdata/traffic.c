@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* traffic [WAY]: moves known amounts of data; under processes or as OpenMP threads. Each part begins with what it moves. WAY: late, where
- * rank 2 comes 20 ms late to each of ten calls of MPI_Allreduce; killed, where rank 1 dies in the middle; more, where calls are made
+ * rank 2 comes 400 ms late to each of five calls of MPI_Allreduce; killed, where rank 1 dies in the middle; more, where calls are made
  * from more places and on more communicators than tables hold. */
 #include <mpi.h>
 #include <signal.h>
@@ -125,7 +125,7 @@ static void late(void)
     double one = 1, sum;
     for (int i = 0; i < 5; i++) {
         if (rank == 2)
-            usleep(100000); /* much longer than a rank without a CPU is late */
+            usleep(400000); /* much longer than a rank without a CPU is late */
         MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
 }
