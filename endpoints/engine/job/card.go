@@ -4,9 +4,14 @@
 package job
 
 import (
+	"bufio"
+	"bytes"
+	"compress/flate"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -17,7 +22,7 @@ import (
 type card struct {
 	ports   int
 	host    string // equal if and only if two processes can share memory
-	name    string // of the socket at which it meets those of its host
+	name    string // of the socket at which the first process of a host meets the others
 	address string // where it listens for others
 }
 
@@ -35,6 +40,42 @@ func parseCard(text string) (c card, err error) {
 		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
 	}
 	return c, nil
+}
+
+// pack makes a short text of the cards of all processes, in which only the first process of each host has a name: the others of the
+// host ask for no other one.
+func pack(all []card) string {
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.BestCompression) // the level is one that there is
+	named := map[string]bool{}
+	for _, c := range all {
+		if named[c.host] {
+			c.name = ""
+		}
+		named[c.host] = true
+		_, _ = fmt.Fprintln(w, c) // into memory
+	}
+	_ = w.Close()
+	return base64.RawURLEncoding.EncodeToString(packed.Bytes())
+}
+
+// longest is more than the bytes of any card.
+const longest = 512
+
+// unpack returns the cards of so many processes.
+func unpack(text string, count int) (all []card, err error) {
+	lines := bufio.NewScanner(io.LimitReader(flate.NewReader(base64.NewDecoder(base64.RawURLEncoding, strings.NewReader(text))), int64(count)*longest))
+	for lines.Scan() {
+		c, err := parseCard(lines.Text())
+		if err != nil {
+			return nil, fmt.Errorf("process %d: %w", len(all), err)
+		}
+		all = append(all, c)
+	}
+	if lines.Err() != nil || len(all) != count {
+		return nil, fmt.Errorf("the table of process 0 has %d of %d processes: run the same version in all processes", len(all), count)
+	}
+	return all, nil
 }
 
 // hostID says which processes this one can share memory with: those of this user who run on this

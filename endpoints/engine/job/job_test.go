@@ -6,7 +6,9 @@ package job
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -94,6 +96,30 @@ func TestCards(t *testing.T) {
 	for _, text := range []string{"", "1/2/3", "0/h/n/a", "x/h/n/a", "1/h/n/a/more"} {
 		_, err := parseCard(text)
 		assert.ErrorContains(t, err, "run the same version", text)
+	}
+}
+
+// The table has all cards, in few characters, and names only where they are asked for.
+func TestTable(t *testing.T) {
+	var all, want []card
+	for i := range 1000 {
+		c := card{ports: 1 + i%3, host: fmt.Sprintf("%032x", sha256.Sum256([]byte{byte(i / 64)}))[:32], address: fmt.Sprintf("10.0.0.%d:%d", i/64, 32768+i*7919%28000)}
+		if c.name = rand.Text(); i%64 == 0 {
+			want = append(want, c)
+		} else {
+			want = append(want, card{c.ports, c.host, "", c.address})
+		}
+		all = append(all, c)
+	}
+	text := pack(all)
+	assert.Less(t, len(text)/pieceSize, 1000/30)
+	assert.NotContains(t, text, "=", "which has a meaning in PMI-1")
+	got, err := unpack(text, 1000)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	for text, count := range map[string]int{"": 1, "%%": 1, text[:len(text)/2]: 1000, text: 1001, text + "AAAA": 999} {
+		_, err := unpack(text, count)
+		assert.ErrorContains(t, err, "run the same version in all processes")
 	}
 }
 

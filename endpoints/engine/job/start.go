@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,38 +146,78 @@ func (s *session) end() error { return errors.Join(s.client.Finalize(), s.file.C
 const secretKey = "tpsl-engine-secret"
 
 func cardKey(process int) string { return fmt.Sprintf("tpsl-engine-%d", process) }
+func pieceKey(piece int) string  { return fmt.Sprintf("tpsl-engine-table-%d", piece) }
+
+// pieceSize is how many characters of the table one value has; launchers take 1,024 at least.
+const pieceSize = 800
 
 // exchange tells the others about this process, and returns what all say, and the secret that process 0 has made.
+//
+// Process 0 alone asks for the card of each process, and makes a table of them, which is short: so a job of N processes asks
+// the launcher for about N*N/30 values, where it would be N*N if each asked for all cards.
 func (s *session) exchange(own card) (all []card, secret tcp.Secret, err error) {
-	if s.rank == 0 {
-		_, _ = rand.Read(secret[:]) // never fails
-		if err := s.client.Put(secretKey, hex.EncodeToString(secret[:])); err != nil {
-			return nil, secret, err
-		}
-	}
 	if err := s.client.Put(cardKey(s.rank), own.String()); err != nil {
 		return nil, secret, err
 	}
 	if err := s.client.Barrier(); err != nil {
 		return nil, secret, err
 	}
+	if s.rank == 0 {
+		_, _ = rand.Read(secret[:]) // never fails
+		if err := s.publish(secret); err != nil {
+			return nil, secret, err
+		}
+	}
+	if err := s.client.Barrier(); err != nil {
+		return nil, secret, err
+	}
+	return s.learn()
+}
+
+// publish gives the secret and the table of all cards to all processes.
+func (s *session) publish(secret tcp.Secret) error {
+	var all []card
+	for process := range s.size {
+		text, err := s.client.Get(cardKey(process))
+		if err != nil {
+			return err
+		}
+		c, err := parseCard(text)
+		if err != nil {
+			return fmt.Errorf("process %d: %w", process, err)
+		}
+		all = append(all, c)
+	}
+	pieces := 0
+	for piece := range slices.Chunk([]byte(pack(all)), pieceSize) {
+		if err := s.client.Put(pieceKey(pieces), string(piece)); err != nil {
+			return err
+		}
+		pieces++
+	}
+	return s.client.Put(secretKey, fmt.Sprintf("%x-%d", secret, pieces))
+}
+
+// learn reads what process 0 has published.
+func (s *session) learn() (all []card, secret tcp.Secret, err error) {
 	text, err := s.client.Get(secretKey)
 	if err != nil {
 		return nil, secret, err
 	}
-	if n, err := hex.Decode(secret[:], []byte(text)); err != nil || n != len(secret) {
+	word, number, _ := strings.Cut(text, "-")
+	n, err := hex.Decode(secret[:], []byte(word))
+	pieces, failed := strconv.Atoi(number)
+	if err != nil || n != len(secret) || failed != nil {
 		return nil, secret, errors.New("the secret of process 0 is damaged: run the same version in all processes")
 	}
-	for process := range s.size {
-		text, err := s.client.Get(cardKey(process))
+	var table strings.Builder
+	for piece := range pieces {
+		text, err := s.client.Get(pieceKey(piece))
 		if err != nil {
 			return nil, secret, err
 		}
-		c, err := parseCard(text)
-		if err != nil {
-			return nil, secret, fmt.Errorf("process %d: %w", process, err)
-		}
-		all = append(all, c)
+		table.WriteString(text)
 	}
-	return all, secret, nil
+	all, err = unpack(table.String(), s.size)
+	return all, secret, err
 }
