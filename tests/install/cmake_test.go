@@ -21,10 +21,13 @@ func TestCMake(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "cmake", "g++", "gfortran")
 	prefix, build := installed(t), t.TempDir()
-	cmake := func(args ...string) string {
-		stdout, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"cmake"}, args...)...)
-		require.Zero(t, code, "cmake %v\nstdout:\n%s\nstderr:\n%s", args, stdout, stderr)
-		return stdout
+	cmake := func(args ...string) (said string) {
+		t.Run(args[0], func(t *testing.T) { // a step of its own, so that a slow machine shows progress
+			stdout, stderr, code := testsupport.Run(t, 5*time.Minute, nil, append([]string{"cmake"}, args...)...)
+			require.Zero(t, code, "cmake %v\nstdout:\n%s\nstderr:\n%s", args, stdout, stderr)
+			said = stdout
+		})
+		return said
 	}
 	said := cmake("-S", "testdata/cmake", "-B", build, "-DCMAKE_PREFIX_PATH="+prefix, "-DMPI_C_COMPILER="+prefix+"/bin/tpslcc",
 		"-DMPI_CXX_COMPILER="+prefix+"/bin/tpslcxx", "-DMPI_Fortran_COMPILER="+prefix+"/bin/tpslfort")

@@ -154,7 +154,7 @@ const pieceSize = 800
 // exchange tells the others about this process, and returns what all say, and the secret that process 0 has made.
 //
 // Process 0 alone asks for the card of each process, and makes a table of them, which is short: so a job of N processes asks
-// the launcher for about N*N/30 values, where it would be N*N if each asked for all cards.
+// the launcher for about N*N/100 values, where it would be N*N if each asked for all cards.
 func (s *session) exchange(own card) (all []card, secret tcp.Secret, err error) {
 	if err := s.client.Put(cardKey(s.rank), own.String()); err != nil {
 		return nil, secret, err
