@@ -52,10 +52,15 @@ func TestPythonThreadsEnd(t *testing.T) {
 			python(t, "numpy"), testScript(t, "arrays/threads.py"), "ends", how)
 		assert.Equal(t, 1, o.code, how)
 	}
-	job := start(t, []string{"PYTHONPATH=" + built(t, "share/tpsl/python"), "PYTHONDONTWRITEBYTECODE=1"}, python(t, "numpy"), testScript(t, "arrays/threads.py"), "waits")
-	require.NoError(t, job.Process.Signal(unix.SIGINT))
-	_ = job.Wait()
-	assert.Equal(t, "signal: interrupt", job.ProcessState.String())
+	// An interrupt ends it, also one that the thread of a rank takes.
+	for _, who := range []string{"the test", "itself"} {
+		job := start(t, []string{"PYTHONPATH=" + built(t, "share/tpsl/python"), "PYTHONDONTWRITEBYTECODE=1"}, python(t, "numpy"), testScript(t, "arrays/threads.py"), "waits", who)
+		if who == "the test" {
+			require.NoError(t, job.Process.Signal(unix.SIGINT))
+		}
+		_ = job.Wait()
+		assert.Equal(t, "signal: interrupt", job.ProcessState.String(), who)
+	}
 }
 
 // What threads cannot be ranks with is refused.

@@ -123,12 +123,18 @@ def _run_launched(libtpsl, n, f):
     return results
 
 
+# How long, in seconds, the waiting thread may not notice a signal: one that another thread takes, or that comes just before the
+# wait begins, does not wake it.
+_UNNOTICED = 0.5
+
+
 def _wait_for(threads):
-    for thread in threads:
-        thread.start()
     try:
         for thread in threads:
-            thread.join()
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(_UNNOTICED)
     except KeyboardInterrupt:  # the ranks cannot hear of it
         _flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -5,6 +5,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 import threading
 import time
@@ -99,11 +100,13 @@ def ends(how):
     tpsl.run(2, body)
 
 
-def waits():
+def waits(who="the test interrupts"):
     def body(rank):
         barrier()
         if rank == 0:
             print("ready", flush=True)
+            if who == "itself":
+                signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         time.sleep(100)
 
     tpsl.run(2, body)
