@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
 	"github.com/tpsl/tpsl/endpoints/engine/job"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 	"github.com/tpsl/tpsl/pmi"
 	"github.com/tpsl/tpsl/tests/bench/turns"
 )
@@ -28,7 +30,7 @@ func init() {
 		contests: scaleContests,
 		cores:    1,
 	})
-	for kind, measure := range map[string]func(*meter) error{"Exchange": measureExchange, "Start": measureStart} {
+	for kind, measure := range map[string]func(*meter) error{"Exchange": measureExchange, "Start": measureStart, "Peers": measurePeers} {
 		register(bench{name: kind, about: "a side of Scale", measure: measure, cores: 1})
 	}
 }
@@ -96,7 +98,12 @@ func scaleContests(p plan) (all []turns.Contest) {
 		}
 		all = append(all, c)
 	}
-	return all
+	peers := turns.Contest{Limit: scaleLimit}
+	for _, n := range []int{1000, 10_000, 100_000} {
+		name := fmt.Sprintf("Peers/processes=%d", n)
+		peers.Sides = append(peers.Sides, turns.Side{Name: "Scale/" + name, Argv: []string{self, "-measure", name}})
+	}
+	return append(all, peers)
 }
 
 // measureExchange does by PMI what the engine does to learn where all processes are: each puts one value and gets those of all.
@@ -200,6 +207,39 @@ func (m *meter) gather(j *job.Job, own account) (err error) {
 	m.printAs("Private", 1, float64(anon)/float64(size), "KB/process")
 	m.printAs("Mapped", 1, float64(shared)/float64(size), "KB/process")
 	return nil
+}
+
+// measurePeers makes a process's part of a node of so many processes over TCP, none of which it connects to.
+func measurePeers(m *meter) error {
+	count, ok := m.side.Number("processes")
+	if !ok || count < 2 {
+		return errors.New("processes: want a number from 2")
+	}
+	listener, err := tcp.Listen("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	peers := make([]tcp.Peer, int(count))
+	for i := range peers {
+		peers[i] = tcp.Peer{First: i, Ports: 1, Address: listener.Addr().String()}
+	}
+	before, begin := heapBytes(), time.Now()
+	n, err := tcp.Join(context.Background(), listener, tcp.Options{Peers: peers})
+	if err != nil {
+		return err
+	}
+	took := time.Since(begin)
+	m.print(1, float64(took.Microseconds())/1e3, "ms/node")
+	m.printAs("Links", 1, float64(heapBytes()-before)/count, "B/peer")
+	return n.Close()
+}
+
+// heapBytes returns how much memory this process has in use.
+func heapBytes() uint64 {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
 }
 
 // residentKB returns how much memory of its own, and of memory that it shares, this process has touched.
