@@ -18,7 +18,7 @@ import (
 
 // alone returns process 0 of two, with ranks 0 and 1, whose peer is the test: it has no connection.
 func alone(t testing.TB) (*Node, *link) {
-	n := &Node{options: Options{Peers: []Peer{{0, 2, "here"}, {2, 2, "there"}}}}
+	n := &Node{options: Options{Peers: []Peer{{First: 0, Ports: 2, Address: "here"}, {First: 2, Ports: 2, Address: "there"}}}}
 	require.NoError(t, n.options.check())
 	require.NoError(t, n.place())
 	n.open, n.close = context.WithCancel(context.Background())
@@ -72,7 +72,7 @@ func TestFramesMustMakeSense(t *testing.T) {
 	}{
 		"message":               {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
 		"no kind":               {func() []byte { return forged(of(0)) }, true},
-		"unknown kind":          {func() []byte { return forged(of(frameRest + 1)) }, true},
+		"unknown kind":          {func() []byte { return forged(of(framePartCame + 1)) }, true},
 		"of no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = -1 }), 1) }, true},
 		"of another's rank":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = 0 }), 1) }, true},
 		"to no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.to = 2 }), 1) }, true},
