@@ -172,7 +172,6 @@ func (l *link) bury(fate int32) {
 	l.closeRails()
 	l.out.sends.Used(func(key uint64, _ *send) { l.endSend(key, true) })
 	l.in.receives.Used(func(key uint64, r *receive) { l.endReceive(key, r, true) })
-	l.out.striped, l.out.striping = nil, 0
 	l.out.streams, l.out.segments, l.out.chunk, l.out.full, l.in.buffer = nil, nil, nil, nil, nil
 	l.in.first, l.in.last, l.in.into, l.in.left = 0, 0, 0, 0
 	l.out.acked, l.out.sent = l.out.end, l.out.end

@@ -53,11 +53,11 @@ func (l *link) stripe(key uint64, s *send) {
 	o := &l.out
 	count := (s.wanted + partSize - 1) / partSize
 	s.stripes = stripes{parts: make([]uint8, count), left: count, queued: true}
-	if o.striping == 0 {
+	if o.striping++; o.striping == 1 {
 		o.railed = time.Now()
+		l.node.watch.want() // a rail goes on when parts are acknowledged, whether its sender calls or not
 	}
-	o.striped = append(o.striped, key)
-	o.striping, o.unused = o.striping+1, 0
+	o.striped, o.unused = append(o.striped, key), 0
 	l.drive()
 }
 
@@ -158,7 +158,9 @@ func (l *link) endStriped(key uint64, s *send) {
 	if s.queued {
 		o.striped = slices.DeleteFunc(o.striped, func(k uint64) bool { return k == key })
 	}
-	o.striping--
+	if o.striping--; o.striping == 0 {
+		l.node.watch.unwant()
+	}
 	l.endSend(key, false)
 }
 
@@ -189,9 +191,8 @@ func (l *link) closeOut(i int) {
 	if r.socket < 0 {
 		return
 	}
-	l.railWaits(i, false)
 	closeRail(&r.socket)
-	r.flight, o.railed = 0, time.Now()
+	r.waits, r.flight, o.railed = false, 0, time.Now()
 	o.sends.Used(func(key uint64, s *send) {
 		for part, by := range s.parts {
 			if by != uint8(1+i) {
@@ -218,16 +219,9 @@ func closeRail(socket *int) {
 
 // railWaits has a rail looked after while its socket has no room.
 func (l *link) railWaits(i int, waits bool) {
-	r := &l.out.rails[i]
-	if r.waits == waits {
-		return
-	}
-	r.waits = waits
-	l.node.watch.interest(r.socket, l.peer, sends(i), waits)
-	if waits {
-		l.node.watch.want()
-	} else {
-		l.node.watch.unwant()
+	if r := &l.out.rails[i]; r.waits != waits {
+		r.waits = waits
+		l.node.watch.interest(r.socket, l.peer, sends(i), waits)
 	}
 }
 
@@ -343,12 +337,16 @@ func (l *link) closeIn(i int) {
 	*r = inRail{socket: -1}
 }
 
-// closeRails ends all rails.
+// closeRails ends all rails, and what goes by them.
 //
-// Preconditions: in and out are locked.
+// Preconditions: in and out are locked, and the fate is not fine.
 func (l *link) closeRails() {
 	for i := range l.out.rails {
 		l.closeOut(i)
 		l.closeIn(i)
 	}
+	if l.out.striping > 0 {
+		l.node.watch.unwant()
+	}
+	l.out.striped, l.out.striping = nil, 0
 }
