@@ -87,13 +87,31 @@ func TestConnections(t *testing.T) {
 }
 
 func TestCards(t *testing.T) {
-	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", address: "[fe80::1]:77"}
+	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", addresses: []string{"[fe80::1]:77", "10.0.0.1:78"}}
 	got, err := parseCard(c.String())
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
 	for _, text := range []string{"", "1/2/3", "0/h/n/a", "x/h/n/a", "1/h/n/a/more"} {
 		_, err := parseCard(text)
 		assert.ErrorContains(t, err, "run the same version", text)
+	}
+}
+
+// Rails are named by interface or by address, each once.
+func TestRails(t *testing.T) {
+	for rails, want := range map[string][]string{"lo": {"127.0.0.1"}, "127.0.0.1": {"127.0.0.1"}} {
+		got, err := hostAddresses(environment(map[string]string{"TPSL_RAILS": rails}))
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	for rails, want := range map[string]string{
+		"nothing0":     `environment: TPSL_RAILS="nothing0": "nothing0" is no network interface or address of this host: ip addr lists them`,
+		"lo,":          `environment: TPSL_RAILS="lo,": "" is no network interface or address of this host: ip addr lists them`,
+		"192.0.2.1":    `environment: TPSL_RAILS="192.0.2.1": 192.0.2.1 is no address of this host`,
+		"lo,127.0.0.1": `environment: TPSL_RAILS="lo,127.0.0.1": 127.0.0.1 is there twice: name each network once`,
+	} {
+		_, err := hostAddresses(environment(map[string]string{"TPSL_RAILS": rails}))
+		assert.EqualError(t, err, want)
 	}
 }
 
