@@ -98,6 +98,8 @@ func TestFramesMustMakeSense(t *testing.T) {
 		"acknowledges nothing":  {func() []byte { return forged(of(frameAck), 0) }, false},
 		"acknowledges too much": {func() []byte { return forged(of(frameAck), 1<<20) }, true},
 		"bye":                   {func() []byte { return forged(of(frameBye)) }, false},
+		"part, by the stream":   {func() []byte { return forged(of(framePart), pulled, 0, 1, 2, 3, 4) }, true},
+		"part that has come":    {func() []byte { return forged(of(framePartCame), offered, 0) }, true},
 		"rests":                 {func() []byte { return forged(of(frameRest), 0, 0) }, false},
 		"rests, too far on":     {func() []byte { return forged(of(frameRest), 1<<20, 0) }, true},
 		"rests, too short":      {func() []byte { return forged(of(frameRest), 0) }, true},
@@ -138,6 +140,7 @@ func FuzzFrames(f *testing.F) {
 	all = append(all, forged(header{kind: frameCredit, from: 2, to: 1}, 64)...)
 	all = append(all, forged(header{kind: frameAck}, 0)...)
 	all = append(all, forged(header{kind: frameRest}, 0, 0)...)
+	all = append(all, forged(header{kind: framePartCame, from: 2, to: 1}, 1<<32, 0)...)
 	all = append(all, forged(header{kind: frameBye})...)
 	f.Add(all, uint16(1))
 	f.Add(all, uint16(1000))
