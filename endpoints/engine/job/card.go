@@ -14,20 +14,21 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A card is what a process tells the others about itself.
 type card struct {
-	ports   int
-	host    string // equal if and only if two processes can share memory
-	name    string // of the socket at which the first process of a host meets the others
-	address string // where it listens for others
+	ports     int
+	host      string   // equal if and only if two processes can share memory
+	name      string   // of the socket at which the first process of a host meets the others
+	addresses []string // where it listens for others: several are rails
 }
 
 func (c card) String() string {
-	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, c.address}, "/")
+	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, strings.Join(c.addresses, ",")}, "/")
 }
 
 func parseCard(text string) (c card, err error) {
@@ -35,7 +36,7 @@ func parseCard(text string) (c card, err error) {
 	if len(words) != 4 {
 		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
 	}
-	c = card{host: words[1], name: words[2], address: words[3]}
+	c = card{host: words[1], name: words[2], addresses: strings.Split(words[3], ",")}
 	if c.ports, err = strconv.Atoi(words[0]); err != nil || c.ports < 1 {
 		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
 	}
@@ -60,7 +61,7 @@ func pack(all []card) string {
 }
 
 // longest is more than the bytes of any card.
-const longest = 512
+const longest = 1024
 
 // unpack returns the cards of so many processes.
 func unpack(text string, count int) (all []card, err error) {
@@ -95,6 +96,56 @@ func hostID() (string, error) {
 	}
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16]), nil
+}
+
+// hostAddresses returns the addresses at which other hosts reach this one: those of TPSL_RAILS, or the one of hostAddress.
+func hostAddresses(getenv func(string) string) (all []string, err error) {
+	rails := getenv("TPSL_RAILS")
+	if rails == "" {
+		address, err := hostAddress(getenv)
+		return []string{address}, err
+	}
+	for _, name := range strings.Split(rails, ",") {
+		address, err := addressOf(name)
+		if err != nil {
+			return nil, fmt.Errorf("environment: TPSL_RAILS=%q: %w", rails, err)
+		}
+		if slices.Contains(all, address) {
+			return nil, fmt.Errorf("environment: TPSL_RAILS=%q: %s is there twice: name each network once", rails, address)
+		}
+		all = append(all, address)
+	}
+	return all, nil
+}
+
+// addressOf returns the address of a network interface of this host, by its name or by the address itself.
+func addressOf(name string) (string, error) {
+	if wanted := net.ParseIP(name); wanted != nil {
+		own, err := net.InterfaceAddrs()
+		if err != nil {
+			return "", err
+		}
+		for _, a := range own {
+			if n, isNet := a.(*net.IPNet); isNet && n.IP.Equal(wanted) {
+				return wanted.String(), nil
+			}
+		}
+		return "", fmt.Errorf("%s is no address of this host", name)
+	}
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return "", fmt.Errorf("%q is no network interface or address of this host: ip addr lists them", name)
+	}
+	own, err := i.Addrs()
+	if err != nil {
+		return "", err
+	}
+	for _, a := range own {
+		if n, isNet := a.(*net.IPNet); isNet && (n.IP.IsGlobalUnicast() || n.IP.IsLoopback()) {
+			return n.IP.String(), nil
+		}
+	}
+	return "", fmt.Errorf("network interface %s has no address", name)
 }
 
 // hostAddress returns the address at which other hosts reach this one: that of the name by which the launcher, or else

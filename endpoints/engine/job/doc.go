@@ -7,6 +7,7 @@
 // meets them: those on this host on shared memory, all others over TCP. The ports of
 // the processes together are the ranks of one fabric, in the order of the processes.
 // A connection is made when there is something to send; with TPSL_CONNECTIONS=start all are made by Start.
+// TPSL_RAILS names several networks for large messages.
 // Without a launcher the process is a job of its own.
 //
 //	j, err := job.Start(ctx, engine.Options{Ports: 4})

@@ -89,7 +89,7 @@ func TestConnections(t *testing.T) {
 }
 
 func TestCards(t *testing.T) {
-	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", address: "[fe80::1]:77"}
+	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", addresses: []string{"[fe80::1]:77", "10.0.0.1:78"}}
 	got, err := parseCard(c.String())
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
@@ -103,11 +103,11 @@ func TestCards(t *testing.T) {
 func TestTable(t *testing.T) {
 	var all, want []card
 	for i := range 1000 {
-		c := card{ports: 1 + i%3, host: fmt.Sprintf("%032x", sha256.Sum256([]byte{byte(i / 64)}))[:32], address: fmt.Sprintf("10.0.0.%d:%d", i/64, 32768+i*7919%28000)}
+		c := card{ports: 1 + i%3, host: fmt.Sprintf("%032x", sha256.Sum256([]byte{byte(i / 64)}))[:32], addresses: []string{fmt.Sprintf("10.0.0.%d:%d", i/64, 32768+i*7919%28000)}}
 		if c.name = rand.Text(); i%64 == 0 {
 			want = append(want, c)
 		} else {
-			want = append(want, card{c.ports, c.host, "", c.address})
+			want = append(want, card{c.ports, c.host, "", c.addresses})
 		}
 		all = append(all, c)
 	}
@@ -120,6 +120,24 @@ func TestTable(t *testing.T) {
 	for text, count := range map[string]int{"": 1, "%%": 1, text[:len(text)/2]: 1000, text: 1001, text + "AAAA": 999} {
 		_, err := unpack(text, count)
 		assert.ErrorContains(t, err, "run the same version in all processes")
+	}
+}
+
+// Rails are named by interface or by address, each once.
+func TestRails(t *testing.T) {
+	for rails, want := range map[string][]string{"lo": {"127.0.0.1"}, "127.0.0.1": {"127.0.0.1"}} {
+		got, err := hostAddresses(environment(map[string]string{"TPSL_RAILS": rails}))
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	for rails, want := range map[string]string{
+		"nothing0":     `environment: TPSL_RAILS="nothing0": "nothing0" is no network interface or address of this host: ip addr lists them`,
+		"lo,":          `environment: TPSL_RAILS="lo,": "" is no network interface or address of this host: ip addr lists them`,
+		"192.0.2.1":    `environment: TPSL_RAILS="192.0.2.1": 192.0.2.1 is no address of this host`,
+		"lo,127.0.0.1": `environment: TPSL_RAILS="lo,127.0.0.1": 127.0.0.1 is there twice: name each network once`,
+	} {
+		_, err := hostAddresses(environment(map[string]string{"TPSL_RAILS": rails}))
+		assert.EqualError(t, err, want)
 	}
 }
 

@@ -28,17 +28,13 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 	if err != nil {
 		return nil, err
 	}
-	address, err := hostAddress(os.Getenv)
+	far, addresses, err := listen(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	far, err := tcp.Listen(net.JoinHostPort(address, "0"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if far != nil {
-			far.Close()
+	defer func() { // those that are not the node's
+		for _, l := range far {
+			l.Close()
 		}
 	}()
 	door, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: "@tpsl-engine-" + rand.Text()})
@@ -46,7 +42,7 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 		return nil, err
 	}
 	defer door.Close()
-	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), address: far.Addr().String()})
+	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), addresses: addresses})
 	if err != nil {
 		return nil, err
 	}
@@ -54,17 +50,19 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 	var here []int // processes of this host
 	size, others := 0, false
 	for process, c := range cards {
-		p := tcp.Peer{First: size, Ports: c.ports, Address: c.address}
+		p := tcp.Peer{First: size, Ports: c.ports}
 		size += c.ports
+		if c.host != id || process == s.rank {
+			p.Address, p.Rails = c.addresses[0], c.addresses[1:]
+		}
 		if c.host == id {
-			p.Address = ""
 			here = append(here, process)
 		} else {
 			others = true
 		}
 		peers = append(peers, p)
 	}
-	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret, AtStart: atStart}
+	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret, AtStart: atStart, Rails: far[1:]}
 	own := peers[s.rank]
 	var near *shm.Node
 	if len(here) > 1 {
@@ -80,8 +78,8 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 			o.Bells = append(o.Bells, near.Port(rank).Bell())
 		}
 	}
-	n, err := tcp.Join(ctx, far, o)
-	far = nil // it is the node's
+	n, err := tcp.Join(ctx, far[0], o)
+	far = nil // they are the node's
 	if err != nil {
 		if near != nil {
 			err = errors.Join(err, near.Close())
@@ -92,6 +90,25 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 		return n, nil
 	}
 	return carrier.Both(near, n)
+}
+
+// listen listens at the addresses of this host.
+func listen(getenv func(string) string) (far []*net.TCPListener, addresses []string, err error) {
+	hosts, err := hostAddresses(getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, host := range hosts {
+		l, err := tcp.Listen(net.JoinHostPort(host, "0"))
+		if err != nil {
+			for _, l := range far {
+				l.Close()
+			}
+			return nil, nil, err
+		}
+		far, addresses = append(far, l), append(addresses, l.Addr().String())
+	}
+	return far, addresses, nil
 }
 
 // A group is the processes of this host. The first one lets the others in.

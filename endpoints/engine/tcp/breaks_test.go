@@ -44,6 +44,7 @@ type talker struct {
 	fetched  int           // messages whose bytes were compared
 	moody    time.Duration // how long it has nothing to say to a peer, at most, now and then
 	silent   []time.Time   // by rank: until then
+	large    int           // of a thousand messages, so many more are large
 }
 
 func newTalker(p *Port, seed uint64) *talker {
@@ -60,10 +61,10 @@ func (k *talker) number(from, to, index int) uint64 {
 
 // size is that of a message: most are short.
 func (k *talker) size() int {
-	switch k.random.IntN(1000) {
-	case 0:
+	switch kind := k.random.IntN(1000); {
+	case kind <= k.large:
 		return k.random.IntN(1 << 20)
-	case 1, 2, 3, 4, 5, 6, 7, 8, 9:
+	case kind <= k.large+9:
 		return k.random.IntN(64 << 10)
 	}
 	return k.random.IntN(100)

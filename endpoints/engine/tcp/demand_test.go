@@ -28,7 +28,7 @@ func established(t testing.TB, nodes []*Node) map[string]bool {
 	t.Helper()
 	ports := map[string]bool{}
 	for _, n := range nodes {
-		ports[fmt.Sprintf("%04X", n.listener.Addr().(*net.TCPAddr).Port)] = true
+		ports[fmt.Sprintf("%04X", n.listeners[0].Addr().(*net.TCPAddr).Port)] = true
 	}
 	table, err := os.ReadFile("/proc/self/net/tcp")
 	require.NoError(t, err)

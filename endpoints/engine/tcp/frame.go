@@ -11,14 +11,16 @@ import (
 
 // The kinds of frames, and what their payload is. Words have eight bytes.
 const (
-	frameMessage = 1 + iota // the message
-	frameOffer              // a key of the sender's, the message's length
-	framePull               // the offer's key, a key of the receiver's, how many bytes are wanted
-	frameData               // the receiver's key, then bytes
-	frameCredit             // how much more the port takes
-	frameAck                // how many bytes of the stream have come
-	frameBye                // nothing: the process leaves
-	frameRest               // how many bytes of the stream have come, a connection's number: nothing more is written by it
+	frameMessage  = 1 + iota // the message
+	frameOffer               // a key of the sender's, the message's length
+	framePull                // the offer's key, a key of the receiver's, how many bytes are wanted
+	frameData                // the receiver's key, then bytes
+	frameCredit              // how much more the port takes
+	frameAck                 // how many bytes of the stream have come
+	frameBye                 // nothing: the process leaves
+	frameRest                // how many bytes of the stream have come, a connection's number: nothing more is written by it
+	framePart                // by a rail only: the receiver's key, the part's number, then bytes
+	framePartCame            // the offer's key, the part's number
 )
 
 const (
@@ -62,12 +64,14 @@ func (h *header) fits() bool {
 	switch h.kind {
 	case frameMessage:
 		return h.length <= maxEager
-	case frameOffer, frameRest:
+	case frameOffer, frameRest, framePartCame:
 		return h.length == 2*wordSize
 	case framePull:
 		return h.length == 3*wordSize
 	case frameData:
 		return h.length > wordSize && h.length <= wordSize+maxPart
+	case framePart:
+		return h.length > 2*wordSize && h.length <= 2*wordSize+partSize
 	case frameCredit, frameAck:
 		return h.length == wordSize
 	case frameBye:

@@ -18,7 +18,7 @@ import (
 
 // alone returns process 0 of two, with ranks 0 and 1, whose peer is the test: it has no connection.
 func alone(t testing.TB) (*Node, *link) {
-	n := &Node{options: Options{Peers: []Peer{{0, 2, "here"}, {2, 2, "there"}}}}
+	n := &Node{options: Options{Peers: []Peer{{First: 0, Ports: 2, Address: "here"}, {First: 2, Ports: 2, Address: "there"}}}}
 	require.NoError(t, n.options.check())
 	require.NoError(t, n.place())
 	n.open, n.close = context.WithCancel(context.Background())
@@ -72,7 +72,7 @@ func TestFramesMustMakeSense(t *testing.T) {
 	}{
 		"message":               {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
 		"no kind":               {func() []byte { return forged(of(0)) }, true},
-		"unknown kind":          {func() []byte { return forged(of(frameRest + 1)) }, true},
+		"unknown kind":          {func() []byte { return forged(of(framePartCame + 1)) }, true},
 		"of no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = -1 }), 1) }, true},
 		"of another's rank":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = 0 }), 1) }, true},
 		"to no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.to = 2 }), 1) }, true},
@@ -98,6 +98,8 @@ func TestFramesMustMakeSense(t *testing.T) {
 		"acknowledges nothing":  {func() []byte { return forged(of(frameAck), 0) }, false},
 		"acknowledges too much": {func() []byte { return forged(of(frameAck), 1<<20) }, true},
 		"bye":                   {func() []byte { return forged(of(frameBye)) }, false},
+		"part, by the stream":   {func() []byte { return forged(of(framePart), pulled, 0, 1, 2, 3, 4) }, true},
+		"part that has come":    {func() []byte { return forged(of(framePartCame), offered, 0) }, true},
 		"rests":                 {func() []byte { return forged(of(frameRest), 0, 0) }, false},
 		"rests, too far on":     {func() []byte { return forged(of(frameRest), 1<<20, 0) }, true},
 		"rests, too short":      {func() []byte { return forged(of(frameRest), 0) }, true},
@@ -138,6 +140,7 @@ func FuzzFrames(f *testing.F) {
 	all = append(all, forged(header{kind: frameCredit, from: 2, to: 1}, 64)...)
 	all = append(all, forged(header{kind: frameAck}, 0)...)
 	all = append(all, forged(header{kind: frameRest}, 0, 0)...)
+	all = append(all, forged(header{kind: framePartCame, from: 2, to: 1}, 1<<32, 0)...)
 	all = append(all, forged(header{kind: frameBye})...)
 	f.Add(all, uint16(1))
 	f.Add(all, uint16(1000))

@@ -22,7 +22,7 @@ import (
 func (n *Node) die() {
 	n.closed.Store(true)
 	n.close()
-	n.listener.Close()
+	n.listeners[0].Close()
 	for _, l := range n.links {
 		if l != nil {
 			l.in.Lock()
@@ -165,7 +165,7 @@ func TestSilent(t *testing.T) {
 	for _, silent := range []int{0, 1} { // the one that dials, and the one that is dialled
 		nodes := joined(t, Options{Patience: 500 * time.Millisecond, AtStart: true}, 1, 1)
 		n, other := nodes[silent], nodes[1-silent]
-		address := n.listener.Addr().String()
+		address := n.listeners[0].Addr().String()
 		n.die()
 		deaf, err := net.Listen("tcp", address) // takes connections, and says nothing
 		require.NoError(t, err)

@@ -34,6 +34,7 @@ const (
 const (
 	forFrames = iota + 1
 	forNudge  // to be dialled: the peer may not know that a connection is over, or wanted
+	forParts  // of messages: a rail of the one who dials
 )
 
 // The verdicts.
@@ -47,7 +48,7 @@ var errStranger = errors.New("does not know the job's secret")
 // A hello says who dials.
 type hello struct {
 	from, to, purpose uint32
-	connections       uint64 // of the link, as who dials counts
+	connections       uint64 // of the link, as who dials counts; for parts: the rail's number
 }
 
 func (h *hello) encode() []byte {

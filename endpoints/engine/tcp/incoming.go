@@ -34,6 +34,7 @@ type incoming struct {
 	left     int    // bytes of the frame that are to come
 	receives carrier.Slots[receive]
 	owed     []atomic.Int64 // by port of this process: what it has not taken of its window
+	rails    []inRail
 }
 
 // A receive is a message that comes in parts.
@@ -42,7 +43,9 @@ type receive struct {
 	handle uint64
 	port   *Port
 	from   int32
+	offer  uint64 // the sender's key
 	got    int
+	came   []bool // by part, if it comes by rails
 }
 
 // open makes room for what comes by a connection.
@@ -207,11 +210,13 @@ func (l *link) act(h *header, payload []byte) bool {
 		key := word(payload, 0)
 		r := l.in.receives.Find(key)
 		n := int(h.length) - wordSize
-		if r == nil || r.from != h.from || r.port.rank != h.to || n > len(r.dst)-r.got {
+		if r == nil || r.came != nil || r.from != h.from || r.port.rank != h.to || n > len(r.dst)-r.got {
 			return false
 		}
 		l.in.into, l.in.left = key, n
 		return true
+	case framePart:
+		return false // it belongs on a rail
 	case frameBye:
 		l.acknowledge()
 		l.buryHeld(left)
@@ -230,6 +235,8 @@ func (l *link) act(h *header, payload []byte) bool {
 		}
 		*credit += int64(more)
 		return true
+	case framePartCame:
+		return l.partAcknowledged(h, word(payload, 0), word(payload, 1))
 	case frameRest:
 		return l.peerRests(word(payload, 0), word(payload, 1))
 	default:

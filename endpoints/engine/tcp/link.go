@@ -5,6 +5,7 @@ package tcp
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -35,9 +36,10 @@ var whys = [...]string{
 // other way round. Both are locked when the connection or the fate changes.
 type link struct {
 	node         *Node
-	peer         int // the other process
-	first, ports int // its ranks
-	address      string
+	peer         int          // the other process
+	first, ports int          // its ranks
+	addresses    []string     // several: the link has rails
+	pair         atomic.Int32 // of addresses, by which the next connection is tried; counts on
 
 	in   incoming
 	out  outgoing
@@ -54,12 +56,17 @@ type link struct {
 
 func newLink(n *Node, process int) *link {
 	p := n.options.Peers[process]
-	l := &link{node: n, peer: process, first: p.First, ports: p.Ports, address: p.Address}
+	l := &link{node: n, peer: process, first: p.First, ports: p.Ports, addresses: p.addresses()}
 	l.in.socket, l.out.socket = -1, -1
 	l.in.owed = make([]atomic.Int64, n.options.Peers[n.options.Process].Ports)
 	l.out.credit = make([]int64, p.Ports)
 	for i := range l.out.credit {
 		l.out.credit[i] = int64(n.options.Window)
+	}
+	if len(l.addresses) > 1 {
+		for range l.addresses {
+			l.in.rails, l.out.rails = append(l.in.rails, inRail{socket: -1}), append(l.out.rails, outRail{socket: -1})
+		}
 	}
 	return l
 }
@@ -84,6 +91,7 @@ func (l *link) broke() {
 	l.out.Lock()
 	defer l.out.Unlock()
 	l.out.asked = l.out.asked || !l.resting.Load()
+	l.pair.Add(1)
 	l.disconnect()
 	if l.wants() {
 		l.node.mend(l)
@@ -137,7 +145,7 @@ func (l *link) connect(socket int, number, position uint64) error {
 	}
 	l.in.open(&l.node.buffers)
 	l.in.socket, l.out.socket = socket, socket
-	if err := l.node.watch.add(socket, l.peer); err != nil {
+	if err := l.node.watch.add(socket, l.peer, ofStream); err != nil {
 		l.disconnect()
 		return err
 	}
@@ -161,6 +169,7 @@ func (l *link) bury(fate int32) {
 		return
 	}
 	l.disconnect()
+	l.closeRails()
 	l.out.sends.Used(func(key uint64, _ *send) { l.endSend(key, true) })
 	l.in.receives.Used(func(key uint64, r *receive) { l.endReceive(key, r, true) })
 	l.out.streams, l.out.segments, l.out.chunk, l.out.full, l.in.buffer = nil, nil, nil, nil, nil
@@ -183,7 +192,7 @@ func (l *link) lose(fate int32) {
 func (l *link) goneError(rank int) error {
 	why := whys[l.fate.Load()]
 	if l.fate.Load() != left {
-		why = fmt.Sprintf(why, l.address)
+		why = fmt.Sprintf(why, strings.Join(l.addresses, " and "))
 	}
 	return &carrier.GoneError{Rank: rank, Why: why}
 }

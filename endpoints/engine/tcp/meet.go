@@ -19,11 +19,10 @@ const (
 	longestPause  = 500 * time.Millisecond
 )
 
-// accept takes connections until the node closes.
-func (n *Node) accept() {
-	places := make(chan struct{}, maxStrangers)
+// accept takes connections until the node closes. Each has a place until it has proved itself.
+func (n *Node) accept(listener *net.TCPListener, places chan struct{}) {
 	for {
-		conn, err := n.listener.AcceptTCP()
+		conn, err := listener.AcceptTCP()
 		if n.open.Err() != nil {
 			if err == nil {
 				conn.Close()
@@ -74,6 +73,8 @@ func (n *Node) answer(conn *net.TCPConn) {
 		_ = t.decide(refused, 0)
 	case h.purpose == forNudge && l.dials():
 		n.nudged(l, h.connections)
+	case h.purpose == forParts && h.connections < uint64(len(l.in.rails)):
+		l.welcomeRail(int(h.connections), t, conn)
 	case h.purpose == forFrames && !l.dials():
 		number, received := h.connections+1, l.pause()
 		err := t.decide(welcome, received)
@@ -101,7 +102,7 @@ func (n *Node) nudged(l *link, connections uint64) {
 
 // adopt makes a connection, by its number, the link's.
 func (n *Node) adopt(l *link, conn *net.TCPConn, number, position uint64) error {
-	socket, err := detach(conn, n.options.Patience)
+	socket, err := detach(conn, l.silence())
 	if err != nil {
 		return err
 	}
@@ -200,10 +201,15 @@ func (n *Node) reach(l *link) {
 
 var errRefused = errors.New("the peer holds this process for gone")
 
-// dial makes a connection.
-func (n *Node) dial(l *link, purpose uint32) error {
-	d := net.Dialer{Timeout: n.greetingLimit()}
-	conn, err := d.DialContext(n.open, "tcp", l.address)
+// dial makes a connection, by the next pair of addresses if it cannot by this one.
+func (n *Node) dial(l *link, purpose uint32) (err error) {
+	defer func() {
+		if err != nil {
+			l.pair.Add(1)
+		}
+	}()
+	pair := int(uint32(l.pair.Load()) % uint32(len(l.addresses)))
+	conn, err := l.dialer(pair).DialContext(n.open, "tcp", l.addresses[pair])
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,8 @@ type Secret [32]byte
 // what goes to it.
 type Peer struct {
 	First, Ports int
-	Address      string // host:port
+	Address      string   // host:port
+	Rails        []string // further addresses, of other networks: all processes have as many, in the same order
 }
 
 // Options say who joins. Zero stands for the default.
@@ -41,6 +43,9 @@ type Options struct {
 	// A connection is made when there is something to send, and closed again when it has carried nothing for Idle: 30 s.
 	Idle    time.Duration
 	AtStart bool // or all are made by Join, and kept
+
+	// Rails listen at the further addresses of this process. The node closes them.
+	Rails []*net.TCPListener
 
 	// Near is how many ranks share this host's processors; 0: those of this process.
 	Near int
@@ -78,18 +83,18 @@ func (o *Options) check() error {
 	if o.Near == 0 {
 		o.Near = own
 	}
-	return nil
+	return o.checkRails()
 }
 
 // A Node is this process's part of processes that have joined.
 type Node struct {
-	options  Options
-	listener *net.TCPListener
-	places   []int32 // by rank: the process; none: something else carries what goes there, or it is here
-	links    []*link // by process; nil: none
-	ports    []*Port
-	buffers  buffers
-	watch    watch
+	options   Options
+	listeners []*net.TCPListener // by pair of addresses
+	places    []int32            // by rank: the process; none: something else carries what goes there, or it is here
+	links     []*link            // by process; nil: none
+	ports     []*Port
+	buffers   buffers
+	watch     watch
 
 	open   context.Context // ends when the node closes
 	close  context.CancelFunc
@@ -117,21 +122,16 @@ func Listen(address string) (*net.TCPListener, error) {
 // already: where nobody listens, the process has ended. With AtStart it meets them; without a
 // deadline in ctx they have the patience of the options to come. The listener is the node's from now on.
 func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, error) {
-	if err := o.check(); err != nil {
-		listener.Close()
-		return nil, fmt.Errorf("join a node: %w", err)
-	}
-	n := &Node{options: o, listener: listener, came: make(chan struct{}, 1)}
-	if err := n.place(); err != nil {
-		listener.Close()
-		return nil, fmt.Errorf("join a node: %w", err)
-	}
-	if err := n.watch.start(func() { n.progress(true) }); err != nil {
-		listener.Close()
+	n := &Node{listeners: append([]*net.TCPListener{listener}, o.Rails...), came: make(chan struct{}, 1)}
+	if err := n.begin(o); err != nil {
+		n.closeListeners()
 		return nil, fmt.Errorf("join a node: %w", err)
 	}
 	n.open, n.close = context.WithCancel(context.Background())
-	n.busy.Go(n.accept)
+	places := make(chan struct{}, maxStrangers)
+	for _, l := range n.listeners {
+		n.busy.Go(func() { n.accept(l, places) })
+	}
 	n.busy.Go(n.sweep)
 	if !o.AtStart {
 		return n, nil
@@ -143,12 +143,36 @@ func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, err
 	return n, nil
 }
 
+// begin is what may fail before the first connection.
+func (n *Node) begin(o Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	n.options = o
+	if err := n.place(); err != nil {
+		return err
+	}
+	return n.watch.start(func() { n.progress(true) })
+}
+
+func (n *Node) closeListeners() {
+	for _, l := range n.listeners {
+		l.Close()
+	}
+}
+
 // meetAll makes all connections.
 func (n *Node) meetAll(ctx context.Context) error {
 	for _, l := range n.links {
-		if l != nil && l.dials() {
+		if l == nil {
+			continue
+		}
+		if l.dials() {
 			n.mend(l)
 		}
+		l.out.Lock()
+		l.drive()
+		l.out.Unlock()
 	}
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -161,7 +185,7 @@ func (n *Node) meetAll(ctx context.Context) error {
 		case err != nil || missing == nil:
 			return err
 		case ctx.Err() != nil:
-			return fmt.Errorf("rank %d did not come in time: its process listens at %s", missing.first, missing.address)
+			return fmt.Errorf("rank %d did not come in time: its process listens at %s", missing.first, strings.Join(missing.addresses, " and "))
 		}
 		select {
 		case <-n.came:
@@ -278,21 +302,28 @@ func (n *Node) progressUntil(wait bool, milliseconds int) {
 	}
 	for _, e := range events[:count] {
 		l := n.links[e.Fd]
-		if e.Events&^unix.EPOLLOUT != 0 && (wait || l.in.TryLock()) {
-			if wait {
-				l.in.Lock()
-			}
+		if e.Pad != ofStream {
+			l.progressRail(e.Pad, e.Events, wait)
+			continue
+		}
+		if e.Events&^unix.EPOLLOUT != 0 && hold(&l.in.Mutex, wait) {
 			l.read()
 			l.in.Unlock()
 		}
-		if e.Events&unix.EPOLLOUT != 0 && (wait || l.out.TryLock()) {
-			if wait {
-				l.out.Lock()
-			}
+		if e.Events&unix.EPOLLOUT != 0 && hold(&l.out.Mutex, wait) {
 			l.flush()
 			l.out.Unlock()
 		}
 	}
+}
+
+// hold locks, unless it would have to wait and must not, and tells whether it has.
+func hold(lock *sync.Mutex, wait bool) bool {
+	if wait {
+		lock.Lock()
+		return true
+	}
+	return lock.TryLock()
 }
 
 // Close leaves: to its peers this process is gone. What was sent is still delivered: Close waits until each
@@ -327,7 +358,7 @@ func (n *Node) quit() {
 	n.closed.Store(true)
 	n.watch.stop() // now nobody else has connections mended
 	n.close()
-	n.listener.Close()
+	n.closeListeners()
 	n.busy.Wait()
 	for _, l := range n.links {
 		if l != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +43,12 @@ type outgoing struct {
 	credit           []int64   // by port of the peer: how much more it takes
 	sends            carrier.Slots[send]
 	streams          []uint64 // sends whose receivers have pulled: by key
+
+	rails    []outRail // none: all goes by the stream
+	striped  []uint64  // sends that have parts for them, by key
+	striping int       // sends that go by them
+	railed   time.Time // when a rail ended last, or the first was wanted
+	unused   int       // looks that found nothing to send by them
 }
 
 // A segment is a piece of a stream: memory with frames, or part of a message that is sent
@@ -71,6 +78,7 @@ type send struct {
 	key    uint64 // the receiver's
 	wanted int    // bytes; 0: it has not pulled
 	sent   int
+	stripes
 }
 
 // frame adds a frame with room for its payload, which the caller fills in.
@@ -237,7 +245,7 @@ func (l *link) waitForRoom(waits bool) {
 		return
 	}
 	o.waits = waits
-	l.node.watch.interest(o.socket, l.peer, waits)
+	l.node.watch.interest(o.socket, l.peer, ofStream, waits)
 	if waits {
 		l.node.watch.want()
 	} else {
@@ -257,6 +265,10 @@ func (l *link) pulled(h *header, key, theirs, wanted uint64) bool {
 		return true
 	}
 	s.key, s.wanted = theirs, int(wanted)
+	if len(o.rails) > 0 && s.wanted >= fromParts {
+		l.stripe(key, s)
+		return true
+	}
 	o.streams = append(o.streams, key)
 	l.flush()
 	return true

@@ -141,7 +141,7 @@ func (p *Port) pull(l *link, c *ring.Cell, dst []byte, handle uint64) (done bool
 	if len(dst) > 0 {
 		var r *receive
 		key, r = l.in.receives.Take()
-		*r = receive{dst: dst, handle: handle, port: p, from: c.Source}
+		*r = receive{dst: dst, handle: handle, port: p, from: c.Source, offer: carrier.Word(c, 0)}
 	}
 	l.out.Lock()
 	defer l.out.Unlock()

@@ -14,7 +14,9 @@ import "time"
 // owes tells whether there is something that the peer must get and may not have.
 //
 // Preconditions: out is locked.
-func (l *link) owes() bool { return l.out.acked < l.out.due || len(l.out.streams) > 0 }
+func (l *link) owes() bool {
+	return l.out.acked < l.out.due || len(l.out.streams) > 0 || l.out.striping > 0
+}
 
 // wants tells whether the link is to have a connection, and has none to write to.
 //
@@ -66,6 +68,7 @@ type mark struct{ came, due uint64 }
 // look is one look of the sweep: at the second one that finds nothing new the peer is told what has come
 // of it, so that it may rest, too, and at the third this side rests.
 func (l *link) look() {
+	l.restRails()
 	l.in.Lock()
 	defer l.in.Unlock()
 	l.read() // what nobody has polled for

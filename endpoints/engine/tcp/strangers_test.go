@@ -20,7 +20,7 @@ import (
 // dialled returns a connection to a node.
 func dialled(t *testing.T, n *Node) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", n.listener.Addr().String())
+	c, err := net.Dial("tcp", n.listeners[0].Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(within))

@@ -95,14 +95,14 @@ func (w *watch) run(progress func()) {
 	}
 }
 
-// add has a link's new socket watched for what comes.
-func (w *watch) add(socket, link int) error {
-	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, socket, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(link)})
+// add has a link's new socket watched for what comes. About says which of its sockets it is.
+func (w *watch) add(socket, link int, about int32) error {
+	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, socket, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(link), Pad: about})
 }
 
 // interest has it watched for room to write too, or no more.
-func (w *watch) interest(socket, link int, room bool) {
-	e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(link)}
+func (w *watch) interest(socket, link int, about int32, room bool) {
+	e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(link), Pad: about}
 	if room {
 		e.Events |= unix.EPOLLOUT
 	}

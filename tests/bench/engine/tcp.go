@@ -46,12 +46,16 @@ func init() {
 	})
 }
 
-// Addresses of the two namespaces, and the port of both.
-var wire = [2]string{"10.79.0.1", "10.79.0.2"}
+// The two namespaces are joined by so many cables, and use one port.
+const (
+	cables   = 2
+	wirePort = "7000"
+)
 
-const wirePort = "7000"
+// wire returns the address of a namespace at a cable.
+func wire(rank, cable int) string { return fmt.Sprintf("10.79.%d.%d", cable, 1+rank) }
 
-// measureTCP measures with two processes, each in a network namespace of its own, which a cable joins.
+// measureTCP measures with two processes, each in a network namespace of its own.
 func measureTCP(m *meter) error {
 	switch m.side.Get("rank") {
 	case "0":
@@ -59,7 +63,12 @@ func measureTCP(m *meter) error {
 	case "1":
 		return m.followTCP()
 	}
-	enter, end, err := namespaces()
+	return m.inNamespaces()
+}
+
+// inNamespaces runs the two processes. The words are a command for each end of each cable, with a place for its number.
+func (m *meter) inNamespaces(words ...string) error {
+	enter, end, err := namespaces(words)
 	if err != nil {
 		return err
 	}
@@ -86,7 +95,7 @@ func measureTCP(m *meter) error {
 // wired returns the command of one of the two processes.
 func (m *meter) wired(rank int) ([]string, error) {
 	if m.side.Get("mode") == "socket" {
-		return []string{turns.Program("socket", "gcc"), fmt.Sprint(rank), wire[1], wirePort, m.side.String(), m.milliseconds(), join(m.sizes())}, nil
+		return []string{turns.Program("socket", "gcc"), fmt.Sprint(rank), wire(1, 0), wirePort, m.side.String(), m.milliseconds(), join(m.sizes())}, nil
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -99,8 +108,8 @@ func (m *meter) wired(rank int) ([]string, error) {
 	return argv, nil
 }
 
-// namespaces makes two network namespaces, and returns how to start a process in each.
-func namespaces() (enter [2][]string, end func(), err error) {
+// namespaces makes two network namespaces, has commands run for the ends of their cables, and returns how to start a process in each.
+func namespaces(words []string) (enter [2][]string, end func(), err error) {
 	var holders []*exec.Cmd
 	end = func() {
 		for _, h := range holders {
@@ -130,21 +139,37 @@ func namespaces() (enter [2][]string, end func(), err error) {
 		}
 		return nil
 	}
-	err = in(0, fmt.Sprintf("ip link add eth0 type veth peer name eth0 netns %d", holders[1].Process.Pid))
-	for rank, address := range wire {
-		err = errors.Join(err, in(rank, "ip addr add "+address+"/24 dev eth0"), in(rank, "ip link set eth0 up"))
+	for cable := range cables {
+		err = errors.Join(err, in(0, fmt.Sprintf("ip link add eth%d type veth peer name eth%[1]d netns %d", cable, holders[1].Process.Pid)))
+		for rank := range enter {
+			err = errors.Join(err, in(rank, fmt.Sprintf("ip addr add %s/24 dev eth%d", wire(rank, cable), cable)), in(rank, fmt.Sprintf("ip link set eth%d up", cable)))
+			for _, w := range words {
+				err = errors.Join(err, in(rank, fmt.Sprintf(w, cable)))
+			}
+		}
 	}
 	return enter, end, err
 }
 
-// partTCP joins as one rank of two, on its core.
-func (m *meter) partTCP(rank int) (port *engine.Port, leave func() error, err error) {
+// partTCP joins as one rank of two, on its core, with so many rails.
+func (m *meter) partTCP(rank, rails int) (port *engine.Port, leave func() error, err error) {
 	if err := pin(m.cores[rank%len(m.cores)]); err != nil {
 		return nil, nil, err
 	}
 	o := tcp.Options{Process: rank, AtStart: true}
-	for i, address := range wire {
-		o.Peers = append(o.Peers, tcp.Peer{First: i, Ports: 1, Address: address + ":" + wirePort})
+	for i := range 2 {
+		p := tcp.Peer{First: i, Ports: 1, Address: net.JoinHostPort(wire(i, 0), wirePort)}
+		for rail := 1; rail < rails; rail++ {
+			p.Rails = append(p.Rails, net.JoinHostPort(wire(i, rail), wirePort))
+		}
+		o.Peers = append(o.Peers, p)
+	}
+	for _, address := range o.Peers[rank].Rails {
+		rail, err := tcp.Listen(address)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Rails = append(o.Rails, rail)
 	}
 	l, err := tcp.Listen(o.Peers[rank].Address)
 	if err != nil {
@@ -169,7 +194,7 @@ func (m *meter) partTCP(rank int) (port *engine.Port, leave func() error, err er
 
 // leadTCP measures as the first process.
 func (m *meter) leadTCP() error {
-	port, leave, err := m.partTCP(0)
+	port, leave, err := m.partTCP(0, 1)
 	if err != nil {
 		return err
 	}
@@ -184,7 +209,7 @@ func (m *meter) leadTCP() error {
 
 // followTCP does what the first process orders.
 func (m *meter) followTCP() error {
-	port, leave, err := m.partTCP(1)
+	port, leave, err := m.partTCP(1, 1)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+const rankVariable = "TCP_TEST_RANK"
+
+// The test binary is also a process of two that cables join.
+func TestMain(m *testing.M) {
+	rank, err := strconv.Atoi(os.Getenv(rankVariable))
+	if err != nil {
+		os.Exit(m.Run())
+	}
+	if err := onCables(rank, bufio.NewScanner(os.Stdin)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const (
+	cableMessage = 4 << 20
+	lastMessage  = 7 // the tag of the one that is empty
+)
+
+// onCables sends numbered messages until it is told to end, as rank 0, or checks them, as rank 1. It says how many rails it has
+// after each.
+func onCables(rank int, input *bufio.Scanner) error {
+	input.Scan() // the cables are there
+	var peers []Peer
+	for i := range 2 {
+		peers = append(peers, Peer{First: i, Ports: 1, Address: fmt.Sprintf("10.77.0.%d:7000", 1+i), Rails: []string{fmt.Sprintf("10.77.1.%d:7000", 1+i)}})
+	}
+	first, err := Listen(peers[rank].Address)
+	if err != nil {
+		return err
+	}
+	second, err := Listen(peers[rank].Rails[0])
+	if err != nil {
+		return err
+	}
+	fmt.Println("listens")
+	input.Scan() // so does the other
+	n, err := Join(context.Background(), first, Options{
+		Peers: peers, Process: rank, Secret: secret, Patience: 10 * time.Second, Rails: []*net.TCPListener{second},
+	})
+	if err != nil {
+		return err
+	}
+	if rank == 0 {
+		err = sendByCables(n, input)
+	} else {
+		err = checkFromCables(n.port(1))
+	}
+	return errors.Join(err, n.Close())
+}
+
+func sendByCables(n *Node, input *bufio.Scanner) error {
+	end := make(chan struct{})
+	go func() { input.Scan(); close(end) }()
+	p, l := n.port(0), n.links[1]
+	for number := 0; ; number++ {
+		buf, tag := filled(cableMessage, number), int32(0)
+		select {
+		case <-end:
+			buf, tag = nil, lastMessage
+		default:
+		}
+		how, err := p.Send(1, 0, tag, buf, 1)
+		if err != nil {
+			return err
+		}
+		if tag == lastMessage {
+			fmt.Println("messages", number)
+			return nil
+		}
+		var e carrier.Event
+		for how == carrier.Pending && e.Kind != carrier.Sent {
+			if p.Poll(&e) {
+				if e.Lost || e.Kind == carrier.Gone {
+					return fmt.Errorf("message %d is lost: %w", number, n.Gone(1))
+				}
+				continue
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+		rails := 0
+		l.out.Lock()
+		for i := range l.out.rails {
+			if l.out.rails[i].socket >= 0 {
+				rails++
+			}
+		}
+		l.out.Unlock()
+		fmt.Println("rails", rails)
+	}
+}
+
+func checkFromCables(p *Port) error {
+	got := make([]byte, cableMessage)
+	for number := 0; ; {
+		var e carrier.Event
+		if !p.Poll(&e) {
+			time.Sleep(100 * time.Microsecond)
+			continue
+		}
+		switch e.Kind {
+		case carrier.Gone:
+			return p.node.Gone(0)
+		case carrier.Arrived:
+			if e.Cell.Tag == lastMessage {
+				fmt.Println("messages", number)
+				return nil
+			}
+			if _, err := p.Fetch(&e.Cell, got, 2); err != nil {
+				return err
+			}
+		case carrier.Received:
+			if e.Lost || !bytes.Equal(got, filled(cableMessage, number)) {
+				return fmt.Errorf("message %d has other bytes than were sent", number)
+			}
+			number++
+		}
+	}
+}
+
+// A wired process has a network namespace of its own.
+type wired struct {
+	cmd   *exec.Cmd
+	input io.WriteCloser
+	lines chan string
+	said  bytes.Buffer
+}
+
+func startWired(t *testing.T, rank int) *wired {
+	t.Helper()
+	w := &wired{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16)}
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", rankVariable, rank))
+	w.cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
+	w.cmd.Stderr = &w.said
+	out, err := w.cmd.StdoutPipe()
+	require.NoError(t, err)
+	w.input, err = w.cmd.StdinPipe()
+	require.NoError(t, err)
+	if err := w.cmd.Start(); err != nil {
+		t.Skipf("a network namespace takes root: %v", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			w.lines <- s.Text()
+		}
+		close(w.lines)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		<-ended
+		_ = w.cmd.Wait()
+	})
+	return w
+}
+
+// until returns the first line of those to come that begins so.
+func (w *wired) until(t *testing.T, prefix string) string {
+	t.Helper()
+	for limit := time.After(within); ; {
+		select {
+		case line, more := <-w.lines:
+			if !more {
+				_ = w.cmd.Wait()
+				t.Fatalf("it ended before it said %q: %s", prefix, w.said.String())
+			}
+			if strings.HasPrefix(line, prefix) {
+				return line
+			}
+		case <-limit:
+			t.Fatalf("it did not say %q in time", prefix)
+		}
+	}
+}
+
+// in runs a command in its namespace.
+func (w *wired) in(t *testing.T, words string) {
+	t.Helper()
+	argv := append([]string{"nsenter", "-t", strconv.Itoa(w.cmd.Process.Pid), "-n", "--"}, strings.Fields(words)...)
+	_, said, code := testsupport.Run(t, within, nil, argv...)
+	require.Zero(t, code, "%s: %s", words, said)
+}
+
+// Two cables join two hosts. One or the other is out of order for a while, in the midst of messages: the one by which
+// the stream goes, too. All messages come, by the other one, and the rail comes back.
+func TestCableIsOut(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "ip", "tc", "nsenter")
+	hosts := []*wired{startWired(t, 0), startWired(t, 1)}
+	for cable := range 2 {
+		hosts[0].in(t, fmt.Sprintf("ip link add eth%d type veth peer name eth%[1]d netns %d", cable, hosts[1].cmd.Process.Pid))
+		for rank, h := range hosts {
+			h.in(t, fmt.Sprintf("ip addr add 10.77.%d.%d/24 dev eth%[1]d", cable, 1+rank))
+			h.in(t, fmt.Sprintf("ip link set eth%d up", cable))
+			h.in(t, fmt.Sprintf("tc qdisc add dev eth%d root tbf rate 200mbit burst 128kb latency 20ms", cable))
+		}
+	}
+	for _, step := range []string{"listens", ""} {
+		for _, h := range hosts {
+			_, err := fmt.Fprintln(h.input)
+			require.NoError(t, err)
+		}
+		for _, h := range hosts {
+			if step != "" {
+				h.until(t, step)
+			}
+		}
+	}
+	for cable, rank := range []int{1, 0} {
+		hosts[0].until(t, "rails 2")
+		hosts[rank].in(t, fmt.Sprintf("ip link set eth%d down", cable))
+		hosts[0].until(t, "rails 1")
+		hosts[rank].in(t, fmt.Sprintf("ip link set eth%d up", cable))
+	}
+	hosts[0].until(t, "rails 2")
+	_, err := fmt.Fprintln(hosts[0].input)
+	require.NoError(t, err)
+	require.Equal(t, hosts[0].until(t, "messages"), hosts[1].until(t, "messages"))
+	for _, h := range hosts {
+		for range h.lines {
+		}
+		require.NoError(t, h.cmd.Wait(), h.said.String())
+	}
+}
