@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // library returns the library that make builds.
-func library(t *testing.T) string { return filepath.Join(testsupport.Build(t), "lib/libtpslmsg.so.0") }
+func library(t testing.TB) string { return filepath.Join(testsupport.Build(t), "lib/libtpslmsg.so.0") }
 
 // linked compiles a program of testdata that is linked with the library.
 func linked(t *testing.T, name string, flags ...string) string {
