@@ -22,6 +22,7 @@ GOFLAGS_BUILD = -trimpath -buildvcs=false
 # What the C library lacks is found out here, and not when a program is loaded (-z defs).
 EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map -Wl,-z,defs
 HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map -Wl,-z,defs
+MSGLDFLAGS = -Wl,-soname,libtpslmsg.so.0 -Wl,--version-script=libtpslmsg.map -Wl,-z,defs
 # What tells the version of a library's file.
 STAMP = -X 'github.com/tpsl/tpsl/internal/version.Stamp=tpsl_version=$(VERSION);'
 CFLAGS_OWN = -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter -Werror
@@ -38,12 +39,14 @@ WITNESS  = lib/tpsl/libtpslwitness.so
 CALLS    = lib/tpsl/libtpslcalls.so lib/tpsl/libtpslprofile.so
 XPMEM    = lib/tpsl/libtpslxpmem.so
 ARRAYS   = lib/tpsl/libtpslarrays.so
+# Messages without MPI, for programs in C: the library, and what the linker finds.
+MESSAGES = lib/libtpslmsg.so.0 lib/libtpslmsg.so
 EXAMPLES = $(patsubst examples/%,build/examples/%,$(basename $(wildcard examples/*.c examples/*.f90)))
 # Made from the file of the same path under packaging/.
-GENERATED = lib/pkgconfig/tpsl.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
+GENERATED = lib/pkgconfig/tpsl.pc lib/pkgconfig/tpslmsg.pc lib/cmake/tpsl/tpsl-config.cmake lib/cmake/tpsl/tpsl-config-version.cmake share/modulefiles/tpsl
 DOCS     = LICENSE CHANGELOG.md
 BUILT = $(COMMANDS:%=bin/%) $(KIN:%=bin/%) lib/libtpsl.so.0 lib/libtpsl.so.0-gdb.py $(IMPORTS) $(GENERATED) \
-	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(XPMEM) $(ARRAYS) $(PMIX)
+	$(DOCS:%=share/doc/tpsl/%) share/doc/tpsl/THIRD_PARTY $(PRIVATE) $(YIELD) $(WITNESS) $(CALLS) $(XPMEM) $(ARRAYS) $(MESSAGES) $(PMIX)
 # What make install puts under PREFIX, by the same paths.
 INSTALLED = $(sort $(BUILT) $(shell find include share ! -type d ! -path "*/__pycache__/*"))
 
@@ -95,6 +98,15 @@ lib/tpsl/libtpslhost.so: FORCE
 	@test $@ -nt cmd/libtpslhost/libtpslhost.map || rm -f $@
 	LIBRARY_PATH=$(CURDIR)/cmd/libtpslhost CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(HOSTLDFLAGS)'" -o $@ ./cmd/libtpslhost
 	@rm -f lib/tpsl/libtpslhost.h
+
+lib/libtpslmsg.so.0: FORCE
+	@test $@ -nt cmd/libtpslmsg/libtpslmsg.map || rm -f $@
+	LIBRARY_PATH=$(CURDIR)/cmd/libtpslmsg CGO_ENABLED=1 $(GO) build $(GOFLAGS_BUILD) -buildmode=c-shared -ldflags "$(STAMP) -extldflags '$(MSGLDFLAGS)'" -o $@ ./cmd/libtpslmsg
+	@rm -f lib/libtpslmsg.so.h
+
+lib/libtpslmsg.so:
+	@mkdir -p $(@D)
+	@ln -sfn libtpslmsg.so.0 $@
 
 # Not again for each new library, which only its names bind it to: tests of another package may be running it.
 lib/tpsl/host: host/exec/main.c | lib/tpsl/libtpslhost.so
@@ -149,6 +161,11 @@ share/doc/tpsl/THIRD_PARTY: scripts/notices go.mod
 	scripts/notices >build/$(@F).$$$$ && mv build/$(@F).$$$$ $@
 
 examples: $(EXAMPLES)
+
+# This one needs no MPI library, and no tpslcc.
+build/examples/farm: examples/farm.c all
+	@mkdir -p $(@D)
+	$(CC) -pthread -O2 -Iinclude $< -o $@ -Llib -ltpslmsg -Wl,-rpath,'$$ORIGIN/../../lib'
 
 build/examples/%: examples/%.c all
 	@mkdir -p $(@D)

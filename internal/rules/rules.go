@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"endpoints/engine": {"internal"},
 	// It meets its other processes by the launcher.
 	"endpoints/engine/job": {"endpoints/engine", "pmi", "internal"},
+	"endpoints/tpslmsg":    {"endpoints/engine", "pmi", "internal"},
 	"pmi":                  {"internal"},
 	"ib":                   {"internal"},
 	"ib/verbs":             {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
@@ -43,6 +44,7 @@ var mayImport = map[string][]string{
 	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "internal"},
 	"hydra/proxy":     {"hydra/plan", "hydra/hosts", "hydra/launch", "hydra/channel", "hydra/control", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	"cmd/libtpsl":     {"tpsl", "process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
+	"cmd/libtpslmsg":  {"endpoints/tpslmsg", "endpoints/engine", "pmi", "internal"},
 	"cmd/libtpslhost": {"host", "process", "loader", "internal"},
 	"cmd/mpiexec":     {"hydra", "calls", "profile", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	"cmd/tpsl":        {"hydra", "calls", "profile", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},

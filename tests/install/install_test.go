@@ -240,6 +240,11 @@ func TestMovedPrefix(t *testing.T) {
 	assert.Contains(t, flags, "-I"+prefix+"/lib/pkgconfig/../../include")
 	run(t, nil, slices.Concat([]string{"gcc", "-fopenmp", hello, "-o", program}, flags)...)
 	run(t, []string{"LD_LIBRARY_PATH=" + prefix + "/lib"}, prefix+"/bin/mpiexec", "-n", "2", "-rpp", "2", program)
+
+	flags = strings.Fields(run(t, env, "pkg-config", "--cflags", "--libs", "tpslmsg"))
+	run(t, nil, slices.Concat([]string{"gcc", "-pthread", testsupport.Root(t) + "/examples/farm.c", "-o", program}, flags)...)
+	job = run(t, []string{"LD_LIBRARY_PATH=" + prefix + "/lib"}, prefix+"/bin/mpiexec", "-n", "2", program, "1")
+	assert.Contains(t, job, "by 2 ranks: right\n")
 }
 
 // A program that was linked before the tree was moved does not start, and starts again in the ways that install.md tells.

@@ -138,13 +138,16 @@ func TestTpslPageHasEveryOption(t *testing.T) {
 	}
 }
 
-func TestLibraryPageHasEveryFunction(t *testing.T) {
-	declared := found(`^[a-z].*\b(TPSL_\w+)\(`, readFile(t, "include/tpsl.h"))
-	require.Greater(t, len(declared), 5)
-	page := readFile(t, "share/man/man3/tpsl.3")
-	assert.Equal(t, declared, words(page, `Fn`, `TPSL_\w+`))
-	assert.Equal(t, declared, words(page, `Nm`, `TPSL_\w+`))
-	assert.Equal(t, declared, words(page, `It Fn`, `TPSL_\w+`))
+func TestLibraryPagesHaveEveryFunction(t *testing.T) {
+	for name, prefix := range map[string]string{"tpsl": "TPSL", "tpslmsg": "tpslmsg"} {
+		function := prefix + `_\w+`
+		declared := found(`^[a-z].*\b(`+function+`)\(`, readFile(t, "include/"+name+".h"))
+		require.Greater(t, len(declared), 5)
+		page := readFile(t, "share/man/man3/"+name+".3")
+		assert.Equal(t, declared, words(page, `Nm`, function))
+		assert.Equal(t, declared, words(page, `It Fn`, function))
+		assert.Equal(t, declared, found(`^\.F[no] (`+function+`)`, page))
+	}
 }
 
 // Every variable of docs/environment.md, but those of the tests, and no other.
