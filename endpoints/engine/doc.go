@@ -12,6 +12,7 @@
 //
 // An active message (Invoke) names a handler in place of a tag, which runs where the message comes. A port may also
 // put into memory of another, get from it and change its words: that is a Region, named by a Key.
+// All ports together run the collective operations of a Team.
 // An operation ends into a Request, or into a Completion that many share.
 //
 // Words. An operation (op) is a posted send or receive; a Request is the caller's
