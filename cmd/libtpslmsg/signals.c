@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Signals of the program. The Go runtime takes some as the library is loaded: a crash of the program would then end in a
- * trace of Go and exit code 2, without a core. They are put back once the runtime is up, as its code here does not count on
- * recovering from faults.
+/* Signals of the program. The Go runtime takes some as the library is loaded. It passes on what happens in C, but a fault in Go,
+ * at a wild address that the program has given, would end in a trace of Go and exit code 2, past the program's handler and without
+ * a core. They are put back once the runtime is up, as its code here does not count on recovering from faults.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -92,12 +92,14 @@ func TestProcess(t *testing.T) {
 	for _, what := range []string{"fork", "unload", "handled", "late", "pipe"} {
 		t.Run(what, func(t *testing.T) { says(t, "process: "+what+": right\n", program, what, library(t)) })
 	}
-	t.Run("unhandled", func(t *testing.T) {
-		stdout, stderr, code := testsupport.Run(t, limit, nil, "sh", "-c", "ulimit -c 0; "+program+" unhandled "+library(t))
-		assert.Equal(t, 139, code, "the shell's number for SIGSEGV")
-		assert.NotContains(t, stderr, "goroutine")
-		assert.Empty(t, stdout)
-	})
+	for what, where := range map[string]string{"unhandled": "in the program", "wild": "in Go, at an address of the program's"} {
+		t.Run(what, func(t *testing.T) {
+			stdout, stderr, code := testsupport.Run(t, limit, nil, "sh", "-c", "ulimit -c 0; "+program+" "+what+" "+library(t))
+			assert.Equal(t, 139, code, "the shell's number for SIGSEGV, %s", where)
+			assert.NotContains(t, stderr, "goroutine", where)
+			assert.Empty(t, stdout, where)
+		})
+	}
 }
 
 // Every error of the engine that an operation may end with has a code of its own.

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The tpsl authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * process WHAT LIBRARY: opens the library while it runs, and then: fork, unload, handled, unhandled, late, pipe.
+ * process WHAT LIBRARY: opens the library while it runs, and then: fork, unload, handled, unhandled, late, pipe, wild.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -163,6 +163,8 @@ int main(int argc, char **argv)
         broken_pipe();
     else if (strcmp(what, "unhandled") == 0)
         *nowhere = 1;
+    else if (strcmp(what, "wild") == 0)
+        post(port, &(struct tpslmsg_op){.kind = TPSLMSG_SEND, .buffer = nowhere, .bytes = 8}, 1);
     printf("process: %s: right\n", what);
     return 0;
 }
