@@ -14,6 +14,9 @@
 // be reached for too long is gone: what it had sent is still delivered, all else to or
 // from it fails with an error that names it.
 //
+// Processes that listen at several addresses have rails: parts of large messages go by all pairs of
+// addresses at once, and by the others when one fails.
+//
 // A port may owe a process a window of messages that it has not taken. Then the sender has
 // to wait, so what nobody asked for takes a limited part of memory.
 //

@@ -83,13 +83,13 @@ func TestPartsInAnyOrder(t *testing.T) {
 		l.bring(0, rails[0], of(number))
 	}
 	require.Equal(t, 2*partSize+1000, l.in.receives.Find(key).got)
+	l.bring(1, rails[1], make([]byte, len(of(1))-len(half))) // the rest of what had begun, of no use any more
 	l.bring(0, rails[0], of(2))
 	var e carrier.Event
 	require.True(t, n.port(1).take(&e))
 	require.Equal(t, carrier.Received, e.Kind)
 	require.Equal(t, message, dst)
 	clear(dst)
-	l.bring(1, rails[1], of(1)[len(half):]) // the rest of what had begun
 	l.bring(1, rails[1], of(0))
 	require.False(t, n.port(1).take(&e))
 	require.True(t, bytes.Equal(dst, make([]byte, size)), "its owner has the buffer")
