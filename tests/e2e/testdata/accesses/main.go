@@ -117,9 +117,14 @@ func main() {
 	signal.Ignore(syscall.SIGUSR1) // by which the launcher tells of deaths
 	time.AfterFunc(within, func() { panic("no end after a minute") })
 	if err := play(*ports, *model, *kill); err != nil {
-		fmt.Fprintln(os.Stderr, "accesses:", err)
-		os.Exit(1)
+		fail(err)
 	}
+}
+
+// fail ends the process, for its other ranks may wait for the one that fails.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "accesses:", err)
+	os.Exit(1)
 }
 
 func play(ports int, model string, kill bool) error {
@@ -138,21 +143,17 @@ func play(ports int, model string, kill bool) error {
 		return err
 	}
 	size := j.Fabric.Size()
-	errs := make([]error, ports)
 	var all sync.WaitGroup
 	for i := range ports {
 		all.Go(func() {
 			p := players[j.First+i]
 			p.Port, p.size = j.Fabric.Port(j.First+i), size
-			if errs[i] = p.play(kill, size-ports); errs[i] != nil {
-				errs[i] = fmt.Errorf("rank %d: %w", p.Rank(), errs[i])
+			if err := p.play(kill, size-ports); err != nil {
+				fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
 			}
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
 	if kill {
 		return j.Fabric.Close() // the launcher's barrier waits for the dead, too
 	}
