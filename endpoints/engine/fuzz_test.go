@@ -199,14 +199,31 @@ func (s *script) payload() []byte {
 // whenever they are gone, nothing but the region and the buffers of accesses is written, and every access ends, with
 // an error that says why. Handlers that are not here are the only reason for a panic, which names the sender.
 func FuzzAccesses(f *testing.F) {
-	f.Add([]byte{0, 1, 0, 0, 0, 1, 3, 3, 0, 0, 0, 1, 0, 7, 164, 9})                        // a put's head and data
-	f.Add([]byte{0, 1, 0, 2, 0, 1, 3, 5, 0, 0, 0, 1, 0, 2, 0, 1, 6, 5, 0, 0})              // gets, of what is there and is not
-	f.Add([]byte{0, 1, 0, 3, 0, 1, 3, 1, 0, 0, 0, 1, 0, 4, 0, 1, 1, 1, 0, 1})              // words, aligned or not
-	f.Add([]byte{0, 1, 0, 1, 0, 1, 0, 2, 0, 12, 0, 1, 0, 7, 161, 1})                       // a signal to a handler that is none
-	f.Add([]byte{3, 2, 0, 1, 0, 5, 0, 8, 0, 1, 0, 0, 0, 1, 0, 7, 250, 7, 5, 1})            // a get, answered, with data that are long
-	f.Add([]byte{3, 0, 200, 4, 1, 0, 1, 0, 5, 0, 7, 0, 0, 0, 0})                           // a put whose peer is gone
-	f.Add([]byte{0, 1, 0, 255, 0, 0, 0, 0, 0, 0, 0, 128, 0, 1, 0, 210, 14, 250, 3, 5, 5})  // tags beside the engine's own
-	f.Add([]byte{0, 1, 0, 1, 0, 1, 3, 6, 0, 0, 0, 1, 0, 7, 255, 7, 4, 1, 0, 1, 0, 7, 255}) // a put that is offered, and gone
+	const answered, dataOf, from1, from2, theFirst, made = tagAnswer - tagAsk, tagData - tagAsk, 0, 1, 7, 9
+	message := func(from, tag byte, words ...byte) []byte { return append([]byte{0, from, 0, tag, 0}, words...) } // words are of script.word
+	data := func(half byte) []byte { return []byte{0, from2, 0, dataOf, 160 + half, 9} }
+	access := func(kind, words byte) []byte { return []byte{3, kind, words - 1, 1} }
+	gone, ends := []byte{4, from2}, []byte{5, 255}
+	toHandler := append([]byte{0, from2, 0, 255, 255, 0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0}, 160+90, 1)
+	for _, parts := range [][][]byte{
+		{message(from2, accessPut, 1, 3, 3, 0, 0), data(4)},
+		{message(from2, accessPut, 1, 3, 3, 0, 0), data(5)},                                               // more than the head says
+		{message(from2, accessPut, 2, 3, 3, 0, 0), data(4), data(4)},                                      // no such region
+		{message(from2, accessPut, 1, 0, 5, 0, 0), data(52), ends},                                        // as long as the region, and offered
+		{message(from2, accessPut, 1, 0, 5, 0, 0), data(52), gone},                                        // and lost
+		{message(from2, accessPut, 1, 0, 5, 0, 0), gone},                                                  // without data
+		{message(from2, accessPutSignal, 1, 0, 3, 0, 2), data(4)},                                         // its handler is here
+		{message(from2, accessPutSignal, 1, 0, 3, 0, 1), data(4)},                                         // and is not
+		{message(from2, accessGet, 1, 0, 5, 0, 0), ends, message(from2, accessGet, 1, 6, 5, 0, 0)},        // all, and what is outside
+		{message(from2, accessFetchAdd, 1, 3, 1, 0, 0), message(from1, accessCompareSwap, 1, 1, 1, 0, 1)}, // the second one is not aligned
+		{access(accessGet, 1), message(from2, answered, theFirst, 0, 0, 0, 0), data(4)},
+		{access(accessGet, 30), message(from2, answered, theFirst, 0, 0, 0, 0), data(95), ends},
+		{access(accessFetchAdd, 1), message(from1, answered, theFirst, 0, 3, 0, 0), message(from2, answered, theFirst, 0, 3, 0, 0)},
+		{access(accessPut, 10), message(from2, answered, made, 0, 0, 0, 0), gone},
+		{toHandler, toHandler, ends},
+	} {
+		f.Add(bytes.Join(parts, nil))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := &scripted{kept: map[uint64][]byte{}}
 		handler := func(*Port, Envelope, []byte) {}
@@ -253,6 +270,8 @@ func FuzzAccesses(f *testing.F) {
 		for _, b := range buffers {
 			b.check(t)
 		}
+		require.Empty(t, p.calls.late, "handlers wait for ever")
+		require.Empty(t, p.far.coming, "data are waited for that cannot come")
 		require.Zero(t, region.users.Load(), "accesses are under way for ever")
 		require.NoError(t, region.Free())
 		require.NoError(t, fabric.Close())

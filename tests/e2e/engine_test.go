@@ -29,11 +29,11 @@ var engineExamples = []struct{ command, says string }{
 	{"sweep -threads 2 -mates 2 -model lockq", "on 2x4 ports: the flux is that of one thread, bit for bit"},
 }
 
-// engineApplication compiles an application of examples/engine.
-func engineApplication(t *testing.T, name string) string {
+// engineProgram compiles a program on the message engine.
+func engineProgram(t *testing.T, folder string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), name)
-	cmd := exec.Command("go", "build", "-o", program, "../../examples/engine/"+name)
+	program := filepath.Join(t.TempDir(), filepath.Base(folder))
+	cmd := exec.Command("go", "build", "-o", program, folder)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", text)
@@ -46,7 +46,7 @@ func TestEngineJobs(t *testing.T) {
 	testsupport.NothingLeft(t)
 	programs := map[string]string{}
 	for _, name := range []string{"dt", "uts", "bfs", "sweep"} {
-		programs[name] = engineApplication(t, name)
+		programs[name] = engineProgram(t, "../../examples/engine/"+name)
 	}
 	hosts := testsupport.Hosts(t, "a", "b")
 	for _, e := range engineExamples {
@@ -61,5 +61,53 @@ func TestEngineJobs(t *testing.T) {
 			out := from(t, hosts, "-hosts a,b -ppn 1 -n 4", words...).succeeded(t)
 			assert.Contains(t, out.stdout, e.says)
 		})
+	}
+}
+
+// Active messages and one-sided operations give the right answers in jobs: in one process, in several of one host, and on two hosts
+// whose processes take turns.
+func TestEngineAccesses(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := engineProgram(t, "./testdata/accesses")
+	hosts := testsupport.Hosts(t, "a", "b")
+	for _, model := range []string{"private", "global", "offload"} {
+		words := []string{program, "-ports", "2", "-model", model}
+		t.Run("one process/"+model, func(t *testing.T) {
+			assert.Equal(t, "2 ranks: every answer is right\n", run(t, nil, words...).succeeded(t).stdout)
+		})
+		t.Run("one host/"+model, func(t *testing.T) {
+			assert.Equal(t, "6 ranks: every answer is right\n", mpiexec(t, nil, "-n 3", words...).succeeded(t).stdout)
+		})
+		t.Run("two hosts/"+model, func(t *testing.T) {
+			assert.Equal(t, "8 ranks: every answer is right\n", from(t, hosts, "-hosts a,b -ppn 1 -n 4", words...).succeeded(t).stdout)
+		})
+	}
+}
+
+// A process that is killed is named by the launcher, which ends the others. Where those go on, each operation names
+// the rank, and all others still give the right answers.
+func TestEngineAccessesKilled(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := engineProgram(t, "./testdata/accesses")
+	hosts := testsupport.Hosts(t, "a", "b")
+	for name, start := range map[string]func(t *testing.T, options string, program ...string) outcome{
+		"one host": func(t *testing.T, options string, program ...string) outcome {
+			return mpiexec(t, nil, options+" -n 3", program...)
+		},
+		"two hosts": func(t *testing.T, options string, program ...string) outcome {
+			return from(t, hosts, options+" -hosts a,b -ppn 1 -n 3", program...)
+		},
+	} {
+		for _, model := range []string{"private", "global"} {
+			t.Run(name+"/"+model, func(t *testing.T) {
+				words := []string{program, "-ports", "2", "-model", model, "-kill"}
+				out := start(t, "", words...)
+				assert.Equal(t, 9, out.code, out.stderr)
+				assert.Contains(t, out.stderr, "mpiexec: rank 2 (")
+				out = start(t, "-disable-auto-cleanup", words...)
+				assert.Contains(t, out.stderr, "mpiexec: rank 2 (")
+				assert.Equal(t, "rank 4 is gone, as all operations say\n4 ranks: every answer is right\n", out.stdout, out.stderr)
+			})
+		}
 	}
 }
