@@ -21,7 +21,7 @@ import (
 	"github.com/tpsl/tpsl/tests/bench/turns"
 )
 
-// What a job of many processes on one host costs, by their number. docs/scale.md makes models of it.
+// What a job of many processes costs, by their number.
 func init() {
 	register(bench{
 		name:     "Scale",
@@ -63,7 +63,7 @@ func (l layout) mpiexec() []string {
 }
 
 func layouts(quick bool) (all []layout) {
-	processes, hosts := []int{16, 32, 64, 128, 256, 512, 1024}, []int{16, 32, 64, 128, 256}
+	processes, hosts := []int{8, 16, 32, 64, 128, 256}, []int{8, 16, 32, 64, 128}
 	if quick {
 		processes, hosts = []int{4, 8}, []int{2}
 	}
@@ -85,7 +85,7 @@ func scaleContests(p plan) (all []turns.Contest) {
 	}
 	for _, l := range layouts(p.quick) {
 		c := turns.Contest{Limit: scaleLimit, Sides: []turns.Side{{Job: "Launch/" + l.String(), Argv: append(l.mpiexec(), "true")}}}
-		if l.number > manyHere {
+		if l.number >= manyHere {
 			c.Turns = fewTurns
 		}
 		kinds := []string{"Exchange", "Start"}
