@@ -4,11 +4,15 @@
 package foreign
 
 import (
+	"net"
+	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/internal/topology"
@@ -36,4 +40,42 @@ func TestEnviron(t *testing.T) {
 	shared := "MPIR_CVAR_SHM_SYMHEAP_RETRY=0"
 	assert.Equal(t, slices.Concat(kept, []string{"TPSL_ENV=SLURM_PROCID=2 CUDA_VISIBLE_DEVICES=0;SLURM_PROCID=3", shared}), environ(env, parts))
 	assert.Equal(t, append(kept, shared), environ(env, parts[:1]))
+}
+
+// The other members of a set that cannot run have ended before the launcher hears of an abort.
+func TestAbortComesLast(t *testing.T) {
+	pair := func() (ours, theirs *os.File) {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+		require.NoError(t, err)
+		return os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+	}
+	ours, donor := pair()
+	conn, err := net.FileConn(ours)
+	require.NoError(t, err)
+	ours.Close()
+	session, launcher := pair()
+	defer launcher.Close()
+	m := &Member{session: int(session.Fd()), parts: []*part{{}, {conn: conn.(*net.UnixConn)}, nil}}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		m.Abort(9)
+	}()
+	reply := make([]byte, maxMessage)
+	n, err := donor.Read(reply)
+	require.NoError(t, err)
+	assert.Equal(t, failed, string(reply[:n]))
+	require.NoError(t, unix.SetNonblock(int(launcher.Fd()), true))
+	for range 20 {
+		_, err := unix.Read(int(launcher.Fd()), reply)
+		require.ErrorIs(t, err, unix.EAGAIN, "the donor lives")
+		time.Sleep(time.Millisecond)
+	}
+	donor.Close()
+	require.NoError(t, unix.SetNonblock(int(launcher.Fd()), false))
+	n, err = unix.Read(int(launcher.Fd()), reply)
+	require.NoError(t, err)
+	assert.Contains(t, string(reply[:n]), "cmd=init")
+	launcher.Close()
+	<-over
 }

@@ -132,8 +132,8 @@ func TestEndedAmidst(t *testing.T) {
 // A peer that leaves is gone, and all that it had sent has come; also if nobody looks before it has left.
 func TestLeft(t *testing.T) {
 	testsupport.NothingLeft(t)
-	for _, late := range []bool{false, true} {
-		nodes := joined(t, Options{Window: 8 << 20}, 1, 1)
+	for _, o := range []struct{ late, atStart bool }{{false, false}, {true, false}, {true, true}} {
+		nodes := joined(t, Options{Window: 8 << 20, AtStart: o.atStart}, 1, 1)
 		a, b := nodes[0].port(0), nodes[1].port(1)
 		const count = 90 // more than the receiver's kernel takes before somebody reads
 		for i := range count {
@@ -141,7 +141,7 @@ func TestLeft(t *testing.T) {
 		}
 		closed := make(chan error, 1)
 		go func() { closed <- b.node.Close() }()
-		if late {
+		if o.late {
 			require.NoError(t, <-closed)
 			closed <- nil
 		}

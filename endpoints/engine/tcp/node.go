@@ -293,12 +293,12 @@ func (n *Node) Gone(rank int) error {
 // that another thread moves on already.
 func (n *Node) progress(wait bool) { n.progressUntil(wait, 0) }
 
-// progressUntil waits for something for so many milliseconds.
-func (n *Node) progressUntil(wait bool, milliseconds int) {
+// progressUntil waits for something for so many milliseconds. It tells whether there may be more than it has looked at.
+func (n *Node) progressUntil(wait bool, milliseconds int) (more bool) {
 	var events [16]unix.EpollEvent
 	count, err := unix.EpollWait(n.watch.epoll, events[:], milliseconds)
 	if err != nil {
-		return // interrupted
+		return false // interrupted
 	}
 	for _, e := range events[:count] {
 		l := n.links[e.Fd]
@@ -315,6 +315,7 @@ func (n *Node) progressUntil(wait bool, milliseconds int) {
 			l.out.Unlock()
 		}
 	}
+	return count == len(events)
 }
 
 // hold locks, unless it would have to wait and must not, and tells whether it has.

@@ -48,7 +48,11 @@ func (n *Node) sweep() {
 	for {
 		select {
 		case <-unread.C:
-			n.progress(true)
+			for range n.links { // not for ever, where something always comes
+				if !n.progressUntil(true, 0) {
+					break
+				}
+			}
 		case <-quiet.C:
 			for _, l := range n.links {
 				if l != nil {
