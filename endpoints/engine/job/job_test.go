@@ -123,6 +123,27 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Whatever stands in the launcher's space is cards of so many processes, or an error.
+func FuzzTable(f *testing.F) {
+	f.Add(pack([]card{{1, "00ff", "@tpsl-engine-X", []string{"10.0.0.1:77"}}, {2, "00ff", "", []string{"10.0.0.1:78", "10.1.0.1:79"}}}), 2)
+	f.Add("", 0)
+	f.Fuzz(func(t *testing.T, text string, count int) {
+		if count < 0 || count > 1000 {
+			return
+		}
+		all, err := unpack(text, count)
+		if err != nil {
+			return
+		}
+		require.Len(t, all, count)
+		again, err := unpack(pack(all), count)
+		require.NoError(t, err)
+		for i, c := range all {
+			require.Equal(t, []any{c.ports, c.host, c.addresses}, []any{again[i].ports, again[i].host, again[i].addresses})
+		}
+	})
+}
+
 // Rails are named by interface or by address, each once.
 func TestRails(t *testing.T) {
 	for rails, want := range map[string][]string{"lo": {"127.0.0.1"}, "127.0.0.1": {"127.0.0.1"}} {
