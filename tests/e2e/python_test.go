@@ -327,19 +327,29 @@ func TestFrontsOfExtensions(t *testing.T) {
 	}
 }
 
-// mpi4py's own tests end in private ranks as in flat ones. TPSL_TEST_MPI4PY names its source tree, with mpi4py built for MPICH in it
+// mpi4pyForMPICH is the source tree that TPSL_TEST_MPI4PY names, and the folder of the modules that were built for MPICH in it
 // (python3 setup.py build --mpicc=mpicc.mpich).
-func TestMPI4PYSuite(t *testing.T) {
-	tree := os.Getenv("TPSL_TEST_MPI4PY")
+func mpi4pyForMPICH(t *testing.T) (tree, modules string) {
+	t.Helper()
+	tree = os.Getenv("TPSL_TEST_MPI4PY")
 	if tree == "" {
 		t.Skip("TPSL_TEST_MPI4PY names no source tree of mpi4py")
 	}
+	found, err := filepath.Glob(filepath.Join(tree, "build", "lib*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, found)
+	return tree, found[0]
+}
+
+// mpi4py's own tests end in private ranks as in flat ones.
+func TestMPI4PYSuite(t *testing.T) {
+	tree, modules := mpi4pyForMPICH(t)
 	testsupport.NothingLeft(t)
 	const most = 15 * time.Minute
 	program, built := python(t, "numpy"), built(t, "bin/mpiexec")
 	suite := func(t *testing.T, options ...string) string {
 		t.Helper()
-		o := runFor(t, most, nil, slices.Concat([]string{built}, options, []string{program, filepath.Join(tree, "test", "runtests.py")})...)
+		o := runFor(t, most, []string{"PYTHONPATH=" + modules}, slices.Concat([]string{built}, options, []string{program, filepath.Join(tree, "test", "runtests.py")})...)
 		require.Zero(t, o.code, o.stdout+o.stderr)
 		ran := regexp.MustCompile(`(?m)^Ran \d+ tests|^OK.*$`).FindAllString(o.stderr, -1)
 		require.NotEmpty(t, ran)

@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -87,13 +86,8 @@ func TestPythonThreadsMPI4PY(t *testing.T) {
 // threadsMPI4PY is a command that runs a script with an mpi4py for MPICH, and the source tree of that.
 func threadsMPI4PY(t *testing.T, script string) (command []string, tree string) {
 	t.Helper()
-	if tree = os.Getenv("TPSL_TEST_MPI4PY"); tree == "" {
-		t.Skip("TPSL_TEST_MPI4PY names no source tree of mpi4py")
-	}
-	found, err := filepath.Glob(filepath.Join(tree, "build", "lib*"))
-	require.NoError(t, err)
-	require.NotEmpty(t, found)
-	return []string{"env", "PYTHONPATH=" + built(t, "share/tpsl/python") + ":" + found[0], python(t, "numpy"), testScript(t, script)}, tree
+	tree, modules := mpi4pyForMPICH(t)
+	return []string{"env", "PYTHONPATH=" + built(t, "share/tpsl/python") + ":" + modules, python(t, "numpy"), testScript(t, script)}, tree
 }
 
 // mpi4py's own tests, but for those that the script names, end on threads as in flat ranks.
