@@ -380,8 +380,8 @@ func TestMissed(t *testing.T) {
 	testsupport.NothingLeft(t)
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0], nodes[1]
-	epoll := b.watch.epoll
-	b.watch.epoll = -1 // no connection can be watched
+	epoll := b.epoll
+	b.epoll = -1 // no connection can be watched
 	_, err := a.ports[0].Send(1, 0, 1, nil, 0)
 	require.NoError(t, err)
 	awaits := func(what func() bool) {
@@ -391,7 +391,7 @@ func TestMissed(t *testing.T) {
 		}
 	}
 	awaits(func() bool { return a.links[1].made() == 1 && b.links[0].made() == 1 })
-	b.watch.epoll = epoll
+	b.epoll = epoll
 	_, err = b.ports[0].Send(0, 0, 2, nil, 0)
 	require.NoError(t, err)
 	awaits(func() bool { return b.links[0].made() == 2 })

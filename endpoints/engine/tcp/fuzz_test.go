@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
 // alone returns process 0 of two, with ranks 0 and 1, whose peer is the test: it has no connection.
@@ -172,9 +173,9 @@ func FuzzFrames(f *testing.F) {
 
 // Contract: whatever a stranger says, it is not let in, and the answer comes to an end.
 func FuzzGreeting(f *testing.F) {
-	h := hello{from: 1, to: 0, purpose: forNudge, connections: 9}
-	f.Add(append(h.encode(), make([]byte, noteSize)...))
-	f.Add([]byte(greeting))
+	h := greet.Hello{From: 1, To: 0, Purpose: forNudge, Number: 9}
+	f.Add(append(h.Encode(carrierName), make([]byte, greet.NoteSize)...))
+	f.Add([]byte(carrierName))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
@@ -184,18 +185,18 @@ func FuzzGreeting(f *testing.F) {
 			theirs.Close()
 		}()
 		go func() {
-			for buf := make([]byte, noteSize); ; {
+			for buf := make([]byte, greet.NoteSize); ; {
 				if _, err := theirs.Read(buf); err != nil {
 					return
 				}
 			}
 		}()
 		_ = ours.SetDeadline(time.Now().Add(within))
-		host := talk{conn: ours, secret: secret}
+		host := newTalk(ours, secret)
 		_, _, err := host.challenge()
 		require.Error(t, err)
 		ours.Close()
-		guest := talk{conn: &recording{Conn: ours, says: bytes.NewReader(b)}, secret: secret}
+		guest := newTalk(&recording{Conn: ours, says: bytes.NewReader(b)}, secret)
 		_, _, err = guest.open(h, func() uint64 { return 0 })
 		require.Error(t, err)
 	})

@@ -4,33 +4,15 @@
 package tcp
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
 	"net"
+
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
-// The greeting of a connection. Each note has 64 bytes, and all but the first have a proof
-// that their sender knows the secret and answers this greeting:
-//
-//	hello      who dials whom, what for, a random number
-//	challenge  a random number                              ◀── from who was dialled
-//	proof      how much of the stream has come
-//	verdict    whether they go on, how much has come        ◀──
-//
-// A stranger learns nothing but that somebody listens, and is told so by an end.
-const (
-	noteSize  = 64
-	proofSize = sha256.Size
-	greeting  = "tpsl-tcp"
-	version   = 1
-)
+const carrierName = "tpsl-tcp"
 
-// What a connection is for.
+// What a connection is for. The hello's number is how many connections the link has had, as who dials counts; for parts, the
+// rail's.
 const (
 	forFrames = iota + 1
 	forNudge  // to be dialled: the peer may not know that a connection is over, or wanted
@@ -43,112 +25,22 @@ const (
 	refused // the peer is gone for who was dialled
 )
 
-var errStranger = errors.New("does not know the job's secret")
+// A talk is a greeting in which each side says how much of the stream has come.
+type talk struct{ greet.Talk }
 
-// A hello says who dials.
-type hello struct {
-	from, to, purpose uint32
-	connections       uint64 // of the link, as who dials counts; for parts: the rail's number
-}
-
-func (h *hello) encode() []byte {
-	b := append(make([]byte, 0, noteSize), greeting...)
-	b = binary.LittleEndian.AppendUint32(b, version)
-	b = binary.LittleEndian.AppendUint32(b, h.from)
-	b = binary.LittleEndian.AppendUint32(b, h.to)
-	b = binary.LittleEndian.AppendUint32(b, h.purpose)
-	b = binary.LittleEndian.AppendUint64(b, h.connections)
-	return append(b, random()...)
-}
-
-func decodeHello(b []byte) (h hello, err error) {
-	if string(b[:8]) != greeting {
-		return h, errors.New("does not greet")
-	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return h, fmt.Errorf("greets in version %d, not %d: run the same version in all processes", v, version)
-	}
-	h.from, h.to = binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint32(b[16:])
-	h.purpose, h.connections = binary.LittleEndian.Uint32(b[20:]), binary.LittleEndian.Uint64(b[24:])
-	return h, nil
-}
-
-func random() []byte {
-	b := make([]byte, noteSize-proofSize)
-	_, _ = rand.Read(b) // never fails
-	return b
-}
-
-// A talk is one side's part of a greeting: all notes so far, which proofs are about.
-type talk struct {
-	conn   net.Conn
-	secret Secret
-	said   []byte
-}
-
-func (t *talk) send(note []byte) error {
-	t.said = append(t.said, note...)
-	_, err := t.conn.Write(note)
-	return err
-}
-
-func (t *talk) receive() ([]byte, error) {
-	b := make([]byte, noteSize)
-	_, err := io.ReadFull(t.conn, b)
-	t.said = append(t.said, b...)
-	return b, err
-}
-
-// prove sends a note with a proof behind its half.
-func (t *talk) prove(half []byte) error {
-	return t.send(append(half, t.proof(half)...))
-}
-
-// proven receives such a note.
-func (t *talk) proven() (half []byte, err error) {
-	before := len(t.said)
-	b, err := t.receive()
-	if err != nil {
-		return nil, err
-	}
-	half, proof := b[:noteSize-proofSize], b[noteSize-proofSize:]
-	said := t.said
-	t.said = t.said[:before]
-	want := t.proof(half)
-	t.said = said
-	if !hmac.Equal(proof, want) {
-		return nil, errStranger
-	}
-	return half, nil
-}
-
-// proof is that of the secret, about all that was said and a half of a note. The number of
-// notes tells which one it is, so none can be sent back as another.
-func (t *talk) proof(half []byte) []byte {
-	mac := hmac.New(sha256.New, t.secret[:])
-	mac.Write(t.said)
-	mac.Write(half)
-	return mac.Sum(nil)
+func newTalk(conn net.Conn, secret Secret) *talk {
+	return &talk{greet.Talk{Conn: conn, Secret: secret, Carrier: carrierName}}
 }
 
 func words(ws ...uint64) []byte {
-	b := make([]byte, noteSize-proofSize)
+	b := make([]byte, greet.HalfSize)
 	setWords(b, ws...)
 	return b
 }
 
 // open is the side that dials. received is asked for when the peer has proved itself.
-func (t *talk) open(h hello, received func() uint64) (verdict, position uint64, err error) {
-	if err := t.send(h.encode()); err != nil {
-		return 0, 0, err
-	}
-	if _, err := t.proven(); err != nil {
-		return 0, 0, err
-	}
-	if err := t.prove(words(received())); err != nil {
-		return 0, 0, err
-	}
-	half, err := t.proven()
+func (t *talk) open(h greet.Hello, received func() uint64) (verdict, position uint64, err error) {
+	half, err := t.Open(h, func() []byte { return words(received()) })
 	if err != nil {
 		return 0, 0, err
 	}
@@ -156,18 +48,8 @@ func (t *talk) open(h hello, received func() uint64) (verdict, position uint64, 
 }
 
 // challenge is the side that was dialled, up to its verdict.
-func (t *talk) challenge() (h hello, position uint64, err error) {
-	b, err := t.receive()
-	if err != nil {
-		return h, 0, err
-	}
-	if h, err = decodeHello(b); err != nil {
-		return h, 0, err
-	}
-	if err := t.prove(random()); err != nil {
-		return h, 0, err
-	}
-	half, err := t.proven()
+func (t *talk) challenge() (h greet.Hello, position uint64, err error) {
+	h, half, err := t.Challenge()
 	if err != nil {
 		return h, 0, err
 	}
@@ -175,4 +57,4 @@ func (t *talk) challenge() (h hello, position uint64, err error) {
 }
 
 // decide ends it.
-func (t *talk) decide(verdict, received uint64) error { return t.prove(words(verdict, received)) }
+func (t *talk) decide(verdict, received uint64) error { return t.Decide(words(verdict, received)) }

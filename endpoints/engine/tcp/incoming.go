@@ -49,9 +49,9 @@ type receive struct {
 }
 
 // open makes room for what comes by a connection.
-func (in *incoming) open(b *buffers) {
+func (in *incoming) open(b *carrier.Buffers) {
 	if in.buffer == nil {
-		in.buffer = b.get(bufferSize)[:bufferSize]
+		in.buffer = b.Get(bufferSize)[:bufferSize]
 	}
 }
 
@@ -188,7 +188,7 @@ func (l *link) endOfData() {
 }
 
 func (l *link) endReceive(key uint64, r *receive, lost bool) {
-	r.port.events.put(event{kind: carrier.Received, handle: r.handle, lost: lost})
+	r.port.events.Put(event{kind: carrier.Received, handle: r.handle, lost: lost})
 	r.port.bell.Ring()
 	l.in.receives.Drop(key)
 }
@@ -266,9 +266,9 @@ func (l *link) arrived(h *header, payload []byte) bool {
 		return false
 	}
 	if e.cell == carrier.Kept {
-		e.payload = append(l.node.buffers.get(len(payload)), payload...)
+		e.payload = append(l.node.buffers.Get(len(payload)), payload...)
 	}
-	p.events.put(e)
+	p.events.Put(e)
 	p.bell.Ring()
 	return true
 }

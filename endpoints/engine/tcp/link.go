@@ -112,7 +112,7 @@ func (l *link) disconnect() {
 	l.in.socket, l.out.socket = -1, -1
 	l.resting.Store(false)
 	if in := &l.in; in.first == in.last && in.buffer != nil {
-		l.node.buffers.put(in.buffer)
+		l.node.buffers.Put(in.buffer)
 		in.buffer, in.first, in.last = nil, 0, 0
 	}
 }
@@ -145,7 +145,7 @@ func (l *link) connect(socket int, number, position uint64) error {
 	}
 	l.in.open(&l.node.buffers)
 	l.in.socket, l.out.socket = socket, socket
-	if err := l.node.watch.add(socket, l.peer, ofStream); err != nil {
+	if err := l.node.watched(socket, l.peer, ofStream); err != nil {
 		l.disconnect()
 		return err
 	}
@@ -176,7 +176,7 @@ func (l *link) bury(fate int32) {
 	l.in.first, l.in.last, l.in.into, l.in.left = 0, 0, 0, 0
 	l.out.acked, l.out.sent = l.out.end, l.out.end
 	for _, p := range l.node.ports {
-		p.events.put(event{kind: carrier.Gone, peer: l.peer})
+		p.events.Put(event{kind: carrier.Gone, peer: l.peer})
 		p.bell.Ring()
 	}
 }

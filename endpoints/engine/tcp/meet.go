@@ -4,53 +4,25 @@
 package tcp
 
 import (
-	"context"
 	"errors"
 	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
 const (
-	greetingLimit = 5 * time.Second // for a greeting
-	maxStrangers  = 64              // connections that have not proved themselves
-	firstPause    = 10 * time.Millisecond
-	longestPause  = 500 * time.Millisecond
+	firstPause   = 10 * time.Millisecond
+	longestPause = 500 * time.Millisecond
 )
 
-// accept takes connections until the node closes. Each has a place until it has proved itself.
-func (n *Node) accept(listener *net.TCPListener, places chan struct{}) {
-	for {
-		conn, err := listener.AcceptTCP()
-		if n.open.Err() != nil {
-			if err == nil {
-				conn.Close()
-			}
-			return
-		}
-		if err != nil {
-			time.Sleep(firstPause) // there may be descriptors later
-			continue
-		}
-		select {
-		case places <- struct{}{}:
-			n.busy.Go(func() {
-				n.answer(conn)
-				<-places
-			})
-		default:
-			conn.Close() // whoever is in earnest dials again
-		}
-	}
-}
-
-func (n *Node) greetingLimit() time.Duration { return min(greetingLimit, n.options.Patience) }
+func (n *Node) greetingLimit() time.Duration { return min(greet.Limit, n.options.Patience) }
 
 // limited returns the talk of a connection that ends with the node, and in time.
 func (n *Node) limited(conn net.Conn) (t *talk, stop func() bool) {
-	_ = conn.SetDeadline(time.Now().Add(n.greetingLimit()))
-	return &talk{conn: conn, secret: n.options.Secret}, context.AfterFunc(n.open, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	return newTalk(conn, n.options.Secret), greet.Within(n.open, conn, n.greetingLimit())
 }
 
 // answer greets who has dialled. Strangers get nothing but the end.
@@ -59,10 +31,10 @@ func (n *Node) answer(conn *net.TCPConn) {
 	t, stop := n.limited(conn)
 	defer stop()
 	h, position, err := t.challenge()
-	if err != nil || h.to != uint32(n.options.Process) || h.from >= uint32(len(n.links)) {
+	if err != nil || h.To != uint32(n.options.Process) || h.From >= uint32(len(n.links)) {
 		return
 	}
-	l := n.links[h.from]
+	l := n.links[h.From]
 	if l == nil {
 		return
 	}
@@ -71,12 +43,12 @@ func (n *Node) answer(conn *net.TCPConn) {
 	switch {
 	case l.fate.Load() != fine:
 		_ = t.decide(refused, 0)
-	case h.purpose == forNudge && l.dials():
-		n.nudged(l, h.connections)
-	case h.purpose == forParts && h.connections < uint64(len(l.in.rails)):
-		l.welcomeRail(int(h.connections), t, conn)
-	case h.purpose == forFrames && !l.dials():
-		number, received := h.connections+1, l.pause()
+	case h.Purpose == forNudge && l.dials():
+		n.nudged(l, h.Number)
+	case h.Purpose == forParts && h.Number < uint64(len(l.in.rails)):
+		l.welcomeRail(int(h.Number), t, conn)
+	case h.Purpose == forFrames && !l.dials():
+		number, received := h.Number+1, l.pause()
 		err := t.decide(welcome, received)
 		if err == nil {
 			err = n.adopt(l, conn, number, position)
@@ -218,7 +190,7 @@ func (n *Node) dial(l *link, purpose uint32) (err error) {
 	defer stop()
 	l.out.Lock()
 	wanted := l.wants() // the peer may have dialled meanwhile: then it is not to hear of this number
-	h := hello{from: uint32(n.options.Process), to: uint32(l.peer), purpose: purpose, connections: l.connections}
+	h := greet.Hello{From: uint32(n.options.Process), To: uint32(l.peer), Purpose: purpose, Number: l.connections}
 	l.out.Unlock()
 	if !wanted {
 		return nil
@@ -234,5 +206,5 @@ func (n *Node) dial(l *link, purpose uint32) (err error) {
 	case verdict != welcome:
 		return errRefused
 	}
-	return n.adopt(l, conn.(*net.TCPConn), h.connections+1, position)
+	return n.adopt(l, conn.(*net.TCPConn), h.Number+1, position)
 }

@@ -17,10 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
 // A Secret is what the processes of a job know, and nobody else.
-type Secret [32]byte
+type Secret = greet.Secret
 
 // A Peer is a process: its ranks, and where it listens. Without an address something else carries
 // what goes to it.
@@ -93,8 +94,9 @@ type Node struct {
 	places    []int32            // by rank: the process; none: something else carries what goes there, or it is here
 	links     []*link            // by process; nil: none
 	ports     []*Port
-	buffers   buffers
-	watch     watch
+	buffers   carrier.Buffers
+	epoll     int           // the sockets of all links
+	watch     carrier.Watch // on the sockets
 
 	open   context.Context // ends when the node closes
 	close  context.CancelFunc
@@ -107,11 +109,7 @@ const none = -1
 
 // Listen listens at an address of this host, for Join. The port may be 0.
 func Listen(address string) (*net.TCPListener, error) {
-	a, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen for peers: %w", err)
-	}
-	l, err := net.ListenTCP("tcp", a)
+	l, err := greet.Listen(address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for peers: %w", err)
 	}
@@ -128,9 +126,9 @@ func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, err
 		return nil, fmt.Errorf("join a node: %w", err)
 	}
 	n.open, n.close = context.WithCancel(context.Background())
-	places := make(chan struct{}, maxStrangers)
+	places := make(chan struct{}, greet.MaxStrangers)
 	for _, l := range n.listeners {
-		n.busy.Go(func() { n.accept(l, places) })
+		n.busy.Go(func() { greet.Serve(n.open, l, places, &n.busy, n.answer) })
 	}
 	n.busy.Go(n.sweep)
 	if !o.AtStart {
@@ -152,7 +150,15 @@ func (n *Node) begin(o Options) error {
 	if err := n.place(); err != nil {
 		return err
 	}
-	return n.watch.start(func() { n.progress(true) })
+	var err error
+	if n.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
+	}
+	if err := n.watch.Start(n.epoll, nil, func() { n.progress(true) }); err != nil {
+		_ = unix.Close(n.epoll)
+		return err
+	}
+	return nil
 }
 
 func (n *Node) closeListeners() {
@@ -296,7 +302,7 @@ func (n *Node) progress(wait bool) { n.progressUntil(wait, 0) }
 // progressUntil waits for something for so many milliseconds. It tells whether there may be more than it has looked at.
 func (n *Node) progressUntil(wait bool, milliseconds int) (more bool) {
 	var events [16]unix.EpollEvent
-	count, err := unix.EpollWait(n.watch.epoll, events[:], milliseconds)
+	count, err := unix.EpollWait(n.epoll, events[:], milliseconds)
 	if err != nil {
 		return false // interrupted
 	}
@@ -341,7 +347,7 @@ func (n *Node) Close() error {
 			l.leave()
 		}
 	}
-	n.watch.want() // connections may break yet
+	n.watch.Want() // connections may break yet
 	begin := time.Now()
 	for time.Since(begin) < n.options.Patience {
 		if !slices.ContainsFunc(n.links, func(l *link) bool { return l != nil && !l.isOver() }) {
@@ -349,7 +355,7 @@ func (n *Node) Close() error {
 		}
 		n.progressUntil(true, 10)
 	}
-	n.watch.unwant()
+	n.watch.Unwant()
 	n.quit()
 	return nil
 }
@@ -357,7 +363,7 @@ func (n *Node) Close() error {
 // quit ends all that runs, and closes all connections.
 func (n *Node) quit() {
 	n.closed.Store(true)
-	n.watch.stop() // now nobody else has connections mended
+	n.watch.Stop() // now nobody else has connections mended
 	n.close()
 	n.closeListeners()
 	n.busy.Wait()
@@ -366,5 +372,6 @@ func (n *Node) quit() {
 			l.lose(left)
 		}
 	}
-	n.watch.close()
+	n.watch.Close()
+	_ = unix.Close(n.epoll)
 }

@@ -93,7 +93,7 @@ func (l *link) frame(h header) (payload []byte) {
 		if o.chunk != nil {
 			o.full = append(o.full, chunk{o.chunk, o.end})
 		}
-		o.chunk, begins = l.node.buffers.get(max(size, chunkSize)), true
+		o.chunk, begins = l.node.buffers.Get(max(size, chunkSize)), true
 	}
 	at := len(o.chunk)
 	o.chunk = o.chunk[:at+size]
@@ -216,7 +216,7 @@ func (l *link) acknowledged(position uint64) bool {
 	o.segments = slices.Delete(o.segments, 0, first)
 	o.next = max(o.next-first, 0)
 	for len(o.full) > 0 && o.full[0].end <= position {
-		l.node.buffers.put(o.full[0].memory)
+		l.node.buffers.Put(o.full[0].memory)
 		o.full = slices.Delete(o.full, 0, 1)
 	}
 	if len(o.segments) == 0 {
@@ -245,11 +245,11 @@ func (l *link) waitForRoom(waits bool) {
 		return
 	}
 	o.waits = waits
-	l.node.watch.interest(o.socket, l.peer, ofStream, waits)
+	l.node.interest(o.socket, l.peer, ofStream, waits)
 	if waits {
-		l.node.watch.want()
+		l.node.watch.Want()
 	} else {
-		l.node.watch.unwant()
+		l.node.watch.Unwant()
 	}
 }
 
@@ -276,7 +276,7 @@ func (l *link) pulled(h *header, key, theirs, wanted uint64) bool {
 
 func (l *link) endSend(key uint64, lost bool) {
 	s := l.out.sends.Find(key)
-	s.port.events.put(event{kind: carrier.Sent, handle: s.handle, lost: lost})
+	s.port.events.Put(event{kind: carrier.Sent, handle: s.handle, lost: lost})
 	s.port.bell.Ring()
 	l.out.sends.Drop(key)
 }

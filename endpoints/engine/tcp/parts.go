@@ -55,7 +55,7 @@ func (l *link) stripe(key uint64, s *send) {
 	s.stripes = stripes{parts: make([]uint8, count), left: count, queued: true}
 	if o.striping++; o.striping == 1 {
 		o.railed = time.Now()
-		l.node.watch.want() // a rail goes on when parts are acknowledged, whether its sender calls or not
+		l.node.watch.Want() // a rail goes on when parts are acknowledged, whether its sender calls or not
 	}
 	o.striped, o.unused = append(o.striped, key), 0
 	l.drive()
@@ -159,7 +159,7 @@ func (l *link) endStriped(key uint64, s *send) {
 		o.striped = slices.DeleteFunc(o.striped, func(k uint64) bool { return k == key })
 	}
 	if o.striping--; o.striping == 0 {
-		l.node.watch.unwant()
+		l.node.watch.Unwant()
 	}
 	l.endSend(key, false)
 }
@@ -221,7 +221,7 @@ func closeRail(socket *int) {
 func (l *link) railWaits(i int, waits bool) {
 	if r := &l.out.rails[i]; r.waits != waits {
 		r.waits = waits
-		l.node.watch.interest(r.socket, l.peer, sends(i), waits)
+		l.node.interest(r.socket, l.peer, sends(i), waits)
 	}
 }
 
@@ -247,7 +247,7 @@ func (l *link) readParts(i int) {
 		body, spare := l.placeOf(r)
 		n, err := unix.Readv(r.socket, [][]byte{body, r.header[r.got:]})
 		if spare {
-			l.node.buffers.put(body[:0])
+			l.node.buffers.Put(body[:0])
 		}
 		switch {
 		case errors.Is(err, unix.EINTR):
@@ -284,7 +284,7 @@ func (l *link) placeOf(r *inRail) (place []byte, spare bool) {
 		part := partOf(to.dst, r.part)
 		return part[len(part)-r.left:], false
 	}
-	return l.node.buffers.get(partSize)[:r.left], true
+	return l.node.buffers.Get(partSize)[:r.left], true
 }
 
 // partBegins acts on a part's header, and tells whether that makes sense. What nobody waits for has come by another rail.
@@ -346,7 +346,7 @@ func (l *link) closeRails() {
 		l.closeIn(i)
 	}
 	if l.out.striping > 0 {
-		l.node.watch.unwant()
+		l.node.watch.Unwant()
 	}
 	l.out.striped, l.out.striping = nil, 0
 }

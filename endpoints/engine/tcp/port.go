@@ -16,7 +16,7 @@ type Port struct {
 	node    *Node
 	rank    int32
 	bell    *carrier.Bell
-	events  events
+	events  carrier.Queue[event]
 	kept    carrier.Slots[[]byte] // messages that were not fetched yet
 	owed    []int64               // by process: how much of its window to give back to it
 	gone    []bool                // by process: told
@@ -80,7 +80,7 @@ func (p *Port) Poll(e *carrier.Event) bool {
 
 // take takes an event, if there is one.
 func (p *Port) take(e *carrier.Event) bool {
-	found, any := p.events.take()
+	found, any := p.events.Take()
 	if !any {
 		return false
 	}
@@ -121,7 +121,7 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 		payload := *p.kept.Find(carrier.Word(c, 0))
 		copy(dst, payload)
 		p.kept.Drop(carrier.Word(c, 0))
-		p.node.buffers.put(payload)
+		p.node.buffers.Put(payload)
 		p.giveBack(l, cost(int(c.Length)))
 	case carrier.Offer:
 		p.giveBack(l, cost(0))
@@ -178,7 +178,7 @@ func (p *Port) Doze() (since uint32) {
 	since = p.bell.Doze()
 	if !p.watched {
 		p.watched = true
-		p.node.watch.want()
+		p.node.watch.Want()
 	}
 	return since
 }
@@ -188,7 +188,7 @@ func (p *Port) Rouse() {
 	p.bell.Rouse()
 	if p.watched {
 		p.watched = false
-		p.node.watch.unwant()
+		p.node.watch.Unwant()
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
 // Two processes that listen at several addresses each have a rail for each pair of them: a connection
@@ -148,7 +150,7 @@ func (l *link) dialRail(i int) {
 	defer conn.Close()
 	t, stop := n.limited(conn)
 	defer stop()
-	h := hello{from: uint32(n.options.Process), to: uint32(l.peer), purpose: forParts, connections: uint64(i)}
+	h := greet.Hello{From: uint32(n.options.Process), To: uint32(l.peer), Purpose: forParts, Number: uint64(i)}
 	verdict, _, err := t.open(h, func() uint64 { return 0 })
 	if err != nil || verdict != welcome {
 		return
@@ -160,7 +162,7 @@ func (l *link) dialRail(i int) {
 	l.out.Lock()
 	defer l.out.Unlock()
 	r := &l.out.rails[i]
-	if l.fate.Load() != fine || n.watch.add(socket, l.peer, sends(i)) != nil {
+	if l.fate.Load() != fine || n.watched(socket, l.peer, sends(i)) != nil {
 		_ = unix.Close(socket)
 		return
 	}
@@ -180,7 +182,7 @@ func (l *link) welcomeRail(i int, t *talk, conn *net.TCPConn) {
 	l.in.Lock()
 	defer l.in.Unlock()
 	l.closeIn(i)
-	if l.fate.Load() != fine || l.node.watch.add(socket, l.peer, receives(i)) != nil {
+	if l.fate.Load() != fine || l.node.watched(socket, l.peer, receives(i)) != nil {
 		_ = unix.Close(socket)
 		return
 	}

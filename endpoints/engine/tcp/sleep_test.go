@@ -76,7 +76,7 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	b.Sleep(b.Doze(), time.Millisecond) // the watch was wanted, and is no more
-	for end := time.Now().Add(within); nodes[1].watch.armed.Load(); {
+	for end := time.Now().Add(within); nodes[1].watch.IsArmed(); {
 		mustSend(t, a, 1, 0, nil, 0) // what comes lets it see that
 		for e := new(carrier.Event); b.Poll(e); {
 			giveBack(b, e)
@@ -91,7 +91,7 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 			require.True(t, time.Now().Before(end))
 		}
 		giveBack(b, e)
-		require.False(t, nodes[1].watch.armed.Load())
+		require.False(t, nodes[1].watch.IsArmed())
 	}
 	assert.Equal(t, before, b.bell.Rings())
 }

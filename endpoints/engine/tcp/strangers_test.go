@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -37,13 +38,24 @@ func isDropped(t *testing.T, c net.Conn) []byte {
 	return b
 }
 
+// challenge says hello, and returns the challenge.
+func challenge(t *testing.T, c net.Conn, hello []byte) []byte {
+	t.Helper()
+	_, err := c.Write(hello)
+	require.NoError(t, err)
+	note := make([]byte, greet.NoteSize)
+	_, err = io.ReadFull(c, note)
+	require.NoError(t, err)
+	return note
+}
+
 // Strangers, garbage and half a greeting are dropped without an answer that would help them, and
 // harm nobody.
 func TestStrangers(t *testing.T) {
 	testsupport.NothingLeft(t)
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
-	good := hello{from: 0, to: 1, purpose: forFrames, connections: 1}
+	good := greet.Hello{From: 0, To: 1, Purpose: forFrames, Number: 1}
 	works := func() {
 		mustSend(t, a, 1, 3, nil, 0)
 		assert.EqualValues(t, 3, await(t, b).Cell.Tag)
@@ -56,7 +68,7 @@ func TestStrangers(t *testing.T) {
 	})
 	t.Run("half a greeting", func(t *testing.T) {
 		c := dialled(t, b.node)
-		_, _ = c.Write(good.encode()[:30])
+		_, _ = c.Write(good.Encode(carrierName)[:30])
 		works()
 		c.Close()
 		works()
@@ -67,53 +79,50 @@ func TestStrangers(t *testing.T) {
 	})
 	t.Run("another version", func(t *testing.T) {
 		c := dialled(t, b.node)
-		h := good.encode()
+		h := good.Encode(carrierName)
 		h[8] = 9
 		_, _ = c.Write(h)
 		assert.Empty(t, isDropped(t, c))
 	})
 	t.Run("who does not know the secret", func(t *testing.T) {
-		stranger := talk{conn: dialled(t, b.node), secret: Secret{9}}
+		stranger := newTalk(dialled(t, b.node), Secret{9})
 		_, _, err := stranger.open(good, func() uint64 { return 0 })
-		require.ErrorIs(t, err, errStranger, "nor does he learn it")
+		require.ErrorIs(t, err, greet.ErrStranger, "nor does he learn it")
 		works()
-		stranger = talk{conn: dialled(t, b.node)}
-		require.NoError(t, stranger.send(good.encode()))
-		_, err = stranger.receive()
+		c := dialled(t, b.node)
+		challenge(t, c, good.Encode(carrierName))
+		_, err = c.Write(make([]byte, greet.NoteSize))
 		require.NoError(t, err)
-		require.NoError(t, stranger.send(make([]byte, noteSize)))
-		assert.Empty(t, isDropped(t, stranger.conn))
+		assert.Empty(t, isDropped(t, c))
 		works()
 	})
 	t.Run("a proof sent back", func(t *testing.T) {
-		stranger := talk{conn: dialled(t, b.node)}
-		require.NoError(t, stranger.send(good.encode()))
-		note, err := stranger.receive()
+		c := dialled(t, b.node)
+		_, err := c.Write(challenge(t, c, good.Encode(carrierName)))
 		require.NoError(t, err)
-		require.NoError(t, stranger.send(note))
-		assert.Empty(t, isDropped(t, stranger.conn))
+		assert.Empty(t, isDropped(t, c))
 		works()
 	})
-	for name, h := range map[string]hello{
-		"itself":            {from: 1, to: 1, purpose: forFrames},
-		"for another":       {from: 0, to: 0, purpose: forFrames},
-		"no such process":   {from: 7, to: 1, purpose: forFrames},
-		"who has to wait":   {from: 1, to: 0, purpose: forFrames},
-		"for nothing known": {from: 0, to: 1, purpose: 7},
+	for name, h := range map[string]greet.Hello{
+		"itself":            {From: 1, To: 1, Purpose: forFrames},
+		"for another":       {From: 0, To: 0, Purpose: forFrames},
+		"no such process":   {From: 7, To: 1, Purpose: forFrames},
+		"who has to wait":   {From: 1, To: 0, Purpose: forFrames},
+		"for nothing known": {From: 0, To: 1, Purpose: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := b.node
-			if h.from == 1 && h.to == 0 {
+			if h.From == 1 && h.To == 0 {
 				n = a.node
 			}
-			friend := talk{conn: dialled(t, n), secret: secret}
+			friend := newTalk(dialled(t, n), secret)
 			_, _, err := friend.open(h, func() uint64 { return 0 })
 			require.Error(t, err)
 			works()
 		})
 	}
 	t.Run("very many", func(t *testing.T) {
-		for range 3 * maxStrangers {
+		for range 3 * greet.MaxStrangers {
 			dialled(t, b.node)
 		}
 		works()
