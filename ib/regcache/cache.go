@@ -33,7 +33,8 @@ type Cache struct {
 	limit   Options
 	misses  sync.Mutex // who holds it changes the index
 	closed  bool
-	regions atomic.Int64 // registered, stale ones with users too
+	kept    map[*Region][]*byte // of regions in the index: what their memory is part of
+	regions atomic.Int64        // registered, stale ones with users too
 	bytes   atomic.Int64
 
 	reading sync.Mutex // who holds it reads the journal
@@ -52,7 +53,7 @@ func New(registrar Registrar, limit Options) (*Cache, error) {
 	if limit.Bytes == 0 {
 		limit.Bytes = 1 << 30
 	}
-	c := &Cache{journal: newJournal(), registrar: registrar, limit: limit}
+	c := &Cache{journal: newJournal(), registrar: registrar, limit: limit, kept: map[*Region][]*byte{}}
 	c.index.Store(&index{})
 	return c, nil
 }
@@ -65,7 +66,21 @@ func (c *Cache) Acquire(r Range, access Access) (*Region, error) {
 	if region := c.hit(r, access); region != nil {
 		return region, nil
 	}
-	return c.miss(r, access)
+	return c.miss(r, access, nil)
+}
+
+// AcquireBytes is Acquire for memory that may be Go's, and has bytes. What it is part of is not freed for as long as the region
+// may be hit: Go gives memory back to the kernel by itself, and tells no one. So up to Options.Bytes of what a program has
+// dropped stay in use.
+func (c *Cache) AcquireBytes(b []byte, access Access) (*Region, error) {
+	r := RangeOf(b)
+	if told := c.journal.told.Load(); told != c.heeded.Load() {
+		c.heed(told)
+	}
+	if region := c.hit(r, access); region != nil {
+		return region, nil
+	}
+	return c.miss(r, access, &b[0])
 }
 
 func (c *Cache) hit(r Range, access Access) *Region {

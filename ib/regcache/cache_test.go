@@ -200,7 +200,7 @@ func TestInvalidateBeforeTheUnionIsShown(t *testing.T) {
 	wide, access := c.union(at(1, 2), 1)
 	require.Equal(t, at(0, 3), wide)
 	c.Invalidate(at(0, 1))
-	region, err := c.register(wide, access)
+	region, err := c.register(wide, access, nil)
 	c.misses.Unlock()
 	require.NoError(t, err)
 	assert.Nil(t, c.hit(at(0, 1), 1))

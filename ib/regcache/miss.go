@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// miss registers the pages of r, together with all regions that they overlap.
-func (c *Cache) miss(r Range, access Access) (*Region, error) {
+// miss registers the pages of r, together with all regions that they overlap. owner is nil, or leads to Go's memory
+// that r is part of.
+func (c *Cache) miss(r Range, access Access, owner *byte) (*Region, error) {
 	if !r.valid() {
 		return nil, fmt.Errorf("register %v: give a range that has bytes and ends below 2^63", r)
 	}
@@ -29,13 +30,13 @@ func (c *Cache) miss(r Range, access Access) (*Region, error) {
 	c.clock.Add(1)
 	alone := r.pages()
 	wide, all := c.union(alone, access)
-	region, err := c.register(wide, all)
+	region, err := c.register(wide, all, owner)
 	if err != nil && (wide != alone || all != access) {
 		// The neighbours may have other protection, or be gone by now.
-		region, err = c.register(alone, access)
+		region, err = c.register(alone, access, owner)
 	}
 	if errors.Is(err, syscall.ENOMEM) && c.evict(alone.Len(), 1) {
-		region, err = c.register(alone, access)
+		region, err = c.register(alone, access, owner)
 	}
 	if errors.Is(err, syscall.ENOMEM) {
 		regions, bytes := c.Registered()
@@ -64,13 +65,20 @@ func (c *Cache) union(r Range, access Access) (Range, Access) {
 // register registers r in place of what it overlaps. The region is shown before it is
 // registered, so that Invalidate finds it. One that Invalidate found is good for the
 // caller, whose memory stays, and for nobody else. Preconditions: misses is held.
-func (c *Cache) register(r Range, access Access) (*Region, error) {
+func (c *Cache) register(r Range, access Access, owner *byte) (*Region, error) {
 	region := &Region{Range: r, Access: access, cache: c}
 	region.state.Store(pending)
 	before := *c.index.Load()
 	after := before.with(region)
 	c.index.Store(&after)
+	if owner != nil {
+		c.kept[region] = []*byte{owner}
+	}
 	for _, e := range before.overlapping(r) {
+		if kept := c.kept[e.region]; kept != nil {
+			c.kept[region] = append(c.kept[region], kept...)
+			delete(c.kept, e.region)
+		}
 		if e.region.state.Or(stale)&stale != 0 {
 			region.state.Or(stale) // Invalidate, which may have looked before region was shown
 			c.dirty.Store(true)
@@ -136,6 +144,7 @@ func (c *Cache) sweep() {
 	after := make(index, 0, len(before))
 	for _, e := range before {
 		if out(e) {
+			delete(c.kept, e.region)
 			e.region.reap()
 		} else {
 			after = append(after, e)

@@ -103,6 +103,9 @@ func remedy(err error) string {
 	return "see dmesg"
 }
 
+// Domain returns the protection domain, a struct ibv_pd, for package queue.
+func (d *Device) Domain() unsafe.Pointer { return unsafe.Pointer(d.domain) }
+
 // Register is ibv_reg_mr. Its errors are of type syscall.Errno.
 func (d *Device) Register(r regcache.Range, access regcache.Access) (regcache.Memory, error) {
 	mr, err := C.tpsl_reg_mr(d.domain, C.uint64_t(r.Start), C.size_t(r.Len()), C.int(access))

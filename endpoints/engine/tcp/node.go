@@ -203,26 +203,22 @@ func (n *Node) meetAll(ctx context.Context) error {
 // place notes where ranks are, and makes links and ports.
 func (n *Node) place() error {
 	o := &n.options
-	size := 0
+	var spans []carrier.Span
 	for _, p := range o.Peers {
-		if p.First < 0 || p.Ports < 1 || p.First > 1<<30 || p.Ports > 1<<30 {
-			return fmt.Errorf("a process of %d ranks from %d on", p.Ports, p.First)
-		}
-		size = max(size, p.First+p.Ports)
+		spans = append(spans, carrier.Span{First: p.First, Ports: p.Ports})
 	}
-	taken := make([]bool, size)
-	n.places, n.links = make([]int32, size), make([]*link, len(o.Peers))
+	var err error
+	if n.places, err = carrier.Places(spans); err != nil {
+		return err
+	}
+	n.links = make([]*link, len(o.Peers))
 	for i, p := range o.Peers {
-		process := int32(none)
 		if i != o.Process && p.Address != "" {
-			process = int32(i)
 			n.links[i] = newLink(n, i)
+			continue
 		}
 		for rank := p.First; rank < p.First+p.Ports; rank++ {
-			if taken[rank] {
-				return fmt.Errorf("two processes have rank %d", rank)
-			}
-			taken[rank], n.places[rank] = true, process
+			n.places[rank] = none
 		}
 	}
 	for i := range o.Peers[o.Process].Ports {

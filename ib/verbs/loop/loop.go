@@ -5,42 +5,101 @@
 
 package loop
 
-/*
-#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror
-#cgo LDFLAGS: -libverbs
-#include "loop.h"
-*/
-import "C"
-
 import (
+	"errors"
 	"fmt"
+	"time"
 	"unsafe"
+
+	"github.com/tpsl/tpsl/ib/regcache"
+	"github.com/tpsl/tpsl/ib/verbs/queue"
 )
 
 // A Loop is a connection of a device to itself.
 type Loop struct {
-	loop *C.struct_tpsl_loop
-	sink []byte
+	registrar   regcache.Registrar
+	completions *queue.Completions
+	from, to    *queue.Pair
+	sink        []byte
+	at          uint64 // the sink's address
+	memory      regcache.Memory
 }
 
-// Open makes a loop in a protection domain, a struct ibv_pd, for writes of up to size bytes.
-func Open(domain unsafe.Pointer, size int) (*Loop, error) {
-	var step *C.char
-	l, err := C.tpsl_loop_open(domain, C.size_t(size), &step)
-	if l == nil {
-		return nil, fmt.Errorf("open loop: %s: %w", C.GoString(step), err)
+// within is how long a completion may take.
+const within = 10 * time.Second
+
+// Open makes a loop in a protection domain, a struct ibv_pd, for writes of up to size bytes. It leaves by the device's port 1
+// and the GID that this has first.
+func Open(domain unsafe.Pointer, registrar regcache.Registrar, localWrite regcache.Access, size int) (*Loop, error) {
+	port, err := queue.NewPort(domain, 1, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open loop: %w", err)
 	}
-	return &Loop{l, unsafe.Slice((*byte)(C.tpsl_loop_sink(l)), size)}, nil
+	l := &Loop{registrar: registrar, sink: make([]byte, size)}
+	sink := regcache.RangeOf(l.sink)
+	l.at = sink.Start
+	if l.memory, err = registrar.Register(sink, localWrite); err != nil {
+		return nil, fmt.Errorf("open loop: register the sink: %w", err)
+	}
+	if err := l.connect(port); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("open loop: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Loop) connect(port *queue.Port) (err error) {
+	if l.completions, err = port.NewCompletions(4); err != nil {
+		return err
+	}
+	if l.from, err = port.NewPair(l.completions, 1, 1); err != nil {
+		return err
+	}
+	if l.to, err = port.NewPair(l.completions, 1, 1); err != nil {
+		return err
+	}
+	return errors.Join(l.to.Connect(l.from.Address()), l.from.Connect(l.to.Address()))
 }
 
 // Write has the device read memory by its key, and returns what it read, until the next Write.
 func (l *Loop) Write(start uint64, length int, key uint32) ([]byte, error) {
 	clear(l.sink[:length])
-	if status := C.tpsl_loop_write(l.loop, C.uint64_t(start), C.uint32_t(length), C.uint32_t(key)); status != 0 {
-		return nil, fmt.Errorf("write %d bytes at %#x: completion status %d", length, start, status)
+	const came, sent = 1, 2
+	if err := errors.Join(l.to.Receive(came, l.at, length, l.memory.Local), l.from.Send(sent, start, length, key)); err != nil {
+		return nil, err
+	}
+	var done [2]queue.Completion
+	for end, left := time.Now().Add(within), 2; left > 0; {
+		n, err := l.completions.Poll(done[:])
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range done[:n] {
+			if c.Status != queue.Fine {
+				return nil, fmt.Errorf("write %d bytes at %#x: %v", length, start, c.Status)
+			}
+		}
+		left -= n
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("write %d bytes at %#x: no completion within %v", length, start, within)
+		}
+		if n == 0 {
+			time.Sleep(time.Microsecond) // an emulated device needs the processor
+		}
 	}
 	return l.sink[:length], nil
 }
 
 // Close closes the loop.
-func (l *Loop) Close() { C.tpsl_loop_close(l.loop) }
+func (l *Loop) Close() {
+	if l.from != nil {
+		l.from.Close()
+	}
+	if l.to != nil {
+		l.to.Close()
+	}
+	if l.completions != nil {
+		l.completions.Close()
+	}
+	l.registrar.Deregister(l.memory)
+}

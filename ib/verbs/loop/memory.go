@@ -6,6 +6,7 @@
 package loop
 
 /*
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@ package verbs
 import (
 	"os"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,7 +27,7 @@ func device(t testing.TB) *Device {
 
 // loopOf makes a loop of the device, closed at the end of the test.
 func loopOf(t testing.TB, d *Device) *loop.Loop {
-	l, err := loop.Open(unsafe.Pointer(d.domain), size)
+	l, err := loop.Open(d.Domain(), d, LocalWrite, size)
 	require.NoError(t, err)
 	t.Cleanup(l.Close)
 	return l

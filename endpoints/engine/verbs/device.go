@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build verbs
+
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/tpsl/tpsl/ib"
+	"github.com/tpsl/tpsl/ib/verbs"
+	"github.com/tpsl/tpsl/ib/verbs/queue"
+	"github.com/tpsl/tpsl/internal/topology"
+)
+
+// A Device is an open RDMA device, with the port that a node sends by.
+type Device struct {
+	name   string // of the port: mlx5_0:1
+	device *verbs.Device
+	port   *queue.Port
+}
+
+// Open opens the device of a port, by its name as tpsl nic prints it, or of the first port that can be used if the name is "".
+// The error says what to do.
+func Open(port string) (*Device, error) {
+	nic, err := choose(port)
+	if err != nil {
+		return nil, err
+	}
+	gid, found := nic.GID()
+	if !found {
+		return nil, fmt.Errorf("RDMA port %s has no GID: give its network interface an address", nic.Name)
+	}
+	d, err := verbs.Open(nic.Device)
+	if err != nil {
+		return nil, err
+	}
+	p, err := queue.NewPort(d.Domain(), nic.Port, gid.Index)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("RDMA device %s: %w", nic.Device, err), d.Close())
+	}
+	return &Device{nic.Name, d, p}, nil
+}
+
+// choose returns the port of that name, or the first one, that can be used.
+func choose(port string) (ib.NIC, error) {
+	want := ib.Want{RDMA: true, Tuned: true}
+	if port != "" {
+		want.Ports = []string{port}
+	}
+	ports, err := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
+	if err != nil {
+		return ib.NIC{}, err
+	}
+	h := ib.Host{Ports: ports, Open: ib.OpenVerbs}
+	if t := want.Trouble(h); t != nil {
+		return ib.NIC{}, fmt.Errorf("%s: %s", t.What, t.Remedy)
+	}
+	name := want.Settled(h).Ports[0]
+	return ports[slices.IndexFunc(ports, func(n ib.NIC) bool { return n.Name == name })], nil
+}
+
+// trouble returns what is wrong with the port now, "" if nothing is known.
+func (d *Device) trouble() string {
+	if _, err := choose(d.name); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// Close closes the device, unless Join has taken it: then the node does.
+func (d *Device) Close() error { return d.device.Close() }

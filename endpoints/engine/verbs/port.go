@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build verbs
+
+package verbs
+
+import (
+	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+	"github.com/tpsl/tpsl/ib/verbs"
+)
+
+// An event is what a port is to find by Poll.
+type event struct {
+	kind   carrier.Kind
+	lost   bool
+	handle uint64
+	peer   int // Gone: the process
+
+	cell    uint32 // Arrived: the kind of the cell
+	header  header
+	length  uint64   // Offer: of the message
+	offer   offer    // Offer
+	inline  [40]byte // Inline
+	payload []byte   // Kept
+}
+
+// An offer is where a large message is.
+type offer struct {
+	key       uint64 // the sender's
+	remote    uint64 // address
+	remoteKey uint32 // of the registration
+}
+
+// A Port is one rank's way to the ranks of other processes. It is for one thread
+// at a time.
+type Port struct {
+	node    *Node
+	rank    int32
+	bell    *carrier.Bell
+	events  carrier.Queue[event]
+	kept    carrier.Slots[[]byte] // messages that were not fetched yet
+	offers  carrier.Slots[offer]  // likewise
+	owed    []int64               // by process: how much of its window to give back to it
+	gone    []bool                // by process: told
+	watched bool                  // the port sleeps, or is about to
+}
+
+func newPort(n *Node, rank int, bell *carrier.Bell) *Port {
+	count := len(n.links)
+	return &Port{node: n, rank: int32(rank), bell: bell, owed: make([]int64, count), gone: make([]bool, count)}
+}
+
+func (p *Port) index() int { return int(p.rank) - p.node.first() }
+
+// Poll finds what has happened, one thing at a time, and moves the node's links on if there
+// is nothing. It never waits.
+func (p *Port) Poll(e *carrier.Event) bool {
+	if p.take(e) {
+		return true
+	}
+	p.node.progress(false)
+	return p.take(e)
+}
+
+// take takes an event, if there is one.
+func (p *Port) take(e *carrier.Event) bool {
+	found, any := p.events.Take()
+	if !any {
+		return false
+	}
+	e.Kind, e.Lost, e.Handle = found.kind, found.lost, found.handle
+	switch found.kind {
+	case carrier.Gone:
+		p.gone[found.peer] = true
+		l := p.node.links[found.peer]
+		e.First, e.Ranks = l.first, l.ports
+	case carrier.Arrived:
+		c, h := &e.Cell, &found.header
+		c.Kind, c.Context, c.Source, c.Tag, c.Length = found.cell, h.context, h.from, h.tag, h.length
+		switch found.cell {
+		case carrier.Inline:
+			c.Inline = found.inline
+		case carrier.Offer:
+			key, o := p.offers.Take()
+			*o = found.offer
+			carrier.SetWords(c, [3]uint64{found.offer.key, key, found.length})
+		case carrier.Kept:
+			key, payload := p.kept.Take()
+			*payload = found.payload
+			carrier.SetWords(c, [3]uint64{key})
+		}
+	}
+	return true
+}
+
+// Fetch takes a message that has arrived into dst, as far as that has room. If it
+// is done, all is there, unless the sender is gone, which is the error; else the
+// buffer belongs to the port until Poll returns Received with the handle.
+func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err error) {
+	dst = dst[:min(len(dst), carrier.Bytes(c))]
+	l := p.node.linkOf(int(c.Source))
+	switch c.Kind {
+	case carrier.Inline:
+		copy(dst, c.Inline[:])
+		p.giveBack(l, cost(int(c.Length)))
+	case carrier.Kept:
+		payload := *p.kept.Find(carrier.Word(c, 0))
+		copy(dst, payload)
+		p.kept.Drop(carrier.Word(c, 0))
+		p.node.buffers.Put(payload)
+		p.giveBack(l, cost(int(c.Length)))
+	case carrier.Offer:
+		o := *p.offers.Find(carrier.Word(c, 1))
+		p.offers.Drop(carrier.Word(c, 1))
+		p.giveBack(l, cost(0))
+		return p.read(l, int(c.Source), o, dst, handle)
+	}
+	return true, nil
+}
+
+// read reads a message that was offered.
+func (p *Port) read(l *link, from int, o offer, dst []byte, handle uint64) (done bool, err error) {
+	if err := l.gone(from); err != nil {
+		return true, err
+	}
+	if len(dst) == 0 {
+		l.lock.Lock()
+		defer l.lock.Unlock()
+		l.tell(control{header: header{kind: frameTaken, from: p.rank, to: int32(from)}, word: o.key})
+		return true, nil
+	}
+	region, err := p.node.cache.AcquireBytes(dst, verbs.LocalWrite)
+	if err != nil {
+		p.node.end(l, unable, err.Error())
+		return true, l.gone(from)
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if err := l.gone(from); err != nil {
+		region.Release()
+		return true, err
+	}
+	key, r := l.receives.Take()
+	*r = receive{dst: dst, region: region, handle: handle, port: p, from: int32(from), offer: o.key, remote: o.remote, remoteKey: o.remoteKey}
+	l.unread = append(l.unread, key)
+	l.readOn()
+	return false, nil
+}
+
+// giveBack lets the peer send as much again as was taken, now or together with more.
+func (p *Port) giveBack(l *link, taken int64) {
+	l.owed[p.index()].Add(-taken)
+	owed := &p.owed[l.peer]
+	if *owed += taken; *owed < int64(p.node.options.Window)/4 {
+		return
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.fate.Load() == fine {
+		l.tell(control{header: header{kind: frameCredit, from: p.rank, to: int32(l.first)}, word: uint64(*owed)})
+	}
+	*owed = 0
+}
+
+// Gone tells whether Poll has said that a rank is gone.
+func (p *Port) Gone(rank int) bool { return p.node.Reaches(rank) && p.gone[p.node.places[rank]] }
+
+// Bell returns the bell by which the port is woken.
+func (p *Port) Bell() *carrier.Bell { return p.bell }
+
+// Doze announces that the port is about to sleep. Its caller looks once more for
+// whatever it waits for, be it by Poll or elsewhere, then calls Sleep or Rouse.
+func (p *Port) Doze() (since uint32) {
+	since = p.bell.Doze()
+	if !p.watched {
+		p.watched = true
+		p.node.watch.Want()
+	}
+	return since
+}
+
+// Rouse takes Doze back.
+func (p *Port) Rouse() {
+	p.bell.Rouse()
+	if p.watched {
+		p.watched = false
+		p.node.watch.Unwant()
+	}
+}
+
+// Sleep sleeps until there is something for Poll, or somebody rang the bell, since
+// Doze; or for the limit, if it is not 0. It may return early.
+func (p *Port) Sleep(since uint32, limit time.Duration) {
+	p.bell.Sleep(since, limit)
+	p.Rouse()
+}

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build verbs
+
+package verbs
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
+)
+
+// within is the time limit of what a test waits for.
+const within = time.Minute
+
+var secret = greet.Secret{1, 2, 3}
+
+// open opens the port that the tests are to use.
+func open(t testing.TB) *Device {
+	t.Helper()
+	name := os.Getenv("TPSL_TEST_VERBS")
+	if name == "" {
+		t.Skip("needs an RDMA port, named in TPSL_TEST_VERBS: TestCarrier of tests/rdma runs this in a guest")
+	}
+	d, err := Open(name)
+	require.NoError(t, err)
+	return d
+}
+
+// joined returns nodes of this one process that are joined as several are, of so many ranks each.
+func joined(t testing.TB, o Options, ports ...int) (nodes []*Node) {
+	t.Helper()
+	var devices []*Device
+	var peers []Peer
+	var listeners []*net.TCPListener
+	first := 0
+	for _, n := range ports {
+		devices = append(devices, open(t))
+		l, err := greet.Listen("127.0.0.1:0")
+		require.NoError(t, err)
+		listeners, peers = append(listeners, l), append(peers, Peer{First: first, Ports: n, Address: l.Addr().String()})
+		first += n
+	}
+	for i := range ports {
+		o := o
+		o.Peers, o.Process, o.Secret = peers, i, secret
+		n, err := Join(listeners[i], devices[i], o)
+		require.NoError(t, err)
+		nodes = append(nodes, n)
+	}
+	t.Cleanup(func() { closeAll(t, nodes) })
+	return nodes
+}
+
+// closeAll closes nodes, all at once: each waits for the others.
+func closeAll(t testing.TB, nodes []*Node) {
+	t.Helper()
+	ends := make(chan error)
+	for _, n := range nodes {
+		go func() { ends <- n.Close() }()
+	}
+	for range nodes {
+		if err := <-ends; !errors.Is(err, os.ErrClosed) { // by the test
+			require.NoError(t, err)
+		}
+	}
+}
+
+// pair returns the ports of two nodes with one rank each.
+func pair(t testing.TB, o Options) (a, b *Port) {
+	t.Helper()
+	nodes := joined(t, o, 1, 1)
+	return nodes[0].port(0), nodes[1].port(1)
+}
+
+// await polls until there is something, and sleeps meanwhile, as long as it takes.
+func await(t testing.TB, p *Port) *carrier.Event {
+	t.Helper()
+	e := new(carrier.Event)
+	for end := time.Now().Add(within); time.Now().Before(end); {
+		if p.Poll(e) {
+			return e
+		}
+		since := p.Doze()
+		if p.Poll(e) {
+			p.Rouse()
+			return e
+		}
+		p.Sleep(since, within)
+	}
+	t.Fatalf("rank %d: nothing came, or nobody woke it", p.rank)
+	return nil
+}
+
+// mustSend sends when there is room.
+func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint64) carrier.Outcome {
+	t.Helper()
+	for end := time.Now().Add(within); ; {
+		outcome, err := p.Send(to, 7, tag, buf, handle)
+		require.NoError(t, err)
+		if outcome != carrier.Full {
+			return outcome
+		}
+		require.True(t, time.Now().Before(end), "no room")
+		p.node.progress(true)
+	}
+}
+
+// fill makes a buffer whose content its number and length tell.
+func fill(buf []byte, number uint64) []byte {
+	r := rand.NewPCG(number, uint64(len(buf)))
+	rest := buf
+	for ; len(rest) >= 8; rest = rest[8:] {
+		binary.LittleEndian.PutUint64(rest, r.Uint64())
+	}
+	for i, word := 0, r.Uint64(); i < len(rest); i++ {
+		rest[i] = byte(word >> (8 * i))
+	}
+	return buf
+}
+
+func filled(size, number int) []byte { return fill(make([]byte, size), uint64(number)) }
