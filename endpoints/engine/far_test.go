@@ -33,6 +33,9 @@ const (
 
 var ways = []way{byMemory, byStreams, byTCP, byBoth}
 
+// carriersBy make the carriers of all processes, by ways that are there in some builds only.
+var carriersBy = map[way]func(t testing.TB, peers []tcp.Peer) []carrier.Carrier{}
+
 // spanning makes the parts of a fabric that has so many ports in each of its
 // processes, all in this process: what they share is what processes share.
 func spanning(t testing.TB, o Options, by way, ports ...int) []*Fabric {
@@ -80,6 +83,8 @@ func spanning(t testing.TB, o Options, by way, ports ...int) []*Fabric {
 			carriers[i], err = carrier.Both(near[i], far[i])
 			require.NoError(t, err)
 		}
+	default:
+		carriers = carriersBy[by](t, peers)
 	}
 	var parts []*Fabric
 	var closing sync.WaitGroup // all at once: each waits for the others

@@ -26,9 +26,11 @@ var mayImport = map[string][]string{
 	"endpoints":  {"internal"},
 	// The message engine stands alone, though its folder lies in endpoints.
 	"endpoints/engine": {"internal"},
+	// An optional build, the only part of it with cgo.
+	"endpoints/engine/verbs": {"endpoints/engine", "ib", "internal"},
 	// It meets its other processes by the launcher.
-	"endpoints/engine/job": {"endpoints/engine", "pmi", "internal"},
-	"endpoints/tpslmsg":    {"endpoints/engine", "pmi", "internal"},
+	"endpoints/engine/job": {"endpoints/engine", "pmi", "ib", "internal"},
+	"endpoints/tpslmsg":    {"endpoints/engine", "pmi", "ib", "internal"},
 	"pmi":                  {"internal"},
 	"ib":                   {"internal"},
 	"ib/verbs":             {"ib/regcache", "internal"}, // an optional build, the only part of ib with cgo
@@ -44,7 +46,7 @@ var mayImport = map[string][]string{
 	"hydra/plan":      {"hydra/hosts", "hydra/launch", "hydra/channel", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "internal"},
 	"hydra/proxy":     {"hydra/plan", "hydra/hosts", "hydra/launch", "hydra/channel", "hydra/control", "hydra/procs", "hydra/sockdiag", "hydra/wire", "calls", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	"cmd/libtpsl":     {"tpsl", "process", "loader", "pagetables", "endpoints", "pmi", "ib", "internal"},
-	"cmd/libtpslmsg":  {"endpoints/tpslmsg", "endpoints/engine", "pmi", "internal"},
+	"cmd/libtpslmsg":  {"endpoints/tpslmsg", "endpoints/engine", "pmi", "ib", "internal"},
 	"cmd/libtpslhost": {"host", "process", "loader", "internal"},
 	"cmd/mpiexec":     {"hydra", "calls", "profile", "pmi", "ib", "loader/image", "loader/search", "internal"},
 	"cmd/tpsl":        {"hydra", "calls", "profile", "pmi", "ib", "loader/image", "loader/search", "loader/plan", "process/limits", "tpsl/names", "pagetables", "internal"},
@@ -61,8 +63,8 @@ var mayImport = map[string][]string{
 	"internal/mem":       {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"internal/top":       {"hydra/procs", "hydra/whereabouts", "internal/flags", "internal/numbers", "internal/pids", "internal/ranges", "internal/suggest", "internal/terminal", "internal/version"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
-	"tests":              {"endpoints/engine", "pmi", "internal"},
-	"examples":           {"endpoints/engine", "pmi", "internal/ranges", "loader", "ranks", "internal/malloc"},
+	"tests":              {"endpoints/engine", "pmi", "ib", "internal"},
+	"examples":           {"endpoints/engine", "pmi", "ib", "internal/ranges", "loader", "ranks", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these
@@ -77,8 +79,8 @@ var mayInclude = map[string][]string{
 }
 
 // noCgo are the pieces that build with CGO_ENABLED=0, and so does all that they
-// depend on.
-var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/cpython", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "endpoints/engine/job", "tpsl/ownjob"}
+// depend on. endpoints/engine/job is none only because it is looked at with the tag verbs: without, it needs no cgo.
+var noCgo = []string{"hydra", "pmi", "ib", "cmd/mpiexec", "cmd/tpsl", "cmd/tpslcc", "internal/check", "internal/cpython", "internal/doctor", "internal/globals", "internal/mem", "internal/mpilib", "internal/top", "internal/trace", "pagetables", "profile", "endpoints/engine", "tpsl/ownjob"}
 
 // pkg is a package as go list -json prints it.
 type pkg struct {

@@ -24,19 +24,20 @@ type card struct {
 	ports     int
 	host      string   // equal if and only if two processes can share memory
 	name      string   // of the socket at which the first process of a host meets the others
+	carrier   string   // between hosts
 	addresses []string // where it listens for others: several are rails
 }
 
 func (c card) String() string {
-	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, strings.Join(c.addresses, ",")}, "/")
+	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, c.carrier, strings.Join(c.addresses, ",")}, "/")
 }
 
 func parseCard(text string) (c card, err error) {
 	words := strings.Split(text, "/")
-	if len(words) != 4 {
+	if len(words) != 5 {
 		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
 	}
-	c = card{host: words[1], name: words[2], addresses: strings.Split(words[3], ",")}
+	c = card{host: words[1], name: words[2], carrier: words[3], addresses: strings.Split(words[4], ",")}
 	if c.ports, err = strconv.Atoi(words[0]); err != nil || c.ports < 1 {
 		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
 	}

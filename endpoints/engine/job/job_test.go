@@ -88,12 +88,29 @@ func TestConnections(t *testing.T) {
 	assert.EqualError(t, err, `start a job: environment: TPSL_CONNECTIONS="all": want demand or start`)
 }
 
+func TestFar(t *testing.T) {
+	for _, carrier := range []string{"", "tcp"} {
+		got, err := readFar(environment(map[string]string{"TPSL_CARRIER": carrier}))
+		require.NoError(t, err)
+		assert.Equal(t, far{carrier: "tcp"}, got)
+	}
+	for want, variables := range map[string]map[string]string{
+		`environment: TPSL_CARRIER="rdma": want tcp or verbs`:                                                 {"TPSL_CARRIER": "rdma"},
+		`environment: TPSL_RDMA_PORT="rxe0:1" goes with TPSL_CARRIER=verbs only: set that, or leave this out`: {"TPSL_RDMA_PORT": "rxe0:1"},
+		`environment: TPSL_RAILS does not go with TPSL_CARRIER=verbs: leave one of them out`:                  {"TPSL_CARRIER": "verbs", "TPSL_RAILS": "lo"},
+		`environment: TPSL_CONNECTIONS=start does not go with TPSL_CARRIER=verbs: leave one of them out`:      {"TPSL_CARRIER": "verbs", "TPSL_CONNECTIONS": "start"},
+	} {
+		_, err := readFar(environment(variables))
+		assert.EqualError(t, err, want)
+	}
+}
+
 func TestCards(t *testing.T) {
-	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", addresses: []string{"[fe80::1]:77", "10.0.0.1:78"}}
+	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", carrier: "tcp", addresses: []string{"[fe80::1]:77", "10.0.0.1:78"}}
 	got, err := parseCard(c.String())
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
-	for _, text := range []string{"", "1/2/3", "0/h/n/a", "x/h/n/a", "1/h/n/a/more"} {
+	for _, text := range []string{"", "1/2/3/4", "0/h/n/tcp/a", "x/h/n/tcp/a", "1/h/n/tcp/a/more"} {
 		_, err := parseCard(text)
 		assert.ErrorContains(t, err, "run the same version", text)
 	}
@@ -107,7 +124,7 @@ func TestTable(t *testing.T) {
 		if c.name = rand.Text(); i%64 == 0 {
 			want = append(want, c)
 		} else {
-			want = append(want, card{c.ports, c.host, "", c.addresses})
+			want = append(want, card{c.ports, c.host, "", c.carrier, c.addresses})
 		}
 		all = append(all, c)
 	}
@@ -125,7 +142,7 @@ func TestTable(t *testing.T) {
 
 // Whatever stands in the launcher's space is cards of so many processes, or an error.
 func FuzzTable(f *testing.F) {
-	f.Add(pack([]card{{1, "00ff", "@tpsl-engine-X", []string{"10.0.0.1:77"}}, {2, "00ff", "", []string{"10.0.0.1:78", "10.1.0.1:79"}}}), 2)
+	f.Add(pack([]card{{1, "00ff", "@tpsl-engine-X", "tcp", []string{"10.0.0.1:77"}}, {2, "00ff", "", "tcp", []string{"10.0.0.1:78", "10.1.0.1:79"}}}), 2)
 	f.Add("", 0)
 	f.Fuzz(func(t *testing.T, text string, count int) {
 		if count < 0 || count > 1000 {

@@ -22,18 +22,18 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 )
 
-// meet makes the carrier to all other processes, with all connections if they are to be made at the start.
-func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Carrier, error) {
+// meet makes the carrier to all other processes.
+func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, error) {
 	id, err := hostID()
 	if err != nil {
 		return nil, err
 	}
-	far, addresses, err := listen(os.Getenv)
+	listeners, addresses, err := listen(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { // those that are not the node's
-		for _, l := range far {
+		for _, l := range listeners {
 			l.Close()
 		}
 	}()
@@ -42,7 +42,7 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 		return nil, err
 	}
 	defer door.Close()
-	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), addresses: addresses})
+	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), carrier: f.carrier, addresses: addresses})
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +50,9 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 	var here []int // processes of this host
 	size, others := 0, false
 	for process, c := range cards {
+		if c.carrier != f.carrier {
+			return nil, fmt.Errorf("process %d is to send by %s, and process %d by %s: set TPSL_CARRIER for all processes", s.rank, f.carrier, process, c.carrier)
+		}
 		p := tcp.Peer{First: size, Ports: c.ports}
 		size += c.ports
 		if c.host != id || process == s.rank {
@@ -62,7 +65,7 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 		}
 		peers = append(peers, p)
 	}
-	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret, AtStart: atStart, Rails: far[1:]}
+	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret}
 	own := peers[s.rank]
 	var near *shm.Node
 	if len(here) > 1 {
@@ -78,8 +81,8 @@ func meet(ctx context.Context, s *session, ports int, atStart bool) (carrier.Car
 			o.Bells = append(o.Bells, near.Port(rank).Bell())
 		}
 	}
-	n, err := tcp.Join(ctx, far[0], o)
-	far = nil // they are the node's
+	n, err := f.join(ctx, listeners, o)
+	listeners = nil // they are the node's
 	if err != nil {
 		if near != nil {
 			err = errors.Join(err, near.Close())

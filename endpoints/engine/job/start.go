@@ -42,7 +42,7 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a job: %w", err)
 	}
-	atStart, err := atStart(os.Getenv)
+	f, err := readFar(os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("start a job: %w", err)
 	}
@@ -53,7 +53,7 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 			ctx, cancel = context.WithTimeout(ctx, patience)
 			defer cancel()
 		}
-		if j.carrier, err = meet(ctx, s, o.Ports, atStart); err != nil {
+		if j.carrier, err = meet(ctx, s, o.Ports, f); err != nil {
 			return nil, fmt.Errorf("start a job: %w", err)
 		}
 		j.First, _ = j.carrier.Ranks()

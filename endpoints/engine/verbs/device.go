@@ -24,13 +24,8 @@ type Device struct {
 	port   *queue.Port
 }
 
-// Open opens the device of a port, by its name as tpsl nic prints it, or of the first port that can be used if the name is "".
-// The error says what to do.
-func Open(port string) (*Device, error) {
-	nic, err := choose(port)
-	if err != nil {
-		return nil, err
-	}
+// Open opens the device of a port that Choose has returned. The error says what to do.
+func Open(nic ib.NIC) (*Device, error) {
 	gid, found := nic.GID()
 	if !found {
 		return nil, fmt.Errorf("RDMA port %s has no GID: give its network interface an address", nic.Name)
@@ -46,8 +41,9 @@ func Open(port string) (*Device, error) {
 	return &Device{nic.Name, d, p}, nil
 }
 
-// choose returns the port of that name, or the first one, that can be used.
-func choose(port string) (ib.NIC, error) {
+// Choose returns the port of that name, as tpsl nic prints it, or the first port if the name is "", if it can be used. Else
+// the error says what to do.
+func Choose(port string) (ib.NIC, error) {
 	want := ib.Want{RDMA: true, Tuned: true}
 	if port != "" {
 		want.Ports = []string{port}
@@ -66,7 +62,7 @@ func choose(port string) (ib.NIC, error) {
 
 // trouble returns what is wrong with the port now, "" if nothing is known.
 func (d *Device) trouble() string {
-	if _, err := choose(d.name); err != nil {
+	if _, err := Choose(d.name); err != nil {
 		return err.Error()
 	}
 	return ""

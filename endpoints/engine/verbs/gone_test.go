@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build verbs
+
+package verbs
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/greet"
+	"github.com/tpsl/tpsl/internal/testsupport"
+)
+
+// die ends a node as the end of its process does: nobody listens, and its connections and queue pairs are no more.
+func (n *Node) die() {
+	n.close()
+	n.listener.Close()
+	for _, l := range n.links {
+		if l != nil {
+			l.lock.Lock()
+			l.bury(left, "")
+			l.lock.Unlock()
+		}
+	}
+}
+
+// mourn awaits that rank 1 is gone, and returns what came before.
+func mourn(t *testing.T, a *Port, why string) (before []*carrier.Event) {
+	t.Helper()
+	for {
+		e := await(t, a)
+		if e.Kind == carrier.Gone {
+			require.Equal(t, []int{1, 1}, []int{e.First, e.Ranks})
+			break
+		}
+		before = append(before, e)
+	}
+	assert.True(t, a.Gone(1))
+	isGone(t, a.node.Gone(1), why)
+	for _, size := range []int{0, 1000, 1 << 20} {
+		_, err := a.Send(1, 0, 0, make([]byte, size), 0)
+		isGone(t, err, why)
+	}
+	assert.False(t, a.Poll(new(carrier.Event)))
+	return before
+}
+
+// isGone looks at an error of what was under way with a rank.
+func isGone(t *testing.T, err error, why string) {
+	t.Helper()
+	require.ErrorIs(t, err, carrier.ErrPeerGone)
+	require.Regexp(t, why, err.Error())
+}
+
+// What a peer that has ended had sent is delivered; what was under way with it ends with an error
+// that names it; others go on. It is the same whoever had dialled.
+func TestEnded(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const why = `^rank 1 is gone: its process has ended: its connection at 127\.0\.0\.1:\d+ is over$`
+	nodes := joined(t, Options{}, 1, 1, 1)
+	a, b, c := nodes[0].port(0), nodes[1].port(1), nodes[2].port(2)
+	mustSend(t, b, 0, 5, []byte("last words"), 0)
+	mustSend(t, b, 0, 6, make([]byte, 1<<20), 0)
+	words, offer := await(t, a), await(t, a)
+	require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, make([]byte, 1<<20), 7))
+	mustSend(t, a, 1, 0, []byte("to nobody"), 0)
+	b.node.die()
+	before := mourn(t, a, why)
+	require.Len(t, before, 1)
+	assert.Equal(t, []any{carrier.Sent, true, uint64(7)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+	dst := make([]byte, 10)
+	done, err := a.Fetch(&words.Cell, dst, 0)
+	require.NoError(t, err)
+	assert.True(t, done)
+	assert.Equal(t, "last words", string(dst))
+	done, err = a.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
+	assert.True(t, done)
+	isGone(t, err, why)
+	mustSend(t, c, 0, 8, nil, 0)
+	assert.EqualValues(t, 8, await(t, a).Cell.Tag)
+	for e := new(carrier.Event); !c.Poll(e); { // the last one is told, too, though it had nothing to say to b
+		outcome, err := c.Send(1, 0, 0, nil, 0)
+		require.Equal(t, carrier.Full, outcome)
+		if err != nil {
+			break
+		}
+	}
+	isGone(t, c.node.Gone(1), why)
+}
+
+// A receive that is being read ends when its sender does, and not before the device has done with the buffer.
+func TestEndedAmidst(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	require.Equal(t, carrier.Pending, mustSend(t, b, 0, 0, make([]byte, 64<<20), 0))
+	offer := await(t, a)
+	dst := make([]byte, 64<<20)
+	done, err := a.Fetch(&offer.Cell, dst, 9)
+	require.NoError(t, err)
+	require.False(t, done)
+	b.node.die()
+	before := mourn(t, a, "its process has ended")
+	require.Len(t, before, 1)
+	assert.Equal(t, []any{carrier.Received, true, uint64(9)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+	fill(dst, 1)
+	assert.Equal(t, filled(len(dst), 1), dst)
+}
+
+// A peer that leaves is gone, and all that it had sent has come; also if nobody looks before it has left.
+func TestLeft(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, late := range []bool{false, true} {
+		nodes := joined(t, Options{}, 1, 1)
+		a, b := nodes[0].port(0), nodes[1].port(1)
+		const count = 50
+		for i := range count {
+			require.Equal(t, carrier.Done, mustSend(t, b, 0, int32(i), filled(5000, i), 0))
+		}
+		closed := make(chan error, 1)
+		go func() { closed <- b.node.Close() }()
+		if late {
+			require.NoError(t, <-closed)
+			closed <- nil
+		}
+		dst := make([]byte, 5000)
+		before := mourn(t, a, "^rank 1 is gone: its process has closed its node$")
+		require.Len(t, before, count)
+		for i, e := range before {
+			_, err := a.Fetch(&e.Cell, dst, 0)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(dst, filled(5000, i)))
+		}
+		require.NoError(t, <-closed)
+		require.NoError(t, a.node.Close())
+		assert.ErrorIs(t, a.node.Close(), os.ErrClosed)
+	}
+}
+
+// A peer that takes connections and says nothing is gone after a while, and its rank is named.
+func TestSilent(t *testing.T) {
+	testsupport.NothingLeft(t)
+	deaf, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer deaf.Close()
+	l, err := greet.Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	peers := []Peer{{First: 0, Ports: 1, Address: l.Addr().String()}, {First: 1, Ports: 1, Address: deaf.Addr().String()}}
+	n, err := Join(l, open(t), Options{Peers: peers, Patience: 500 * time.Millisecond})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, n.Close()) }()
+	outcome, err := n.port(0).Send(1, 0, 0, nil, 0)
+	require.NoError(t, err)
+	require.Equal(t, carrier.Full, outcome)
+	mourn(t, n.port(0), "could not be reached at "+deaf.Addr().String()+" for too long")
+}
+
+// A queue pair that fails is named with its port, and ends the link on both sides.
+func TestPairFails(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	mustSend(t, a, 1, 0, []byte("before"), 0)
+	await(t, b)
+	l := nodes[1].links[0]
+	l.lock.Lock()
+	require.NoError(t, l.pair.Read(l.id(ofRead, 0), l.at, 8, l.registered.Local, 0, 12345)) // of no memory of the peer's
+	l.lock.Unlock()
+	for e := await(t, b); e.Kind != carrier.Gone; e = await(t, b) {
+	}
+	isGone(t, nodes[1].Gone(0), `^rank 0 is gone: RDMA port .* does not reach its process at .*: remote access error`)
+	mourn(t, a, "its process has ended")
+}
+
+// Frames of a peer that make no sense cut it off.
+func TestFramesMustMakeSense(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for name, h := range map[string]header{
+		"of no kind":           {kind: 99, from: 1, to: 0},
+		"of no rank":           {kind: frameMessage, from: 7, to: 0},
+		"to no rank":           {kind: frameMessage, from: 1, to: 1},
+		"longer than they are": {kind: frameMessage, from: 1, to: 0, length: 77},
+		"more room than there": {kind: frameRoom, room: 1000},
+		"what was not offered": {kind: frameTaken, from: 1, to: 0, length: wordSize},
+		"too much credit":      {kind: frameCredit, from: 1, to: 0, length: wordSize},
+		"an offer of nothing":  {kind: frameOffer, from: 1, to: 0, length: offerWords * wordSize},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes := joined(t, Options{}, 1, 1)
+			a, b := nodes[0].port(0), nodes[1].port(1)
+			mustSend(t, b, 0, 3, nil, 0)
+			assert.EqualValues(t, 3, await(t, a).Cell.Tag)
+			l := nodes[1].links[0]
+			l.lock.Lock()
+			room := h.room
+			short := h
+			if name == "longer than they are" {
+				short.length = 0
+			}
+			slot, payload := l.begin(short)
+			h.room = room
+			h.encode(l.slot(slot))
+			clear(payload)
+			if h.kind == frameCredit {
+				setWord(payload, 0, 1<<40)
+			}
+			l.put(slot, payload)
+			l.lock.Unlock()
+			mourn(t, a, "makes no sense$")
+		})
+	}
+}
+
+// Strangers, and who does not know the secret, are dropped, and harm nobody.
+func TestStrangers(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	for _, says := range []func(c net.Conn) error{
+		func(c net.Conn) error { _, err := c.Write(make([]byte, 1000)); return err },
+		func(c net.Conn) error {
+			k := greet.Talk{Conn: c, Carrier: carrierName, Secret: greet.Secret{9}}
+			_, err := k.Open(greet.Hello{From: 0, To: 1, Purpose: forFrames}, func() []byte { return make([]byte, greet.HalfSize) })
+			require.ErrorIs(t, err, greet.ErrStranger)
+			return nil
+		},
+	} {
+		c, err := net.Dial("tcp", nodes[1].listener.Addr().String())
+		require.NoError(t, err)
+		require.NoError(t, says(c))
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(within)))
+		_, err = c.Read(make([]byte, 1))
+		assert.Error(t, err, "it is closed")
+		assert.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+		c.Close()
+		mustSend(t, a, 1, 3, nil, 0)
+		assert.EqualValues(t, 3, await(t, b).Cell.Tag)
+	}
+}
