@@ -4,9 +4,11 @@
 package rdma
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -51,7 +53,7 @@ func engineJob(t *testing.T, g *guest.Group, options string, program ...string) 
 }
 
 // The applications on the message engine give the published answers as jobs of two hosts by verbs.
-func TestEngineJobs(t *testing.T) {
+func TestEngineJobsByVerbs(t *testing.T) {
 	g := guests(t, 2)
 	testsupport.NothingLeft(t)
 	programs := map[string]string{}
@@ -65,8 +67,78 @@ func TestEngineJobs(t *testing.T) {
 			r, sent := engineJob(t, g, "-n 4", words...)
 			require.Zero(t, r.Code, "%s\n%s", r.Stdout, r.Stderr)
 			assert.Equal(t, 1, strings.Count(r.Stdout, e.says), r.Stdout)
-			assert.Greater(t, sent, 20, "packets of RDMA")
+			assert.Greater(t, sent, 5, "packets of RDMA")
 			t.Log(r.Stdout, sent)
 		})
 	}
 }
+
+// Active messages and one-sided operations give the right answers as jobs of two hosts by verbs. A process that is killed is
+// named by all operations of the others, which go on.
+func TestEngineAccessesByVerbs(t *testing.T) {
+	g := guests(t, 2)
+	testsupport.NothingLeft(t)
+	program := withVerbs(t, "../e2e/testdata/accesses", "build")
+	for _, model := range []string{"private", "global", "offload"} {
+		t.Run(model, func(t *testing.T) {
+			r, sent := engineJob(t, g, "-n 4", program, "-ports", "2", "-model", model)
+			assert.Equal(t, "8 ranks: every answer is right\n", r.Stdout, r.Stderr)
+			assert.Greater(t, sent, 5, "packets of RDMA")
+		})
+	}
+	t.Run("killed", func(t *testing.T) {
+		r, _ := engineJob(t, g, "-disable-auto-cleanup -n 3", program, "-ports", "2", "-model", "private", "-kill")
+		assert.Contains(t, r.Stderr, "mpiexec: rank 2 (")
+		assert.Equal(t, "rank 4 is gone, as all operations say\n4 ranks: every answer is right\n", r.Stdout, r.Stderr)
+	})
+}
+
+// A job that cannot send by RDMA says so in one line, and what to do.
+func TestEngineRefusedByVerbs(t *testing.T) {
+	g := guests(t, 2)
+	testsupport.NothingLeft(t)
+	program := withVerbs(t, "../../examples/engine/dt", "build")
+	for port, line := range map[string]string{
+		"rxe8:1": "RDMA port rxe8:1 is not there: load its driver, or name one that is: rxe0:1, rxe1:1",
+		"rxe9:1": "RDMA port rxe9:1 is down: bring its network interface up (ip link set nic9 up)",
+	} {
+		t.Run(port, func(t *testing.T) {
+			if port == "rxe9:1" {
+				ownDevice(t, g)
+				require.Zero(t, in(t, g, 0, nil, "ip", "link", "set", "nic9", "down").Code)
+			}
+			r := mpiexec(t, g, []string{"TPSL_CARRIER=verbs", "TPSL_RDMA_PORT=" + port}, "-hosts a,b -ppn 1 -n 2", program, "-threads", "1")
+			assert.NotZero(t, r.Code)
+			assert.Contains(t, r.Stderr, "start a job: "+line+"\n")
+		})
+	}
+}
+
+// The tests of the carrier run on a real port, none of them skipped.
+func TestCarrier(t *testing.T) {
+	onPort(t, "../../endpoints/engine/verbs", "", "TestAllToAll")
+}
+
+// Each operation of the engine that has a test over the carriers passes it by verbs.
+func TestEngineByVerbs(t *testing.T) {
+	onPort(t, "../../endpoints/engine", "^(TestFar.*|TestNearAndFar|TestActive.*|TestInvokeGone|TestCompletions.*|TestAccessGone|TestPutAndGet|TestBrokenAccesses|TestWordsAreAtomic|TestTeam.*)$", "TestFarSizes/private/table/verbs")
+}
+
+// onPort runs the tests of a package that a pattern finds in a guest, over the first device.
+func onPort(t *testing.T, pkg, pattern, one string) {
+	t.Helper()
+	binary := withVerbs(t, pkg, "test", "-c")
+	g := guests(t, 1)
+	testsupport.Limit(t, onPortLimit+limit)
+	testsupport.NothingLeft(t)
+	ctx, cancel := testsupport.WithLimit(context.Background(), onPortLimit)
+	defer cancel()
+	r, err := g.Run(ctx, 0, []string{"TPSL_TEST_VERBS=rxe0:1"}, binary, "-test.v", "-test.run", pattern, "-test.timeout", onPortLimit.String())
+	require.NoError(t, err, "%s\n%s", r.Stdout, r.Stderr)
+	assert.Zero(t, r.Code, "%s\n%s", r.Stdout, r.Stderr)
+	assert.Contains(t, r.Stdout, "--- PASS: "+one)
+	assert.NotContains(t, r.Stdout, "--- SKIP")
+}
+
+// onPortLimit bounds the tests of a package, which take minutes in a guest.
+const onPortLimit = 8 * time.Minute

@@ -201,14 +201,12 @@ func TestFramesMustMakeSense(t *testing.T) {
 			assert.EqualValues(t, 3, await(t, a).Cell.Tag)
 			l := nodes[1].links[0]
 			l.lock.Lock()
-			room := h.room
-			short := h
+			whole := h
 			if name == "longer than they are" {
-				short.length = 0
+				whole.length = 0
 			}
-			slot, payload := l.begin(short)
-			h.room = room
-			h.encode(l.slot(slot))
+			slot, payload := l.begin(whole)
+			h.encode(l.slot(slot)) // with the room that it says
 			clear(payload)
 			if h.kind == frameCredit {
 				setWord(payload, 0, 1<<40)
