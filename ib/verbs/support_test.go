@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/ib/verbs/loop"
+	"github.com/tpsl/tpsl/ib/verbs/queue"
 )
 
 // device opens the device that the tests are to use.
@@ -27,7 +28,9 @@ func device(t testing.TB) *Device {
 
 // loopOf makes a loop of the device, closed at the end of the test.
 func loopOf(t testing.TB, d *Device) *loop.Loop {
-	l, err := loop.Open(d.Domain(), d, LocalWrite, size)
+	port, err := queue.NewPort(d.Domain(), 1, 0)
+	require.NoError(t, err)
+	l, err := loop.Open(port, d, LocalWrite, size)
 	require.NoError(t, err)
 	t.Cleanup(l.Close)
 	return l

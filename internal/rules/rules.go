@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/top":       {"hydra/procs", "hydra/whereabouts", "internal/flags", "internal/numbers", "internal/pids", "internal/ranges", "internal/suggest", "internal/terminal", "internal/version"},
 	"internal/trace":     {"internal/flags", "internal/numbers", "internal/pids", "internal/suggest", "internal/terminal", "pagetables"},
 	"tests":              {"endpoints/engine", "pmi", "ib", "internal"},
-	"examples":           {"endpoints/engine", "pmi", "ib", "internal/ranges", "loader", "ranks", "internal/malloc"},
+	"examples":           {"endpoints/engine", "pmi", "ib", "internal/ranges", "internal/topology", "loader", "ranks", "internal/malloc"},
 }
 
 // mayInclude says which headers of other folders the C of a folder may include: what these

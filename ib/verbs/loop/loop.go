@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unsafe"
 
 	"github.com/tpsl/tpsl/ib/regcache"
 	"github.com/tpsl/tpsl/ib/verbs/queue"
@@ -28,16 +27,12 @@ type Loop struct {
 // within is how long a completion may take.
 const within = 10 * time.Second
 
-// Open makes a loop in a protection domain, a struct ibv_pd, for writes of up to size bytes. It leaves by the device's port 1
-// and the GID that this has first.
-func Open(domain unsafe.Pointer, registrar regcache.Registrar, localWrite regcache.Access, size int) (*Loop, error) {
-	port, err := queue.NewPort(domain, 1, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open loop: %w", err)
-	}
+// Open makes a loop by a port, for writes of up to size bytes. The registrar is its device.
+func Open(port *queue.Port, registrar regcache.Registrar, localWrite regcache.Access, size int) (*Loop, error) {
 	l := &Loop{registrar: registrar, sink: make([]byte, size)}
 	sink := regcache.RangeOf(l.sink)
 	l.at = sink.Start
+	var err error
 	if l.memory, err = registrar.Register(sink, localWrite); err != nil {
 		return nil, fmt.Errorf("open loop: register the sink: %w", err)
 	}
