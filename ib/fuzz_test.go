@@ -52,7 +52,7 @@ func FuzzGIDs(f *testing.F) {
 		sys["p/gid_attrs/types/"+name] = &fstest.MapFile{Data: []byte(kind + "\n")}
 		sys["p/gid_attrs/ndevs/"+name] = &fstest.MapFile{Data: []byte(link + "\n")}
 		last := -1
-		for _, g := range readGIDs(sys, "p/") {
+		for _, g := range readGIDs(sys, "p/", allGIDs) {
 			assert.Greater(t, g.Index, last)
 			last = g.Index
 			assert.True(t, g.Address.Is6() && g.Address.Zone() == "" && !g.Address.IsUnspecified(), "%q", gid)

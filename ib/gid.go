@@ -5,6 +5,7 @@ package ib
 
 import (
 	"io/fs"
+	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -18,14 +19,15 @@ type GID struct {
 	Interface string     `json:"interface,omitempty"` // the network interface below it, with RoCE
 }
 
-// The kernel's word for GIDs whose packets are routed.
-const rocev2 = "RoCE v2"
+// Routed is the kernel's word for the type of GIDs whose packets are routed.
+const Routed = "RoCE v2"
 
 // readGIDs reads a port's table. The kernel shows an entry that is not used as zeros, and has no type for it. Kernels
-// before 4.5 have no types at all.
-func readGIDs(sys fs.FS, port string) []GID {
+// before 4.5 have no types at all. No more than so many entries are looked at.
+func readGIDs(sys fs.FS, port string, most int) []GID {
 	var table []GID
-	for _, name := range names(sys, port+"gids") {
+	entries := names(sys, port+"gids") // the first one is 0
+	for _, name := range entries[:min(most, len(entries))] {
 		index, err := strconv.Atoi(name)
 		address, used := parseGID(text(sys, port+"gids/"+name))
 		if err == nil && used {
@@ -35,6 +37,8 @@ func readGIDs(sys fs.FS, port string) []GID {
 	slices.SortFunc(table, func(a, b GID) int { return a.Index - b.Index })
 	return table
 }
+
+const allGIDs = math.MaxInt
 
 // parseGID reads "fe80:0000:0000:0000:5054:00ff:fe12:3456".
 func parseGID(text string) (netip.Addr, bool) {
@@ -52,9 +56,9 @@ func (n NIC) GID() (GID, bool) {
 		switch {
 		case n.Kind != "ethernet":
 			return 0
-		case g.Type == rocev2 && g.Address.Is4In6():
+		case g.Type == Routed && g.Address.Is4In6():
 			return 0
-		case g.Type == rocev2:
+		case g.Type == Routed:
 			return 1
 		case g.Address.Is4In6():
 			return 2

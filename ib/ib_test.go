@@ -23,7 +23,7 @@ func cpus(t testing.TB, list string) topology.Set {
 
 func nicsOf(t testing.TB, m topologytest.Machine) []NIC {
 	sys := m.Tree()
-	return ports(sys, topology.Read(sys, cpus(t, "0-255")), names(sys, class))
+	return ports(sys, topology.Read(sys, cpus(t, "0-255")), names(sys, class), allGIDs)
 }
 
 func TestPorts(t *testing.T) {

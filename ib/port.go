@@ -22,7 +22,13 @@ import (
 var ErrHidden = errors.New("/sys shows none of the RDMA devices")
 
 // Ports returns the ports of the RDMA devices of the caller's network namespace, or [ErrHidden].
-func Ports(sys fs.FS, m *topology.Machine) ([]NIC, error) {
+func Ports(sys fs.FS, m *topology.Machine) ([]NIC, error) { return listPorts(sys, m, allGIDs) }
+
+// PortsBriefly is Ports for a program that is about to send: of its GIDs each port has the first one at most. To read all takes
+// seconds where the kernel is slow, as a table may have 1,024.
+func PortsBriefly(sys fs.FS) ([]NIC, error) { return listPorts(sys, new(topology.Machine), 1) }
+
+func listPorts(sys fs.FS, m *topology.Machine, gids int) ([]NIC, error) {
 	links, err := whole(netlink.RdmaLinkList)
 	if err != nil && !missing(err) {
 		return nil, fmt.Errorf("list RDMA devices: %w", err)
@@ -34,7 +40,7 @@ func Ports(sys fs.FS, m *topology.Machine) ([]NIC, error) {
 	if err != nil {
 		devices = names(sys, class)
 	}
-	return shown(devices, ports(sys, m, devices))
+	return shown(devices, ports(sys, m, devices, gids))
 }
 
 func shown(devices []string, ports []NIC) ([]NIC, error) {
@@ -53,8 +59,8 @@ func missing(err error) bool {
 
 const class = "class/infiniband"
 
-// ports returns the ports of devices, as sys describes them. What it does not tell is unknown.
-func ports(sys fs.FS, m *topology.Machine, devices []string) []NIC {
+// ports returns the ports of devices, as sys describes them, with so many GIDs at most. What it does not tell is unknown.
+func ports(sys fs.FS, m *topology.Machine, devices []string, gids int) []NIC {
 	var nics []NIC
 	verbs := verbsFiles(sys)
 	for _, device := range slices.Sorted(slices.Values(devices)) {
@@ -70,7 +76,7 @@ func ports(sys fs.FS, m *topology.Machine, devices []string) []NIC {
 				Kind:  strings.ToLower(text(sys, folder+"link_layer")),
 				State: parseState(text(sys, folder+"state")),
 				Speed: parseRate(text(sys, folder+"rate")),
-				GIDs:  readGIDs(sys, folder),
+				GIDs:  readGIDs(sys, folder, gids),
 			}
 			if nic.Kind == "" {
 				nic.Kind = "unknown"

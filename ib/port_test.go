@@ -57,7 +57,7 @@ func TestMachines(t *testing.T) {
 	} {
 		sys := tree(t, machine)
 		var have []string
-		for _, n := range ports(sys, topology.Read(sys, nil), names(sys, class)) {
+		for _, n := range ports(sys, topology.Read(sys, nil), names(sys, class), allGIDs) {
 			gid, ok := n.GID()
 			assert.True(t, ok, n.Name)
 			line := fmt.Sprint(n.Name, " ", n.Kind, " ", n.State, " ", n.Speed, " ", n.Verbs, " ", n.PCI, " ", n.Node, " ", len(n.GIDs), " GIDs, ",
@@ -72,14 +72,25 @@ func TestMachines(t *testing.T) {
 // Only the devices of the caller's network namespace are its own, though its /sys may show more, or lack one.
 func TestPortsOfNamespace(t *testing.T) {
 	sys := tree(t, "hdr")
-	nics := ports(sys, topology.Read(sys, nil), []string{"mlx5_7", "mlx5_1"})
+	nics := ports(sys, topology.Read(sys, nil), []string{"mlx5_7", "mlx5_1"}, allGIDs)
 	require.Len(t, nics, 1)
 	assert.Equal(t, "mlx5_1:1", nics[0].Name)
 }
 
+// Briefly, a port has the first of its GIDs, and all else.
+func TestPortsBriefly(t *testing.T) {
+	sys := tree(t, "soft-roce")
+	all, brief := ports(sys, topology.Read(sys, nil), names(sys, class), allGIDs), ports(sys, topology.Read(sys, nil), names(sys, class), 1)
+	require.Greater(t, len(all[0].GIDs), 1)
+	for i := range all {
+		all[i].GIDs = all[i].GIDs[:1]
+	}
+	assert.Equal(t, all, brief)
+}
+
 func TestGIDThatUCXTakes(t *testing.T) {
 	v4, v6 := netip.MustParseAddr("::ffff:10.0.0.1"), netip.MustParseAddr("fe80::1")
-	table := []GID{{0, v6, "IB/RoCE v1", ""}, {1, v4, "IB/RoCE v1", ""}, {2, v6, rocev2, ""}, {3, v4, rocev2, ""}, {4, v4, rocev2, ""}}
+	table := []GID{{0, v6, "IB/RoCE v1", ""}, {1, v4, "IB/RoCE v1", ""}, {2, v6, Routed, ""}, {3, v4, Routed, ""}, {4, v4, Routed, ""}}
 	for gids, want := range map[int]int{5: 3, 4: 3, 3: 2, 2: 1, 1: 0} {
 		gid, ok := NIC{Kind: "ethernet", GIDs: table[:gids]}.GID()
 		assert.True(t, ok)

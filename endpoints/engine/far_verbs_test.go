@@ -8,7 +8,6 @@ package engine
 import (
 	"net"
 	"os"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +16,6 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 	"github.com/tpsl/tpsl/endpoints/engine/verbs"
-	"github.com/tpsl/tpsl/ib"
 )
 
 const byVerbs way = "verbs"
@@ -30,13 +28,10 @@ func init() {
 	}
 }
 
-// chosen looks for the port once: that takes seconds in a guest.
-var chosen = sync.OnceValues(func() (ib.NIC, error) { return verbs.Choose(os.Getenv("TPSL_TEST_VERBS")) })
-
 // overVerbs has processes listen on the loopback, and join by the port.
 func overVerbs(t testing.TB, peers []tcp.Peer) (carriers []carrier.Carrier) {
 	t.Helper()
-	nic, err := chosen()
+	nic, err := verbs.Choose(os.Getenv("TPSL_TEST_VERBS"))
 	require.NoError(t, err)
 	var own []verbs.Peer
 	var listeners []*net.TCPListener

@@ -8,13 +8,13 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"slices"
 
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/ib/verbs"
 	"github.com/tpsl/tpsl/ib/verbs/queue"
-	"github.com/tpsl/tpsl/internal/topology"
 )
 
 // A Device is an open RDMA device, with the port that a node sends by.
@@ -26,19 +26,38 @@ type Device struct {
 
 // Open opens the device of a port that Choose has returned. The error says what to do.
 func Open(nic ib.NIC) (*Device, error) {
-	gid, found := nic.GID()
-	if !found {
-		return nil, fmt.Errorf("RDMA port %s has no GID: give its network interface an address", nic.Name)
-	}
 	d, err := verbs.Open(nic.Device)
 	if err != nil {
 		return nil, err
 	}
-	p, err := queue.NewPort(d.Domain(), nic.Port, gid.Index)
+	p, err := openPort(d, nic)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("RDMA device %s: %w", nic.Device, err), d.Close())
+		return nil, errors.Join(fmt.Errorf("RDMA port %s: %w", nic.Name, err), d.Close())
 	}
 	return &Device{nic.Name, d, p}, nil
+}
+
+// openPort returns the port, with the GID that suits it best.
+func openPort(d *verbs.Device, nic ib.NIC) (*queue.Port, error) {
+	all, err := queue.GIDs(d.Domain())
+	if err != nil {
+		return nil, err
+	}
+	nic.GIDs = nil // Choose has left out most
+	for _, g := range all {
+		if g.Port == nic.Port {
+			gid := ib.GID{Index: g.Index, Address: netip.AddrFrom16(g.Address)}
+			if g.Routed {
+				gid.Type = ib.Routed
+			}
+			nic.GIDs = append(nic.GIDs, gid)
+		}
+	}
+	gid, found := nic.GID()
+	if !found {
+		return nil, errors.New("it has no GID: give its network interface an address")
+	}
+	return queue.NewPort(d.Domain(), nic.Port, gid.Index)
 }
 
 // Choose returns the port of that name, as tpsl nic prints it, or the first port if the name is "", if it can be used. Else
@@ -48,7 +67,7 @@ func Choose(port string) (ib.NIC, error) {
 	if port != "" {
 		want.Ports = []string{port}
 	}
-	ports, err := ib.Ports(os.DirFS("/sys"), new(topology.Machine))
+	ports, err := ib.PortsBriefly(os.DirFS("/sys"))
 	if err != nil {
 		return ib.NIC{}, err
 	}

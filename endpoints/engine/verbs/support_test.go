@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
-	"github.com/tpsl/tpsl/ib"
 )
 
 // within is the time limit of what a test waits for.
@@ -34,15 +32,12 @@ func open(t testing.TB) *Device {
 	if name == "" {
 		t.Skip("needs an RDMA port, named in TPSL_TEST_VERBS: TestCarrier of tests/rdma runs this in a guest")
 	}
-	nic, err := chosen()
+	nic, err := Choose(name)
 	require.NoError(t, err)
 	d, err := Open(nic)
 	require.NoError(t, err)
 	return d
 }
-
-// chosen looks for the port once: that takes seconds in a guest.
-var chosen = sync.OnceValues(func() (ib.NIC, error) { return Choose(os.Getenv("TPSL_TEST_VERBS")) })
 
 // joined returns nodes of this one process that are joined as several are, of so many ranks each.
 func joined(t testing.TB, o Options, ports ...int) (nodes []*Node) {

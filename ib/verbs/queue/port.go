@@ -41,6 +41,29 @@ func NewPort(domain unsafe.Pointer, number, index int) (*Port, error) {
 	return p, nil
 }
 
+// A GID is an address that a port of a device goes by.
+type GID struct {
+	Port, Index int
+	Address     [16]byte
+	Routed      bool // RoCE v2
+}
+
+// mostGIDs is more than the ports of any device have.
+const mostGIDs = 4096
+
+// GIDs returns those of all ports of a device. The domain is a struct ibv_pd.
+func GIDs(domain unsafe.Pointer) (all []GID, err error) {
+	entries := make([]C.struct_ibv_gid_entry, mostGIDs)
+	n := C.tpsl_queue_gids((*C.struct_ibv_pd)(domain), &entries[0], mostGIDs)
+	if n < 0 {
+		return nil, fmt.Errorf("ask for the GIDs of its ports: %w", syscall.Errno(-n))
+	}
+	for _, e := range entries[:n] {
+		all = append(all, GID{int(e.port_num), int(e.gid_index), e.gid, e.gid_type == C.IBV_GID_TYPE_ROCE_V2})
+	}
+	return all, nil
+}
+
 // An Address is where a Pair is.
 type Address struct {
 	Number uint32 // of the pair

@@ -21,6 +21,11 @@ int tpsl_queue_port(struct ibv_pd *domain, uint8_t number, int index, struct ibv
 	return ibv_query_gid(domain->context, number, index, gid) ? errno : 0;
 }
 
+int tpsl_queue_gids(struct ibv_pd *domain, struct ibv_gid_entry *into, size_t most)
+{
+	return ibv_query_gid_table(domain->context, into, most, 0);
+}
+
 int tpsl_queue_init(struct ibv_qp *pair, uint8_t port)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = port, .qp_access_flags = IBV_ACCESS_REMOTE_READ};

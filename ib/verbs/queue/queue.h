@@ -12,6 +12,9 @@
 // tpsl_queue_port asks for a port's state, its address in its subnet and one of its GIDs.
 int tpsl_queue_port(struct ibv_pd *domain, uint8_t number, int index, struct ibv_port_attr *attr, union ibv_gid *gid);
 
+// tpsl_queue_gids reads the GIDs of a device's ports, and returns how many, or a number below 0: the error's.
+int tpsl_queue_gids(struct ibv_pd *domain, struct ibv_gid_entry *into, size_t most);
+
 // tpsl_queue_init makes a new pair ready to receive messages into memory.
 int tpsl_queue_init(struct ibv_qp *pair, uint8_t port);
 
