@@ -87,13 +87,8 @@ func TestEnded(t *testing.T) {
 	isGone(t, err, why)
 	mustSend(t, c, 0, 8, nil, 0)
 	assert.EqualValues(t, 8, await(t, a).Cell.Tag)
-	for e := new(carrier.Event); !c.Poll(e); { // the last one is told, too, though it had nothing to say to b
-		outcome, err := c.Send(1, 0, 0, nil, 0)
-		require.Equal(t, carrier.Full, outcome)
-		if err != nil {
-			break
-		}
-	}
+	mustSend(t, c, 1, 0, nil, 0) // who had nothing to say to b finds out
+	assert.Equal(t, carrier.Gone, await(t, c).Kind)
 	isGone(t, c.node.Gone(1), why)
 }
 
@@ -146,6 +141,26 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// What was sent before there was a connection comes, though its sender leaves at once.
+func TestLeftEarly(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	const count = 20
+	for i := range count {
+		outcome, err := b.Send(0, 7, int32(i), filled(100*i, i), 0)
+		require.NoError(t, err)
+		require.Equal(t, carrier.Done, outcome)
+	}
+	require.NoError(t, b.node.Close())
+	before := mourn(t, a, "^rank 1 is gone: its process has closed its node$")
+	require.Len(t, before, count)
+	for i, e := range before {
+		require.EqualValues(t, i, e.Cell.Tag)
+		require.Equal(t, 100*i, carrier.Bytes(&e.Cell))
+	}
+}
+
 // A peer that takes connections and says nothing is gone after a while, and its rank is named.
 func TestSilent(t *testing.T) {
 	testsupport.NothingLeft(t)
@@ -160,7 +175,7 @@ func TestSilent(t *testing.T) {
 	defer func() { require.NoError(t, n.Close()) }()
 	outcome, err := n.port(0).Send(1, 0, 0, nil, 0)
 	require.NoError(t, err)
-	require.Equal(t, carrier.Full, outcome)
+	require.Equal(t, carrier.Done, outcome, "it waits for the connection")
 	mourn(t, n.port(0), "could not be reached at "+deaf.Addr().String()+" for too long")
 }
 

@@ -62,6 +62,7 @@ type link struct {
 	room       int      // frames for which the peer has posted memory
 	taken      int      // frames that the peer does not know of to be taken
 
+	early      []early   // that wait for the connection
 	sent, came uint64    // frames
 	waiting    []control // for a slot, or for room
 	credit     []int64   // by port of the peer: how much more it takes
@@ -228,7 +229,7 @@ func (l *link) bury(fate int32, detail string) {
 		l.pair.Close()
 		l.node.device.device.Deregister(l.registered)
 	}
-	l.up, l.memory, l.waiting, l.unread = false, nil, nil, nil
+	l.up, l.memory, l.free, l.early, l.waiting, l.unread = false, nil, nil, nil, nil, nil
 	l.sends.Used(func(key uint64, _ *send) { l.endSend(key, true) })
 	l.receives.Used(func(key uint64, _ *receive) { l.endReceive(key, true) })
 	for _, p := range l.node.ports {
@@ -265,7 +266,7 @@ func (l *link) gone(rank int) error {
 func (l *link) isOver() bool {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	return l.fate.Load() != fine || l.wounded || !l.up || len(l.waiting) == 0 && len(l.free) == sendSlots
+	return l.fate.Load() != fine || l.wounded || l.pair == nil || len(l.waiting) == 0 && len(l.free) == sendSlots
 }
 
 // leave says goodbye, and how many frames were sent, and ends the link.

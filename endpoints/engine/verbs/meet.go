@@ -171,8 +171,7 @@ func (l *link) adopt(conn *net.TCPConn, to queue.Address, dialled bool) (kept bo
 	l.conn = conn
 	if dialled {
 		if l.say(sayReady, 0) == nil { // else listen finds out
-			l.up = true
-			l.pump()
+			l.rise()
 		}
 	}
 	l.node.busy.Go(func() { l.node.listen(l, conn) })
@@ -256,8 +255,9 @@ func (n *Node) listen(l *link, conn *net.TCPConn) {
 			return
 		case said[0] == sayReady:
 			l.lock.Lock()
-			l.up = l.fate.Load() == fine
-			l.pump()
+			if l.fate.Load() == fine {
+				l.rise()
+			}
 			l.lock.Unlock()
 		case said[0] == sayBye:
 			n.awaitLast(l, number)

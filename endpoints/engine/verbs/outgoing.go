@@ -24,7 +24,7 @@ func (l *link) mayPut(kind uint32) bool {
 	if kind == frameRoom {
 		least = 1
 	}
-	return l.up && !l.wounded && len(l.free) > 0 && l.room >= least
+	return !l.wounded && len(l.free) > 0 && l.room >= least
 }
 
 // begin takes a slot for a frame and encodes its header. The caller fills in the payload, and calls put.
@@ -40,12 +40,34 @@ func (l *link) begin(h header) (slot uint32, payload []byte) {
 	return slot, b[headerSize : headerSize+int(h.length)]
 }
 
+// An early frame waits in its slot for the connection.
+type early struct {
+	slot    uint32
+	payload []byte
+}
+
+// put sends a frame, when the link is up.
 func (l *link) put(slot uint32, payload []byte) {
+	if !l.up {
+		l.early = append(l.early, early{slot, payload})
+		return
+	}
 	if err := l.pair.Send(l.id(ofSend, slot), l.addressOf(slot), headerSize+len(payload), l.registered.Local); err != nil {
 		l.wound(err.Error())
 		return
 	}
 	l.sent++
+}
+
+// rise puts what has waited for the connection.
+//
+// Preconditions: the lock is held, and the peer's pair takes frames.
+func (l *link) rise() {
+	l.up = true
+	for _, e := range l.early {
+		l.put(e.slot, e.payload)
+	}
+	l.early = nil
 }
 
 // tell puts a control as soon as it can be.
@@ -99,8 +121,11 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 //
 // Preconditions: the lock is held.
 func (p *Port) mayGo(l *link, h *header, length int) (how carrier.Outcome, takes int64) {
-	if !l.up {
+	if !l.up && l.fate.Load() == fine {
 		l.connect()
+		if err := l.prepare(); err != nil {
+			l.bury(unable, err.Error())
+		}
 	}
 	if len(l.waiting) > 0 || !l.mayPut(h.kind) {
 		return carrier.Full, 0
