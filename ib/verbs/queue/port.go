@@ -48,8 +48,8 @@ type GID struct {
 	Routed      bool // RoCE v2
 }
 
-// mostGIDs is more than the ports of any device have.
-const mostGIDs = 4096
+// mostGIDs is as many as the kernel tells in one call.
+const mostGIDs = 65535 / C.sizeof_struct_ibv_gid_entry
 
 // GIDs returns those of all ports of a device. The domain is a struct ibv_pd.
 func GIDs(domain unsafe.Pointer) (all []GID, err error) {
