@@ -4,7 +4,7 @@
 // Package carrier says what moves messages between the ports of different processes.
 //
 // A carrier is a process's part of something that spans processes: memory that they
-// share (package shm), connections (package tcp), or two of these side by side (Both). It
+// share (package shm), connections (package tcp), RDMA (package verbs), or two of these side by side (Both). It
 // numbers the ports of all processes as ranks, and has a Port for each rank of its own
 // process. What comes is an Event. A message that has come is a cell, which stands for
 // it until Fetch takes it: the payload is in the cell, is kept by the carrier, or is an

@@ -7,7 +7,8 @@
 // meets them: those on this host on shared memory, all others over TCP. The ports of
 // the processes together are the ranks of one fabric, in the order of the processes.
 // A connection is made when there is something to send; with TPSL_CONNECTIONS=start all are made by Start.
-// TPSL_RAILS names several networks for large messages.
+// TPSL_RAILS names several networks for large messages. With TPSL_CARRIER=verbs hosts talk by RDMA, if the program is built
+// with the tag verbs.
 // Without a launcher the process is a job of its own.
 //
 //	j, err := job.Start(ctx, engine.Options{Ports: 4})
