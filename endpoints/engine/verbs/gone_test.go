@@ -161,6 +161,24 @@ func TestLeftEarly(t *testing.T) {
 	}
 }
 
+// A goodbye that comes before the last frame waits for that.
+func TestLastIsAwaited(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	mustSend(t, b, 0, 0, nil, 0)
+	await(t, a)
+	l := nodes[1].links[0]
+	l.lock.Lock()
+	require.NoError(t, l.say(sayBye, l.sent+1))
+	l.lock.Unlock()
+	time.Sleep(50 * time.Millisecond) // more than the goodbye takes
+	mustSend(t, b, 0, 5, nil, 0)
+	before := mourn(t, a, "has closed its node$")
+	require.Len(t, before, 1)
+	assert.EqualValues(t, 5, before[0].Cell.Tag)
+}
+
 // A peer that takes connections and says nothing is gone after a while, and its rank is named.
 func TestSilent(t *testing.T) {
 	testsupport.NothingLeft(t)

@@ -212,6 +212,51 @@ func TestWindow(t *testing.T) {
 	assert.EqualValues(t, 9, await(t, deaf).Cell.Tag)
 }
 
+// The last room is for a frame that gives room back: so two sides that have no other go on.
+func TestLastRoom(t *testing.T) {
+	testsupport.NothingLeft(t)
+	a, b := pair(t, Options{})
+	mustSend(t, a, 1, 0, nil, 0)
+	mustSend(t, b, 0, 0, nil, 0)
+	await(t, a)
+	await(t, b)
+	links := []*link{a.node.links[1], b.node.links[0]}
+	for _, l := range links { // as if each had sent all that it may, and taken all that has come
+		l.lock.Lock()
+		l.room, l.taken = 1, receiveSlots-1
+		l.lock.Unlock()
+	}
+	outcome, err := a.Send(1, 7, 0, nil, 0)
+	require.NoError(t, err)
+	require.Equal(t, carrier.Full, outcome)
+	for _, l := range links {
+		l.lock.Lock()
+		l.pump()
+		require.Zero(t, l.room)
+		l.lock.Unlock()
+	}
+	for i := range 2 * receiveSlots {
+		mustSend(t, a, 1, int32(i), nil, 0)
+		assert.EqualValues(t, i, await(t, b).Cell.Tag)
+	}
+}
+
+// What has come just before the watch waits wakes the port, too.
+func TestCameBeforeTheWatch(t *testing.T) {
+	testsupport.NothingLeft(t)
+	a, b := pair(t, Options{})
+	mustSend(t, a, 1, 0, nil, 0)
+	await(t, b)
+	mustSend(t, a, 1, 1, nil, 0)
+	for !a.node.links[1].isOver() { // until b's device has it
+		a.node.progress(true)
+	}
+	begin := time.Now()
+	b.Sleep(b.Doze(), within) // without the look that is between, by which b would find it itself
+	assert.Less(t, time.Since(begin), within/2)
+	assert.EqualValues(t, 1, await(t, b).Cell.Tag)
+}
+
 // A message to a port that sleeps wakes it, each time.
 func TestNoWakeUpIsLost(t *testing.T) {
 	testsupport.NothingLeft(t)
