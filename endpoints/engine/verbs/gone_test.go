@@ -172,7 +172,7 @@ func TestLastIsAwaited(t *testing.T) {
 	l.lock.Lock()
 	require.NoError(t, l.say(sayBye, l.sent+1))
 	l.lock.Unlock()
-	time.Sleep(50 * time.Millisecond) // more than the goodbye takes
+	require.Never(t, func() bool { return nodes[0].Gone(1) != nil || nodes[1].Gone(0) != nil }, 500*time.Millisecond, time.Millisecond)
 	mustSend(t, b, 0, 5, nil, 0)
 	before := mourn(t, a, "has closed its node$")
 	require.Len(t, before, 1)

@@ -14,10 +14,11 @@ import (
 	"github.com/tpsl/tpsl/ib/verbs/queue"
 )
 
-const (
-	takesAtOnce = 8           // calls of take by one progress
-	unpolled    = time.Second // how long what a peer sends may wait when no port polls or sleeps
-)
+const takesAtOnce = 8 // calls of take by one progress
+
+// unpolled is how long what a peer sends may wait when no port polls or sleeps. Tests make it longer, as it would mend what they
+// look for.
+var unpolled = time.Second
 
 // progress acts on what has been completed. Whoever cannot wait leaves it to another thread that does that already.
 func (n *Node) progress(wait bool) {

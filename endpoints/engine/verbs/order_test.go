@@ -212,6 +212,13 @@ func TestWindow(t *testing.T) {
 	assert.EqualValues(t, 9, await(t, deaf).Cell.Tag)
 }
 
+// withoutSweep has nobody look for what has come but ports, and the watch.
+func withoutSweep(t *testing.T) {
+	before := unpolled
+	t.Cleanup(func() { unpolled = before }) // when the nodes are closed
+	unpolled = time.Hour
+}
+
 // The last room is for a frame that gives room back: so two sides that have no other go on.
 func TestLastRoom(t *testing.T) {
 	testsupport.NothingLeft(t)
@@ -244,6 +251,7 @@ func TestLastRoom(t *testing.T) {
 // What has come just before the watch waits wakes the port, too.
 func TestCameBeforeTheWatch(t *testing.T) {
 	testsupport.NothingLeft(t)
+	withoutSweep(t)
 	a, b := pair(t, Options{})
 	mustSend(t, a, 1, 0, nil, 0)
 	await(t, b)
@@ -260,6 +268,7 @@ func TestCameBeforeTheWatch(t *testing.T) {
 // A message to a port that sleeps wakes it, each time.
 func TestNoWakeUpIsLost(t *testing.T) {
 	testsupport.NothingLeft(t)
+	withoutSweep(t)
 	a, b := pair(t, Options{})
 	const rounds = 500
 	var all sync.WaitGroup
