@@ -26,7 +26,7 @@ func TestChildStartsThread(t *testing.T) {
 	i := open(t, library(t, "born.c"))
 	defer i.Close()
 	forks := testsupport.Times(200, 1000)
-	assert.Equal(t, forks, call(t, i, "children_end", forks))
+	assert.Equal(t, forks, call(t, i, "children_end", uintptr(forks)))
 }
 
 // An instance that is closed is not told of forks, as UCX's libraries ask to be.
