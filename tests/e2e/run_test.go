@@ -167,12 +167,13 @@ func TestRunKilled(t *testing.T) {
 	_ = job.Wait() // it was killed
 }
 
-// Two jobs at a time pass 10^5 messages a rank each. Each message says which job it is of.
+// Two jobs at a time pass many messages a rank each. Each message says which job it is of. TPSL_TEST_LARGE=1 makes them 10^5.
 func TestRunTwoAtOnce(t *testing.T) {
 	testsupport.NothingLeft(t)
+	messages := fmt.Sprint(testsupport.Times(10_000, 100_000))
 	for _, env := range [][]string{nil, {"TPSL_COLLECTIVES=memory"}, {"TPSL_PROGRESS=neighbours"}} {
-		job := run(t, env, runs(t), "at_once", "100000").succeeded(t)
-		assert.Equal(t, "two jobs passed 100000 messages a rank each\n", job.stdout, "%v", env)
+		job := run(t, env, runs(t), "at_once", messages).succeeded(t)
+		assert.Equal(t, "two jobs passed "+messages+" messages a rank each\n", job.stdout, "%v", env)
 	}
 }
 
