@@ -75,7 +75,7 @@ struct TPSL_Options {
     size_t size;      /* sizeof(struct TPSL_Options): later versions may append members */
     int thread_level; /* that the ranks ask for: MPI_THREAD_SINGLE, ... */
     int caller;       /* 1: the calling thread is rank 0 meanwhile; 0: it waits, and all ranks have threads of their own */
-    size_t stack;     /* bytes of a rank's stack; 0: as pthread_create gives */
+    size_t stack;     /* bytes of a rank's stack, of which it gets 256 KiB at least; 0: as pthread_create gives */
     const char *cpus; /* lists of the CPUs that each rank is pinned to, with ; between, as "0-1;2,4"; NULL: ranks run where the caller may */
 };
 

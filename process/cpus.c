@@ -41,6 +41,11 @@ __attribute__((constructor(101))) static void remember_mask(void)
     sched_getaffinity(0, sizeof initial, &initial);
 }
 
+bool tpsl_was_allowed(int cpu)
+{
+    return CPU_COUNT(&initial) == 0 || (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &initial));
+}
+
 /* Whether a mask is nobody's choice: the one that the program started with, or one that
  * the thread took over from a thread that we pinned. */
 static bool is_ours(const struct tpsl_job *job, const cpu_set_t *mask)

@@ -86,6 +86,7 @@ _Noreturn void tpsl_die_with(int code, const char *message); /* for Go, which ca
 
 /* ---- cpus.c ---- */
 bool tpsl_parse_cpus(const char *list, cpu_set_t *); /* false: it names none */
+bool tpsl_was_allowed(int cpu); /* when the program started, as far as that is known */
 /* Pins the calling thread to the CPUs of a rank, if it has any. */
 void tpsl_rank_pin(const struct tpsl_rank *);
 /* The same for a thread of the program that has become the rank's, unless the program chose its CPUs. */

@@ -49,6 +49,8 @@ func Run(n int, f func(rank int) error, options ...Option) error {
 	switch {
 	case C.tpsl_ranks_linked() == 0:
 		return errors.New("run ranks: the program is not linked with libtpsl; build it with CC=tpslcc")
+	case f == nil:
+		return errors.New("run ranks: there is no function to run")
 	case n < 1:
 		return fmt.Errorf("run %d ranks: want 1 or more", n)
 	case C.tpsl_ranks_self() >= 0:

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints"
 	"github.com/tpsl/tpsl/internal/collector"
+	"github.com/tpsl/tpsl/internal/topology"
 	"github.com/tpsl/tpsl/loader"
 	"github.com/tpsl/tpsl/process"
 	"github.com/tpsl/tpsl/process/limits"
@@ -72,8 +73,8 @@ func newOwnJob(folder, own string, ranks int, cpus string) (*job, error) {
 	if cpus != "" {
 		lists = strings.Split(cpus, ";")
 	}
-	if n := len(lists); n > 0 && n != ranks {
-		return nil, fmt.Errorf("%s: the CPUs are %q, which are lists of %d ranks, and the job has %d: separate the lists of ranks by ;", own, cpus, n, ranks)
+	if err := checkCPUs(own, cpus, lists, ranks); err != nil {
+		return nil, err
 	}
 	server, sessions, err := ownjob.New(ranks, ownjob.Handlers{
 		Aborted: process.Exit,
@@ -90,6 +91,29 @@ func newOwnJob(folder, own string, ranks int, cpus string) (*job, error) {
 	}
 	j.server, j.c.own = server, true
 	return j, nil
+}
+
+// checkCPUs tells what is wrong with the lists of CPUs of ranks, of which there may be none.
+func checkCPUs(own, cpus string, lists []string, ranks int) error {
+	if n := len(lists); n > 0 && n != ranks {
+		what := fmt.Sprintf("lists for %d ranks", n)
+		if n == 1 {
+			what = "a list for 1 rank"
+		}
+		return fmt.Errorf("%s: the CPUs are %q, which are %s, and the job has %d: separate the lists of ranks by ;", own, cpus, what, ranks)
+	}
+	for rank, list := range lists {
+		set, err := topology.ParseSet(list)
+		if err != nil || len(set) == 0 {
+			return fmt.Errorf("%s: the CPUs of rank %d are %q: want numbers and ranges, as in 0-1,4", own, rank, list)
+		}
+		for _, cpu := range set {
+			if !C.tpsl_was_allowed(C.int(cpu)) {
+				return fmt.Errorf("%s: rank %d is to run on CPU %d, which this process may not use: nproc and taskset -p tell which it may", own, rank, cpu)
+			}
+		}
+	}
+	return nil
 }
 
 // tpslJobNew makes a job for TPSL_Run. *cerr becomes an error's line from malloc.

@@ -89,15 +89,18 @@ static void *be_rank(void *argument)
     return NULL;
 }
 
+enum { least_stack = 256 << 10 }; /* bytes: MPI libraries have large frames */
+
 static void start(struct runner *r)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     size_t stack = r->run->options.stack;
-    int error = stack ? pthread_attr_setstacksize(&attributes, stack) : 0;
-    if (error)
-        tpsl_die(1, "TPSL_Run: options.stack is %zu bytes: %s", stack, strerror(error));
-    error = pthread_create(&r->thread, &attributes, be_rank, r);
+    int error = stack ? pthread_attr_setstacksize(&attributes, stack > least_stack ? stack : least_stack) : 0;
+    if (!error)
+        error = pthread_create(&r->thread, &attributes, be_rank, r);
+    if (error && stack)
+        tpsl_die(1, "TPSL_Run: make the thread of rank %d of %d with a stack of %zu bytes: %s; use a smaller options.stack", r->slot, r->run->job->nranks, stack, strerror(error));
     if (error)
         tpsl_die(1, "TPSL_Run: make the thread of rank %d of %d: %s; use fewer ranks", r->slot, r->run->job->nranks, strerror(error));
     pthread_attr_destroy(&attributes);
@@ -156,6 +159,7 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
 {
     static _Atomic uint64_t calls;
     char *error = NULL;
+    tpsl_refuse_child("TPSL_Run");
     if (tpsl_self)
         tpsl_die(1, "TPSL_Run: the calling thread is rank %d (slot %d) already: call it from a thread that is no rank", tpsl_self->rank, tpsl_self->slot);
     if (nranks < 1)
@@ -163,6 +167,8 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
     if (!function)
         tpsl_die(1, "TPSL_Run: there is no function to run");
     struct run run = {.function = function, .argument = argument, .options = read_options(options)};
+    if (run.options.caller != 0 && run.options.caller != 1)
+        tpsl_die(1, "TPSL_Run: options.caller is %d: want 0 or 1", run.options.caller);
     run.job = tpslJobNew((char *)tpsl_folder(), nranks, (char *)run.options.cpus, &error);
     if (!run.job)
         tpsl_die(1, "%s", error);

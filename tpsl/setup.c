@@ -64,9 +64,23 @@ void tpsl_job_begin(struct tpsl_job *new, uint64_t number)
     tell_census(new, number);
 }
 
+static pid_t home; /* the process whose threads Go's runtime has */
+
+__attribute__((constructor)) static void note_home(void) { home = getpid(); }
+
+/* A child that was forked would wait for threads that it does not have. Its end is no end of its parent's job. */
+void tpsl_refuse_child(const char *call)
+{
+    if (getpid() == home)
+        return;
+    fprintf(stderr, "tpsl: %s: this process is a child made by fork, and the threads of libtpsl are in its parent: let it exec a program, or make the call in the parent\n", call);
+    _exit(1);
+}
+
 static void setup(void)
 {
     char *error = NULL;
+    tpsl_refuse_child("the first call of MPI");
     struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), tpsl_openmp_team(), &error);
     if (error)
         tpsl_die(1, "%s", error);

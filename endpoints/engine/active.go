@@ -16,7 +16,7 @@ import (
 // are only to be read, and are valid until the handler returns.
 //
 // A port runs its handlers one at a time, on threads that call it (in model Offload on its own
-// thread), while that makes progress. A handler may start operations, on any port, and ask after
+// thread, with Options.Help also on those that wait on other ports), while that makes progress. A handler may start operations, on any port, and ask after
 // them by Test. It must not wait for one, nor for another handler: nothing may move meanwhile.
 //
 // A handler that panics ends its thread's call with a panic that names handler and sender.

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
@@ -202,4 +204,49 @@ func BenchmarkModels(b *testing.B) {
 	for m, took := range best {
 		b.ReportMetric(float64(took.Nanoseconds())/batch, "ns/"+modelNames[m])
 	}
+}
+
+// What it takes to wait for any of so many receives under way: by requests, and by a queue.
+func BenchmarkAny(b *testing.B) {
+	for _, pending := range []int{10, 100, 1000, 10000} {
+		b.Run(fmt.Sprintf("by=WaitAny/pending=%d", pending), func(b *testing.B) {
+			from, to := anyPorts(b)
+			requests := make([]Request, pending)
+			for i := range requests {
+				requests[i], _ = to.Irecv(nil, Envelope{Tag: int32(i)})
+			}
+			for n := 0; b.Loop(); n++ {
+				tag := int32(n * 7919 % pending)
+				require.NoError(b, from.Send(nil, Envelope{Peer: 1, Tag: tag}))
+				i, s, err := WaitAny(requests)
+				if err != nil || s.Tag != tag {
+					b.Fatal(s.Tag, tag, err)
+				}
+				requests[i], _ = to.Irecv(nil, Envelope{Tag: tag})
+			}
+		})
+		b.Run(fmt.Sprintf("by=Queue/pending=%d", pending), func(b *testing.B) {
+			from, to := anyPorts(b)
+			q := NewQueue(pending)
+			for i := range pending {
+				require.NoError(b, to.Into(q, uint64(i)).Recv(nil, Envelope{Tag: int32(i)}))
+			}
+			for n := 0; b.Loop(); n++ {
+				tag := int32(n * 7919 % pending)
+				require.NoError(b, from.Send(nil, Envelope{Peer: 1, Tag: tag}))
+				e, err := q.Wait(to)
+				if err != nil || e.Tag != tag || e.Cookie != uint64(tag) {
+					b.Fatal(e, tag, err)
+				}
+				require.NoError(b, to.Into(q, e.Cookie).Recv(nil, Envelope{Tag: tag}))
+			}
+		})
+	}
+}
+
+func anyPorts(b *testing.B) (from, to *Port) {
+	f, err := New(Options{Ports: 2})
+	require.NoError(b, err)
+	b.Cleanup(func() { f.Close() })
+	return f.Port(0), f.Port(1)
 }

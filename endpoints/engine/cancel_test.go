@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 func TestCancel(t *testing.T) {
@@ -140,7 +142,7 @@ func TestCancelWhileTheOtherCopies(t *testing.T) {
 // Sends that are cancelled at any moment, also as the receiver matches or copies, end
 // on both sides in the same way: with the message, whole, or without it.
 func TestCancelAtAnyMoment(t *testing.T) {
-	const rounds = 25
+	rounds := testsupport.Times(8, 25)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, unique := range []bool{false, true} {

@@ -41,6 +41,7 @@ type Options struct {
 	Eager   int        // a message up to this size is buffered; 8 KiB; -1: none but what fits into a cell
 	Halves  int        // a message from this size on is copied by both sides at once; 2 MiB; -1: none
 	Unique  bool       // the caller's promise, below
+	Help    bool       // threads that wait make progress on the other ports of their process, too
 	Packets int        // buffers of size Eager that the ports share; 64 and 4 a port, at most 512
 
 	// Handlers are what active messages run, each by its index: see Invoke. All processes of a
@@ -86,6 +87,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("fabric: there is no matcher %d", uint8(o.Matcher))
 	case o.Eager > maxEager:
 		return fmt.Errorf("fabric: Eager of %d bytes: at most %d", o.Eager, maxEager)
+	case o.Help:
+		return o.checkHelp()
 	}
 	return nil
 }

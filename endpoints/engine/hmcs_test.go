@@ -4,11 +4,17 @@
 package engine
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // In model HMCS a message wakes the thread that waits for it and no other, and when the
@@ -51,6 +57,89 @@ func TestHMCSWakesOne(t *testing.T) {
 	end(2)
 	end(1)
 	until(t, "end of service", func() bool { return !serves(p) })
+}
+
+// One of 65 threads that wait on a port polls, and the others use next to no processor time: what they use is what
+// the time of all differs by when they are gone.
+func TestHMCSSleepersRest(t *testing.T) {
+	const sleepers, rest = 64, time.Second
+	f := fabric(t, Options{Ports: 2, Model: HMCS})
+	p := f.Port(1)
+	var all sync.WaitGroup
+	wait := func(tag int32) {
+		all.Go(func() {
+			_, err := p.Recv(make([]byte, 8), Envelope{Peer: 0, Tag: tag})
+			assert.NoError(t, err)
+		})
+	}
+	wait(sleepers)
+	until(t, "server", func() bool { return serves(p) })
+	for tag := range int32(sleepers) {
+		wait(tag)
+	}
+	until(t, "all in the list", func() bool { return waiting(p) == sleepers })
+	time.Sleep(rest / 10) // they look a while before they sleep
+	together := processorTime(t, rest)
+	for tag := range int32(sleepers) {
+		require.NoError(t, f.Port(0).Send(number(1), Envelope{Peer: 1, Tag: tag}))
+	}
+	until(t, "one left", func() bool { return waiting(p) == 0 })
+	alone := processorTime(t, rest)
+	each := (together - alone) / sleepers
+	t.Logf("in %v: %v with %d sleepers, %v without: %v each", rest, together, sleepers, alone, each)
+	assert.Less(t, each, rest/100)
+	require.NoError(t, f.Port(0).Send(number(1), Envelope{Peer: 1, Tag: sleepers}))
+	all.Wait()
+}
+
+// processorTime is how much of it this process uses while so much time passes.
+func processorTime(t *testing.T, pass time.Duration) time.Duration {
+	t.Helper()
+	used := func() time.Duration {
+		var u unix.Rusage
+		require.NoError(t, unix.Getrusage(unix.RUSAGE_SELF, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := used()
+	time.Sleep(pass)
+	return used() - before
+}
+
+// No message and no wake-up is lost among eight threads that wait on one port in model HMCS, whose messages come in random order.
+// TPSL_TEST_LARGE=1 makes them 10^6.
+func TestHMCSWaits(t *testing.T) {
+	const threads = 8
+	each := testsupport.Times(2000, 125_000)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	var order []int32
+	for tag := range int32(threads) {
+		for range each {
+			order = append(order, tag)
+		}
+	}
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	t.Cleanup(func() { clientSleep = time.Millisecond })
+	clientSleep = time.Hour // a wake-up that is lost is not made up for
+	f := fabric(t, Options{Ports: 2, Model: HMCS})
+	var all sync.WaitGroup
+	for tag := range int32(threads) {
+		all.Go(func() {
+			var buf [8]byte
+			for n := range uint64(each) {
+				_, err := f.Port(1).Recv(buf[:], Envelope{Peer: 0, Tag: tag})
+				if !assert.NoError(t, err) || !assert.Equal(t, n, binary.LittleEndian.Uint64(buf[:]), "tag %d", tag) {
+					return
+				}
+			}
+		})
+	}
+	var sent [threads]int
+	for _, tag := range order {
+		require.NoError(t, f.Port(0).Send(number(sent[tag]), Envelope{Peer: 1, Tag: tag}))
+		sent[tag]++
+	}
+	all.Wait()
 }
 
 // waiting counts a port's threads that line up, and serves tells whether one polls.

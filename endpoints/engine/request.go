@@ -137,7 +137,8 @@ func WaitAll(requests []Request, statuses []Status) error {
 }
 
 // WaitAny waits for one of the requests, leaves a zero one in its place and returns
-// its index, or -1 if all are zero already.
+// its index, or -1 if all are zero already. It looks at each request again and again: where
+// many are under way, a Queue takes the same time however many there are.
 func WaitAny(requests []Request) (int, Status, error) {
 	var w waiter
 	for {

@@ -18,7 +18,10 @@ const (
 )
 
 // A waiter counts the vain polls of one wait.
-type waiter struct{ polls int }
+type waiter struct {
+	polls  int
+	helped int // the last port that was helped, counted from the waiting one on
+}
 
 func (w *waiter) reset() { w.polls = 0 }
 
@@ -43,6 +46,9 @@ func (p *Port) idle(w *waiter) {
 	if t := p.thread(); t != nil {
 		t.Yield()
 		return
+	}
+	if p.help(w) {
+		w.reset()
 	}
 	w.pause(p.fabric)
 }

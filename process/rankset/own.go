@@ -26,7 +26,7 @@ func Wanted(getenv func(string) string, team int) (ranks int, own string, err er
 	case word != "":
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return 0, "", fmt.Errorf("%s=%q: want a number of ranks from 1", Variable, word)
+			return 0, "", fmt.Errorf("%s=%q: want a whole number of ranks, 1 or more", Variable, word)
 		}
 		return n, Variable, nil
 	case team > 1 && !launched:

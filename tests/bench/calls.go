@@ -28,6 +28,10 @@ func calls(p plan) suite {
 	for _, program := range []string{"call", "latency", "halo", "gradient"} {
 		s.commands = append(s.commands, withSolver(append(turns.CC("bin/tpslcc", program), ends)))
 	}
+	edges := edgesOfGradient
+	if p.quick {
+		edges = edges[:1]
+	}
 	var cube []int
 	for range 3 {
 		cube = append(cube, 512/p.cut)
@@ -36,7 +40,7 @@ func calls(p plan) suite {
 		p.compare("call", 1, []int{0}, tpslThreads, notedThreads, countedThreads),
 		p.compare("latency", 1, []int{small, medium}, tpslThreads, notedThreads, countedThreads),
 		p.compare("halo", 1, cube, tpslProcesses, notedProcesses, countedProcesses),
-		p.compare("gradient", 1, edgesOfGradient, tpslThreads, notedThreads, countedThreads),
+		p.compare("gradient", 1, edges, tpslThreads, notedThreads, countedThreads),
 	}
 	compare := func(what, benchmark string, noted, counted report.Goal) {
 		name := func(mode string) string { return fmt.Sprintf(benchmark, mode) }
@@ -54,7 +58,7 @@ func calls(p plan) suite {
 	for _, plane := range []string{"xz", "yz"} {
 		compare("halo of cube, plane "+plane, "Halo/mode=%s/grid=cube/plane="+plane+"/threads=1", notWorse, percent)
 	}
-	for _, edge := range edgesOfGradient {
+	for _, edge := range edges {
 		counted := percent
 		if edge == edgesOfGradient[0] {
 			counted = report.Goal{}

@@ -85,12 +85,12 @@ func TestOwnJobMisuse(t *testing.T) {
 		code  int
 		says  []string
 	}{
-		{"0", nil, "", 1, []string{`TPSL_RANKS="0": want a number of ranks from 1`}},
-		{"-2", nil, "", 1, []string{`TPSL_RANKS="-2": want a number of ranks from 1`}},
-		{"many", nil, "", 1, []string{`TPSL_RANKS="many": want a number of ranks from 1`}},
-		{"99999999999999999999", nil, "", 1, []string{`TPSL_RANKS="99999999999999999999": want a number of ranks from 1`}},
+		{"0", nil, "", 1, []string{`TPSL_RANKS="0": want a whole number of ranks, 1 or more`}},
+		{"-2", nil, "", 1, []string{`TPSL_RANKS="-2": want a whole number of ranks, 1 or more`}},
+		{"many", nil, "", 1, []string{`TPSL_RANKS="many": want a whole number of ranks, 1 or more`}},
+		{"99999999999999999999", nil, "", 1, []string{`TPSL_RANKS="99999999999999999999": want a whole number of ranks, 1 or more`}},
 		{"1000000", nil, "", 1, []string{"1000000 ranks need about ", "vm.max_map_count", "use a smaller TPSL_RANKS"}},
-		{"2", []string{"TPSL_CPUS=0"}, "", 1, []string{`TPSL_RANKS: the CPUs are "0", which are lists of 1 ranks, and the job has 2`}},
+		{"2", []string{"TPSL_CPUS=0"}, "", 1, []string{`TPSL_RANKS: the CPUs are "0", which are a list for 1 rank, and the job has 2`}},
 		{"2", []string{"OMP_NUM_THREADS=3"}, "", 1, []string{"slots are 0 to 1; you passed 2", "start it with TPSL_RANKS=3 or more, or set OMP_NUM_THREADS=2"}},
 		{"3", []string{"TPSL_INIT_TIMEOUT=1", "OMP_NUM_THREADS=2"}, "", 255, []string{"no thread has claimed rank 2 (slot 2)", "or a smaller TPSL_RANKS"}},
 		{"2", []string{"TPSL_INIT_TIMEOUT=1"}, "alone", 255, []string{"is the program written for one rank per process? then unset TPSL_RANKS"}},

@@ -167,12 +167,13 @@ func TestRunKilled(t *testing.T) {
 	_ = job.Wait() // it was killed
 }
 
-// Two jobs at a time pass 10^5 messages a rank each. Each message says which job it is of.
+// Two jobs at a time pass many messages a rank each. Each message says which job it is of. TPSL_TEST_LARGE=1 makes them 10^5.
 func TestRunTwoAtOnce(t *testing.T) {
 	testsupport.NothingLeft(t)
+	messages := fmt.Sprint(testsupport.Times(10_000, 100_000))
 	for _, env := range [][]string{nil, {"TPSL_COLLECTIVES=memory"}, {"TPSL_PROGRESS=neighbours"}} {
-		job := run(t, env, runs(t), "at_once", "100000").succeeded(t)
-		assert.Equal(t, "two jobs passed 100000 messages a rank each\n", job.stdout, "%v", env)
+		job := run(t, env, runs(t), "at_once", messages).succeeded(t)
+		assert.Equal(t, "two jobs passed "+messages+" messages a rank each\n", job.stdout, "%v", env)
 	}
 }
 
@@ -214,8 +215,13 @@ func TestRunMisuse(t *testing.T) {
 		{[]string{"no_function"}, 1, []string{"TPSL_Run: there is no function to run"}},
 		{[]string{"options", "0"}, 1, []string{"TPSL_Run: options.size is 0", "set it to sizeof(struct TPSL_Options)"}},
 		{[]string{"options", "1000"}, 1, []string{"TPSL_Run: options.size is 1000"}},
-		{[]string{"cpus"}, 1, []string{`TPSL_Run: the CPUs are "0;0;0", which are lists of 3 ranks, and the job has 2`}},
-		{[]string{"stack"}, 1, []string{"TPSL_Run: options.stack is 1 bytes: Invalid argument"}},
+		{[]string{"cpus"}, 1, []string{`TPSL_Run: the CPUs are "0;0;0", which are lists for 3 ranks, and the job has 2`}},
+		{[]string{"cpus", "0;x"}, 1, []string{`TPSL_Run: the CPUs of rank 1 are "x": want numbers and ranges, as in 0-1,4`}},
+		{[]string{"cpus", "0;0,1-"}, 1, []string{`TPSL_Run: the CPUs of rank 1 are "0,1-": want numbers and ranges, as in 0-1,4`}},
+		{[]string{"cpus", "0-4000;0"}, 1, []string{`TPSL_Run: rank 0 is to run on CPU `, `, which this process may not use: `}},
+		{[]string{"stack"}, 1, []string{"TPSL_Run: make the thread of rank 0 of 2 with a stack of 1000000000000000 bytes: ", "; use a smaller options.stack"}},
+		{[]string{"caller"}, 1, []string{"TPSL_Run: options.caller is 2: want 0 or 1"}},
+		{[]string{"child"}, 1, []string{"TPSL_Run: this process is a child made by fork, and the threads of libtpsl are in its parent: let it exec a program, or make the call in the parent"}},
 		{[]string{"pthread_exit"}, 1, []string{"TPSL_Run: the function ended the thread of rank 1, as pthread_exit does: let it return"}},
 		{[]string{"exit"}, 3, []string{"rank 1 ends the process before its MPI_Finalize, by exit or by the return from main: all 2 ranks of the job end"}},
 	} {

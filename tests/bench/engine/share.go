@@ -16,7 +16,7 @@ import (
 func init() {
 	register(bench{
 		name:    "Share",
-		about:   "one port that threads share, by model, threads and size: Isend, Irecv, round trips, messages to itself",
+		about:   "one port that threads share, by model, threads and size: Isend, Irecv, round trips, messages to itself, Put",
 		limit:   60 * time.Second,
 		sides:   shareSides,
 		measure: measureShare,
@@ -44,10 +44,11 @@ var shareOps = map[string]func(f *engine.Fabric, threads, size, rounds int) (tim
 	},
 	"pingpong": serve,
 	"self":     toSelf,
+	"put":      putInto,
 }
 
 func shareSides(plan) (sides []string) {
-	for _, op := range []string{"isend", "irecv", "pingpong", "self"} {
+	for _, op := range []string{"isend", "irecv", "pingpong", "self", "put"} {
 		for _, model := range engine.Models() {
 			if model != engine.Private {
 				sides = append(sides, "Share/op="+op+"/model="+model.String())
@@ -97,7 +98,7 @@ func (m *meter) share(threads, size int) error {
 	}
 	keys := []string{fmt.Sprintf("threads=%d", threads), fmt.Sprintf("size=%d", size)}
 	switch messages := rounds * threads; op {
-	case "isend", "irecv":
+	case "isend", "irecv", "put":
 		m.print(messages*burst, millionsOf(took, messages*burst), "Mmsg/s", keys...)
 	case "pingpong":
 		m.print(messages, microsecondsOf(took, 2*rounds), "us/msg", keys...)

@@ -165,3 +165,41 @@ func there(p *engine.Port, out, in []byte, e engine.Envelope, mark uint64) error
 	}
 	return stamped(in, mark)
 }
+
+// putInto has threads of port 0 put bursts into a region of port 1, each to places of its own.
+func putInto(f *engine.Fabric, threads, size, rounds int) (time.Duration, error) {
+	memory := make([]byte, threads*burst*size)
+	region, err := f.Port(1).Register(memory)
+	if err != nil {
+		return 0, err
+	}
+	defer region.Free()
+	key := region.Key()
+	var all []func() error
+	for thread := range threads {
+		data, requests := make([]byte, burst*size), make([]engine.Request, burst)
+		begin := thread * len(data)
+		all = append(all, func() error {
+			for round := range uint64(rounds) {
+				for i := range requests {
+					part := data[i*size:][:size]
+					stamp(part, round<<8|uint64(i))
+					var err error
+					if requests[i], err = f.Port(0).Put(key, begin+i*size, part); err != nil {
+						return err
+					}
+				}
+				if err := engine.WaitAll(requests, nil); err != nil {
+					return err
+				}
+				for i := range uint64(burst) {
+					if err := stamped(memory[begin+int(i)*size:][:size], round<<8|i); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}
+	return alongside(all...)
+}

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void expect(int right, const char *what)
@@ -87,6 +88,18 @@ static void *run_four(void *base)
     return NULL;
 }
 
+/* A child runs ranks that its parent, which has run some, does not. */
+static int in_child(void)
+{
+    int base = 10, status;
+    EXPECT(TPSL_Run(2, add, &base, NULL) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(TPSL_Run(2, add, &base, NULL) + 10);
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
 static void values(void)
 {
     int base = 10, one = 1, level = MPI_THREAD_MULTIPLE, cpus[2] = {0, 0};
@@ -108,6 +121,7 @@ static void values(void)
     EXPECT(TPSL_Run(2, acts_for_another, &outside_mpi, NULL) == 0);
     EXPECT(TPSL_Run(2, asks_level, &level, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .thread_level = level}) == 0);
     EXPECT(TPSL_Run(3, is_callers, &self, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .caller = 1}) == 0);
+    EXPECT(TPSL_Run(2, add, &base, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .stack = 1}) == 0);
     EXPECT(TPSL_Run(2, has_stack, &stack, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .stack = stack}) == 0);
     for (int cpu = 0, n = 0; cpu < CPU_SETSIZE && n < 2; cpu++)
         if (CPU_ISSET(cpu, &before))
@@ -284,9 +298,13 @@ int main(int argc, char **argv)
     else if (strcmp(what, "options") == 0)
         return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = (size_t)number});
     else if (strcmp(what, "cpus") == 0)
-        return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .cpus = "0;0;0"});
+        return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .cpus = argc > 2 ? argv[2] : "0;0;0"});
     else if (strcmp(what, "stack") == 0)
-        return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .stack = 1});
+        return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .stack = 1000000000000000});
+    else if (strcmp(what, "caller") == 0)
+        return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .caller = 2});
+    else if (strcmp(what, "child") == 0)
+        return in_child();
     else if (strcmp(what, "from_rank") == 0)
         return MPI_Init(NULL, NULL) || TPSL_Run(2, add, &number, NULL);
     else if (strcmp(what, "beside_rank") == 0) { /* the program's own rank, and a job of another thread */

@@ -99,11 +99,18 @@ def _root(array):
         array = below
 
 
-def _is_kept_by_references(root):
-    """Whether memory stays, and stays where it is, as long as there are references and views."""
+def _holder(array, address, size):
+    """What keeps the memory of an array where it is, as long as it is not let go; None: nothing would."""
+    root = _root(array)
     if numpy and isinstance(root, numpy.ndarray):
-        return root.flags.owndata
-    return isinstance(root, (bytes, bytearray, _array.array, mmap.mmap))
+        return array if root.flags.owndata else None
+    if not isinstance(root, (bytes, bytearray, _array.array, mmap.mmap)):
+        return None
+    export = memoryview(root)  # as long as there is one, the object is neither resized nor closed: an array alone may not see to that
+    begin = _address_of(export)
+    if not begin <= address <= address + size <= begin + export.nbytes:
+        raise ValueError(f"share: the memory of the array is no more that of the {type(root).__qualname__} below it, which was resized since: make the array anew")
+    return array, export
 
 
 def _use_below(array, address, size):
@@ -112,11 +119,12 @@ def _use_below(array, address, size):
     use = getattr(root, "tpsl_use", None)
     if use is not None:
         return use
-    if not _is_kept_by_references(root):
+    holder = _holder(array, address, size)
+    if holder is None:
         raise ValueError(f"share: the memory is that of a {type(root).__module__}.{type(root).__qualname__}, which may take it back while "
                          "other ranks view it: copy it to an array of tpsl.shared_empty, and share that")
     mark = next(_marks)
-    _kept[mark] = array
+    _kept[mark] = holder
     block = _library.block_of(_keeper, mark, address, max(size, 1))
     if not block:
         del _kept[mark]
@@ -132,7 +140,7 @@ def _array_of(value):
         try:
             array = memoryview(value)
         except TypeError:
-            raise TypeError(f"share: a {type(value).__qualname__} has no buffer: share an array, or send the object by MPI") from None
+            raise TypeError(f"share: what is of type {type(value).__qualname__} has no buffer: share an array, or send the object by MPI") from None
         array = numpy.asarray(array) if numpy else array
     if numpy:
         if array.dtype.hasobject:
@@ -147,7 +155,7 @@ def _array_of(value):
 
 def _name(job, rank, name):
     if not isinstance(name, str):
-        raise TypeError(f"the name of an array is a str, not a {type(name).__qualname__}")
+        raise TypeError(f"the name of an array is a str, and not of type {type(name).__qualname__}")
     text = name.encode("utf-8", "surrogatepass")
     return _library.Name(job, rank, text, len(text))
 

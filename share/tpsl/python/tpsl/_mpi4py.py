@@ -20,10 +20,13 @@ _lock = threading.Lock()
 _thread = threading.local()  # has the copy of a thread
 _free = []  # copies that nobody uses
 _text = None  # of the file
+_finalize = None
 
 
-def prepare():
-    """Before the first copy of MPI is there."""
+def prepare(finalize):
+    """Before the first copy of MPI is there. finalize is MPI_Finalize, called without the GIL."""
+    global _finalize
+    _finalize = finalize
     if _NAME in sys.modules:
         raise RuntimeError(f"run: {_NAME} was imported before the first tpsl.run, with an MPI library for one rank: import it in the function that is run")
     sys.meta_path.insert(0, _Finder)
@@ -95,4 +98,12 @@ def _load():
     loader = importlib.machinery.ExtensionFileLoader(_NAME, f"/proc/self/fd/{file}")
     copy = importlib.util.module_from_spec(importlib.util.spec_from_file_location(_NAME, loader.path, loader=loader))
     loader.exec_module(copy)
+
+    def finalize():
+        """Terminate the MPI execution environment"""
+        code = _finalize()
+        if code != 0:
+            raise copy.Exception(code)
+
+    copy.Finalize = finalize  # its own holds the GIL, for which the other ranks wait
     return copy

@@ -35,7 +35,7 @@ def _load():
     global _libtpsl
     with _lock:
         if _libtpsl is None:
-            _mpi4py.prepare()
+            _mpi4py.prepare(lambda: _libtpsl.MPI_Finalize())
             for name in _mpi4py.LIBRARIES:
                 ctypes.CDLL(os.path.join(_library.LIBRARIES, "tpsl", name), mode=ctypes.RTLD_GLOBAL)
             _libtpsl = ctypes.CDLL(os.path.join(_library.LIBRARIES, "libtpsl.so.0"), mode=ctypes.RTLD_GLOBAL)
@@ -110,14 +110,17 @@ def _run_launched(libtpsl, n, f):
     with _lock:
         again, _launched = _launched, True
     if again:
-        raise RuntimeError("run: the ranks that mpiexec has given this process have run, and a rank starts once")
+        raise RuntimeError("run: the ranks that mpiexec has given this process have run, and a rank starts once: do all in one run")
     results = [None] * n
 
     def be():
         libtpsl.MPI_Init_thread(None, None, MPI_THREAD_MULTIPLE, ctypes.byref(ctypes.c_int()))
         slot = libtpsl.TPSL_Slot()
         results[slot] = _be(_ranks.Caller(0, here[slot], here), f)
-        libtpsl.MPI_Finalize()
+        over = ctypes.c_int()
+        libtpsl.MPI_Finalized(ctypes.byref(over))
+        if not over:
+            libtpsl.MPI_Finalize()
 
     _wait_for([threading.Thread(target=be) for _ in range(n)])
     return results

@@ -5,6 +5,7 @@
 
 import array
 import mmap
+import multiprocessing.shared_memory
 
 import numpy
 
@@ -81,10 +82,10 @@ if rank == 0:
     raises(ValueError, f"view: rank {size} is not in this process", tpsl.view, size, "table")
     raises(ValueError, "view: rank -1 is not in this process", tpsl.view, -1, "table")
     raises(TypeError, "integer", tpsl.view, "0", "table")
-    raises(TypeError, "a str, not a int", tpsl.view, 0, 1)
-    raises(TypeError, "a str, not a bytes", tpsl.share, table, b"a")
-    raises(TypeError, "share: a list has no buffer", tpsl.share, [1], "a")
-    raises(TypeError, "share: a str has no buffer", tpsl.share, "abc", "a")
+    raises(TypeError, "a str, and not of type int", tpsl.view, 0, 1)
+    raises(TypeError, "a str, and not of type bytes", tpsl.share, table, b"a")
+    raises(TypeError, "share: what is of type list has no buffer", tpsl.share, [1], "a")
+    raises(TypeError, "share: what is of type str has no buffer", tpsl.share, "abc", "a")
     raises(TypeError, "objects of this rank's interpreter", tpsl.share, numpy.array([None]), "a")
     raises(TypeError, "objects of this rank's interpreter", tpsl.share, numpy.zeros(1, [("a", "i4"), ("b", "O")]), "a")
     raises(TypeError, "objects of this rank's interpreter", tpsl.shared_empty, 1, object)
@@ -98,5 +99,18 @@ if rank == 0:
     raises(ValueError, "resize", table.resize, 1000)
     raises(BufferError, "", arrays["bytearray"].append, 1)
     raises(BufferError, "", mapped.close)
+    # An array that numpy makes of a buffer refers to its object, and does not keep that from being resized or closed.
+    text, numbers, file, shared = bytearray(8000), array.array("d", [1, 2]), mmap.mmap(-1, 8192), multiprocessing.shared_memory.SharedMemory(create=True, size=8000)
+    for name, buffer, change in (("text", text, text.clear), ("numbers", numbers, lambda: numbers.append(3)), ("file", file, file.close),
+                                 ("shared", shared.buf, shared.close), ("cut", memoryview(text)[8:80], text.clear)):
+        tpsl.share(numpy.ndarray(2, "u1", buffer), name)
+        del buffer
+        raises(BufferError, "", change)
+    shared.unlink()
+    for name in "text", "numbers", "file", "shared", "cut":
+        tpsl.unshare(name)
+    late = numpy.ndarray(8000, "u1", text)
+    text.clear()
+    raises(ValueError, "was resized since", tpsl.share, late, "late")
 meet()
 print("rank", rank, "of", size, tpsl.ranks_here(), len(arrays), "arrays")

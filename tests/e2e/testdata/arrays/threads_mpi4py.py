@@ -57,6 +57,8 @@ def work(rank):
         assert e.Get_error_class() == MPI.ERR_RANK
     else:
         raise AssertionError("an MPI error raises nothing")
+    MPI.Finalize()
+    assert MPI.Is_finalized()
     return rank
 
 
