@@ -35,14 +35,17 @@ func withVerbs(t *testing.T, pkg string, arguments ...string) (binary string) {
 // overVerbs are the settings of jobs on the message engine that talk between hosts by the first device.
 var overVerbs = []string{"TPSL_CARRIER=verbs", "TPSL_RDMA_PORT=rxe0:1"}
 
-// engineExamples are applications on the message engine, and what they say when their answer is right.
-var engineExamples = []struct{ command, says string }{
-	{"dt -threads 1 -graph SH -class W", "4 threads, sum 186944764: as published"},
-	{"dt -threads 1 -graph BH", "4 threads, sum 30892725: as published"},
-	{"uts -threads 1 -tree T1", "4130071 nodes, 3305118 leaves, depth 10: as published"},
-	{"bfs -threads 1 -scale 11 -roots 4", "4 trees, of "},
-	{"sweep -threads 1", "on 2x2 ports: the flux is that of one thread, bit for bit"},
-	{"bfs -threads 2 -form hybrid -model global -scale 10 -roots 2", "2 trees, of "},
+// engineExamples are applications on the message engine, and what they say when their answer is right. The long ones are for TPSL_TEST_LARGE=1.
+var engineExamples = []struct {
+	command, says string
+	long          bool
+}{
+	{"dt -threads 1 -graph SH -class W", "4 threads, sum 186944764: as published", false},
+	{"bfs -threads 1 -scale 11 -roots 4", "4 trees, of ", false},
+	{"sweep -threads 1", "on 2x2 ports: the flux is that of one thread, bit for bit", false},
+	{"dt -threads 1 -graph BH", "4 threads, sum 30892725: as published", true},
+	{"uts -threads 1 -tree T1", "4130071 nodes, 3305118 leaves, depth 10: as published", true},
+	{"bfs -threads 2 -form hybrid -model global -scale 10 -roots 2", "2 trees, of ", true},
 }
 
 // longLimit bounds jobs and tests that compute, or are many: they take minutes in a guest, more on a machine with much else to do.
@@ -67,7 +70,7 @@ func engineJob(t *testing.T, g *guest.Group, options string, program ...string) 
 	return r, packets(t, g)[0] - before[0]
 }
 
-// The applications on the message engine give the published answers as jobs of two hosts by verbs.
+// The applications on the message engine give the published answers as jobs of two hosts by verbs. TPSL_TEST_LARGE=1 runs all four.
 func TestEngineJobsByVerbs(t *testing.T) {
 	g := guests(t, 2)
 	testsupport.Limit(t, 2*longLimit)
@@ -77,6 +80,9 @@ func TestEngineJobsByVerbs(t *testing.T) {
 		programs[name] = withVerbs(t, "../../examples/engine/"+name, "build")
 	}
 	for _, e := range engineExamples {
+		if e.long && !testsupport.Large() {
+			continue
+		}
 		t.Run(e.command, func(t *testing.T) {
 			words := strings.Fields(e.command)
 			words[0] = programs[words[0]]
@@ -90,13 +96,13 @@ func TestEngineJobsByVerbs(t *testing.T) {
 }
 
 // Active messages and one-sided operations give the right answers as jobs of two hosts by verbs. A process that is killed is
-// named by all operations of the others, which go on.
+// named by all operations of the others, which go on. TPSL_TEST_LARGE=1 has threads share a port, too.
 func TestEngineAccessesByVerbs(t *testing.T) {
 	g := guests(t, 2)
 	testsupport.Limit(t, 2*longLimit)
 	testsupport.NothingLeft(t)
 	program := withVerbs(t, "../e2e/testdata/accesses", "build")
-	for _, model := range []string{"private", "global"} { // more processes take more than the program's minute in a guest, by TCP too
+	for _, model := range []string{"private", "global"}[:testsupport.Times(1, 2)] { // more processes take more than the program's minute in a guest, by TCP too
 		t.Run(model, func(t *testing.T) {
 			r, sent := engineJob(t, g, "-n 2", program, "-ports", "2", "-model", model)
 			assert.Equal(t, "4 ranks: every answer is right\n", r.Stdout, r.Stderr)
@@ -136,8 +142,13 @@ func TestCarrier(t *testing.T) {
 	onPort(t, "../../endpoints/engine/verbs", "", "TestAllTalkToAll")
 }
 
-// Each operation of the engine that has a test over the carriers passes it by verbs.
+// Each operation of the engine that has a test over the carriers passes it by verbs; without TPSL_TEST_LARGE=1 those of data that are put and got, and
+// of messages to who is gone.
 func TestEngineByVerbs(t *testing.T) {
+	if !testsupport.Large() {
+		onPort(t, "../../endpoints/engine", "^(TestPutAndGet|TestInvokeGone)$", "TestPutAndGet/private/table/verbs")
+		return
+	}
 	onPort(t, "../../endpoints/engine", "^(TestFar.*|TestNearAndFar|TestActive.*|TestInvokeGone|TestCompletions.*|TestAccessGone|TestPutAndGet|TestBrokenAccesses|TestWordsAreAtomic|TestTeam.*)$", "TestFarSizes/private/table/verbs")
 }
 
