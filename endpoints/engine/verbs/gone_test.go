@@ -182,13 +182,14 @@ func TestLastIsAwaited(t *testing.T) {
 // A peer that takes connections and says nothing is gone after a while, and its rank is named.
 func TestSilent(t *testing.T) {
 	testsupport.NothingLeft(t)
+	device := open(t)
 	deaf, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer deaf.Close()
 	l, err := greet.Listen("127.0.0.1:0")
 	require.NoError(t, err)
 	peers := []Peer{{First: 0, Ports: 1, Address: l.Addr().String()}, {First: 1, Ports: 1, Address: deaf.Addr().String()}}
-	n, err := Join(l, open(t), Options{Peers: peers, Patience: 500 * time.Millisecond})
+	n, err := Join(l, device, Options{Peers: peers, Patience: 500 * time.Millisecond})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, n.Close()) }()
 	outcome, err := n.port(0).Send(1, 0, 0, nil, 0)
