@@ -28,11 +28,11 @@ const (
 	plugOut = "[ ! -e /sys/class/net/nic9 ] || ip link delete nic9\nwhile [ -e /sys/class/infiniband/rxe9 ]; do sleep 0.1; done\n"
 )
 
-func ownDevice(t *testing.T, g *guest.Group) {
+func ownDevice(t *testing.T, g *guest.Group, number int) {
 	t.Helper()
-	r := in(t, g, 0, nil, "sh", "-c", plugOut+plugIn)
+	r := in(t, g, number, nil, "sh", "-c", plugOut+plugIn)
 	require.Zero(t, r.Code, r.Stderr)
-	t.Cleanup(func() { in(t, g, 0, nil, "sh", "-c", plugOut) })
+	t.Cleanup(func() { in(t, g, number, nil, "sh", "-c", plugOut) })
 }
 
 // The user of device rxe9 alone.
@@ -47,7 +47,7 @@ func TestRefused(t *testing.T) {
 	flat, threads := pair(t, "lost")
 	g := guests(t, 1)
 	testsupport.NothingLeft(t)
-	ownDevice(t, g)
+	ownDevice(t, g, 0)
 	const file = "/dev/infiniband/uverbs2"
 	refused := func(name, before, after, program, line string, env ...string) {
 		script := before + " " + testsupport.Build(t) + "/bin/mpiexec -n 2 " + program + " send\ncode=$?\n" + after + "\nexit $code\n"
@@ -74,7 +74,7 @@ func TestFallsBackToTCP(t *testing.T) {
 	_, threads := pair(t, "lost")
 	g := guests(t, 1)
 	testsupport.NothingLeft(t)
-	ownDevice(t, g)
+	ownDevice(t, g, 0)
 	script := "ulimit -l 60000\nexec setpriv --bounding-set=-ipc_lock " + testsupport.Build(t) + "/bin/mpiexec -n 2 " + threads + " end\n"
 	r := in(t, g, 0, ownVerbs("UCX_TLS=rc,tcp,self", "UCX_NET_DEVICES=rxe9:1,lo"), "sh", "-c", script)
 	assert.Zero(t, r.Code, r.Stderr)
@@ -86,7 +86,7 @@ func TestFallsBackToTCP(t *testing.T) {
 // lose starts two ranks, and does something to their device when they have talked to each other. Short queues are made sooner.
 func lose(t *testing.T, g *guest.Group, program, what string) guest.Result {
 	t.Helper()
-	ownDevice(t, g)
+	ownDevice(t, g, 0)
 	script := fmt.Sprintf("cd $(mktemp -d)\nmkfifo out\n%s/bin/mpiexec -n 2 %s >out &\nexec 3<out\nread -r line <&3\n%s\nwait $!\n",
 		testsupport.Build(t), program, what)
 	return in(t, g, 0, ownVerbs("UCX_RC_RX_QUEUE_LEN=128", "UCX_UD_RX_QUEUE_LEN=128"), "sh", "-c", script)
