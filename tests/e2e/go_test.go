@@ -29,7 +29,7 @@ func TestGoRanks(t *testing.T) {
 	assert.Equal(t, "3 ranks: pi is 3.141593\n", run(t, nil, mpiGoProgram(t, "./examples/ranks"), "3").succeeded(t).stdout)
 	program := mpiGoProgram(t, "./tests/e2e/testdata/goranks")
 	right := "\"<nil>\"\n"
-	assert.Equal(t, "\"run 0 ranks: want 1 or more\"\n"+strings.Repeat(right, 4)+
+	assert.Equal(t, "\"run 0 ranks: want 1 or more\"\n"+strings.Repeat(right, 4)+"\"run ranks: there is no function to run\"\n"+
 		`"rank 1: part 1: why\nnot\nrank 2: part 2: why\nnot"`+"\ntrue\n"+
 		`"rank 0: run ranks: the caller is rank 0 of another job; call Run from a goroutine that is no rank"`+"\n",
 		run(t, nil, program, "errors").succeeded(t).stdout)

@@ -62,7 +62,7 @@ def is_of_run():
 
 def caller():
     if is_copy():
-        raise RuntimeError("tpsl: this process was made by fork: it has a copy of memory, shares nothing and starts no ranks; multiprocessing's methods spawn and forkserver make processes that can")
+        raise RuntimeError("tpsl: this process was made by fork: it has a copy of memory, shares nothing and starts no ranks; the methods spawn and forkserver of multiprocessing make processes that can")
     return getattr(_thread, "caller", _usual)
 
 

@@ -99,6 +99,7 @@ func main() {
 		for n := range 5 {
 			say(ranks.Run(n, adds(n)))
 		}
+		say(ranks.Run(2, nil))
 		err := ranks.Run(3, func(rank int) error {
 			if rank > 0 {
 				return fmt.Errorf("part %d: %w", rank, errTest)
