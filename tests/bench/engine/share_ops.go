@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
@@ -173,7 +174,6 @@ func putInto(f *engine.Fabric, threads, size, rounds int) (time.Duration, error)
 	if err != nil {
 		return 0, err
 	}
-	defer region.Free()
 	key := region.Key()
 	var all []func() error
 	for thread := range threads {
@@ -201,5 +201,6 @@ func putInto(f *engine.Fabric, threads, size, rounds int) (time.Duration, error)
 			return nil
 		})
 	}
-	return alongside(all...)
+	took, err := alongside(all...)
+	return took, errors.Join(err, region.Free())
 }
