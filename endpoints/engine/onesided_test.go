@@ -32,7 +32,11 @@ func attend(t *testing.T, p *Port) (stop func()) {
 	var over atomic.Bool
 	var all sync.WaitGroup
 	all.Go(func() { await(t, p, "end of the test", over.Load) })
-	return func() { over.Store(true); all.Wait() }
+	return func() {
+		over.Store(true)
+		all.Wait()
+		poll(p) // the thread of model Offload has done what it had begun: the race detector does not see memory that nodes share
+	}
 }
 
 // ended waits for a request that must end well.
