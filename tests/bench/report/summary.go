@@ -58,9 +58,9 @@ func writeGoals(b *strings.Builder, found *results.Set, goals []Goal) {
 
 // modes are the columns of medians, in order; then come the ratios.
 var (
-	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "tpsl", "neighbours", "noted", "counted", "memory", "private", "own", "window", "views", "engine", "socket"}
+	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "tpsl", "neighbours", "noted", "counted", "memory", "private", "own", "window", "views", "engine", "socket", "packet", "rendezvous"}
 	ratios = [][2]string{{"tpsl", "flat"}, {"neighbours", "flat"}, {"neighbours", "tpsl"}, {"noted", "tpsl"}, {"counted", "tpsl"}, {"memory", "flat"}, {"memory", "tpsl"}, {"private", "flat"},
-		{"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"views", "flat"}, {"views", "private"}, {"views", "own"}, {"views", "window"}, {"engine", "flat"}, {"engine", "socket"}}
+		{"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"views", "flat"}, {"views", "private"}, {"views", "own"}, {"views", "window"}, {"engine", "flat"}, {"engine", "socket"}, {"packet", "rendezvous"}}
 )
 
 // writeMedians writes a table for each kind of benchmark, with the modes that it has.
