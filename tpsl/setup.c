@@ -64,9 +64,9 @@ void tpsl_job_begin(struct tpsl_job *new, uint64_t number)
     tell_census(new, number);
 }
 
-static pid_t home; /* the process whose threads Go's runtime has */
+static pid_t home; /* the process whose threads Go's runtime has: noted before any constructor may call MPI */
 
-__attribute__((constructor)) static void note_home(void) { home = getpid(); }
+__attribute__((constructor(101))) static void note_home(void) { home = getpid(); }
 
 /* A child that was forked would wait for threads that it does not have. Its end is no end of its parent's job. */
 void tpsl_refuse_child(const char *call)
