@@ -196,7 +196,7 @@ func TestEndWakes(t *testing.T) {
 	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	woken := make(chan *carrier.Event)
 	go func() { woken <- await(t, nodes[0].port(0)) }()
-	for !nodes[0].port(0).bell.IsAsleep() {
+	for !nodes[0].port(0).Bell().IsAsleep() {
 		time.Sleep(time.Millisecond)
 	}
 	nodes[1].die()

@@ -189,7 +189,7 @@ func (l *link) endOfData() {
 
 func (l *link) endReceive(key uint64, r *receive, lost bool) {
 	r.port.events.Put(event{kind: carrier.Received, handle: r.handle, lost: lost})
-	r.port.bell.Ring()
+	r.port.Bell().Ring()
 	l.in.receives.Drop(key)
 }
 
@@ -269,7 +269,7 @@ func (l *link) arrived(h *header, payload []byte) bool {
 		e.payload = append(l.node.buffers.Get(len(payload)), payload...)
 	}
 	p.events.Put(e)
-	p.bell.Ring()
+	p.Bell().Ring()
 	return true
 }
 

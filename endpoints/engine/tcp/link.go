@@ -177,7 +177,7 @@ func (l *link) bury(fate int32) {
 	l.out.acked, l.out.sent = l.out.end, l.out.end
 	for _, p := range l.node.ports {
 		p.events.Put(event{kind: carrier.Gone, peer: l.peer})
-		p.bell.Ring()
+		p.Bell().Ring()
 	}
 }
 

@@ -277,6 +277,6 @@ func (l *link) pulled(h *header, key, theirs, wanted uint64) bool {
 func (l *link) endSend(key uint64, lost bool) {
 	s := l.out.sends.Find(key)
 	s.port.events.Put(event{kind: carrier.Sent, handle: s.handle, lost: lost})
-	s.port.bell.Ring()
+	s.port.Bell().Ring()
 	l.out.sends.Drop(key)
 }

@@ -83,7 +83,7 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 		}
 		require.True(t, time.Now().Before(end))
 	}
-	before := b.bell.Rings()
+	before := b.Bell().Rings()
 	for range 100 {
 		mustSend(t, a, 1, 0, nil, 0)
 		e := new(carrier.Event)
@@ -93,7 +93,7 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 		giveBack(b, e)
 		require.False(t, nodes[1].watch.IsArmed())
 	}
-	assert.Equal(t, before, b.bell.Rings())
+	assert.Equal(t, before, b.Bell().Rings())
 }
 
 // What found no room in the socket goes on without a call of its sender.

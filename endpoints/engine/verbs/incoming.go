@@ -171,7 +171,7 @@ func (l *link) arrived(h *header, payload []byte) bool {
 		e.payload = append(l.node.buffers.Get(len(payload)), payload...)
 	}
 	p.events.Put(e)
-	p.bell.Ring()
+	p.Bell().Ring()
 	return true
 }
 
@@ -214,6 +214,6 @@ func (l *link) endReceive(key uint64, lost bool) {
 	r := l.receives.Find(key)
 	r.region.Release()
 	r.port.events.Put(event{kind: carrier.Received, handle: r.handle, lost: lost})
-	r.port.bell.Ring()
+	r.port.Bell().Ring()
 	l.receives.Drop(key)
 }

@@ -234,7 +234,7 @@ func (l *link) bury(fate int32, detail string) {
 	l.receives.Used(func(key uint64, _ *receive) { l.endReceive(key, true) })
 	for _, p := range l.node.ports {
 		p.events.Put(event{kind: carrier.Gone, peer: l.peer})
-		p.bell.Ring()
+		p.Bell().Ring()
 	}
 }
 

@@ -178,6 +178,6 @@ func (l *link) endSend(key uint64, lost bool) {
 	s := l.sends.Find(key)
 	s.region.Release()
 	s.port.events.Put(event{kind: carrier.Sent, handle: s.handle, lost: lost})
-	s.port.bell.Ring()
+	s.port.Bell().Ring()
 	l.sends.Drop(key)
 }

@@ -6,8 +6,6 @@
 package verbs
 
 import (
-	"time"
-
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 	"github.com/tpsl/tpsl/ib/verbs"
@@ -38,20 +36,19 @@ type offer struct {
 // A Port is one rank's way to the ranks of other processes. It is for one thread
 // at a time.
 type Port struct {
-	node    *Node
-	rank    int32
-	bell    *carrier.Bell
-	events  carrier.Queue[event]
-	kept    carrier.Slots[[]byte] // messages that were not fetched yet
-	offers  carrier.Slots[offer]  // likewise
-	owed    []int64               // by process: how much of its window to give back to it
-	gone    []bool                // by process: told
-	watched bool                  // the port sleeps, or is about to
+	carrier.Sleeper
+	node   *Node
+	rank   int32
+	events carrier.Queue[event]
+	kept   carrier.Slots[[]byte] // messages that were not fetched yet
+	offers carrier.Slots[offer]  // likewise
+	owed   []int64               // by process: how much of its window to give back to it
+	gone   []bool                // by process: told
 }
 
 func newPort(n *Node, rank int, bell *carrier.Bell) *Port {
 	count := len(n.links)
-	return &Port{node: n, rank: int32(rank), bell: bell, owed: make([]int64, count), gone: make([]bool, count)}
+	return &Port{Sleeper: carrier.NewSleeper(bell, &n.watch), node: n, rank: int32(rank), owed: make([]int64, count), gone: make([]bool, count)}
 }
 
 func (p *Port) index() int { return int(p.rank) - p.node.first() }
@@ -168,33 +165,3 @@ func (p *Port) giveBack(l *link, taken int64) {
 
 // Gone tells whether Poll has said that a rank is gone.
 func (p *Port) Gone(rank int) bool { return p.node.Reaches(rank) && p.gone[p.node.places[rank]] }
-
-// Bell returns the bell by which the port is woken.
-func (p *Port) Bell() *carrier.Bell { return p.bell }
-
-// Doze announces that the port is about to sleep. Its caller looks once more for
-// whatever it waits for, be it by Poll or elsewhere, then calls Sleep or Rouse.
-func (p *Port) Doze() (since uint32) {
-	since = p.bell.Doze()
-	if !p.watched {
-		p.watched = true
-		p.node.watch.Want()
-	}
-	return since
-}
-
-// Rouse takes Doze back.
-func (p *Port) Rouse() {
-	p.bell.Rouse()
-	if p.watched {
-		p.watched = false
-		p.node.watch.Unwant()
-	}
-}
-
-// Sleep sleeps until there is something for Poll, or somebody rang the bell, since
-// Doze; or for the limit, if it is not 0. It may return early.
-func (p *Port) Sleep(since uint32, limit time.Duration) {
-	p.bell.Sleep(since, limit)
-	p.Rouse()
-}
