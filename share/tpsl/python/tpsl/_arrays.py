@@ -109,7 +109,7 @@ def _holder(array, address, size):
     export = memoryview(root)  # as long as there is one, the object is neither resized nor closed: an array alone may not see to that
     begin = _address_of(export)
     if not begin <= address <= address + size <= begin + export.nbytes:
-        raise ValueError(f"share: the memory of the array is no more that of the {type(root).__qualname__} below it, which was resized since: make the array anew")
+        raise ValueError(f"share: the memory of the array is no longer that of the {type(root).__qualname__} below it, which was resized since: make the array anew")
     return array, export
 
 

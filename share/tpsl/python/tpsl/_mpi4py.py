@@ -100,7 +100,7 @@ def _load():
     loader.exec_module(copy)
 
     def finalize():
-        """Terminate the MPI execution environment"""
+        """Finalises MPI on this rank, and lets the other ranks run meanwhile."""
         code = _finalize()
         if code != 0:
             raise copy.Exception(code)
