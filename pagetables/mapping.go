@@ -34,6 +34,9 @@ const longest = 64 << 10
 
 // ReadMappings passes each entry of a text of maps or smaps to each, in the order of
 // addresses. It keeps one entry, which each must not keep.
+//
+// The kernel writes such a text in parts, between which mappings may grow, merge and split. Where two entries overlap the
+// later one holds, and no address is passed twice.
 func ReadMappings(text io.Reader, each func(*Mapping) error) error {
 	lines := bufio.NewReaderSize(text, longest)
 	var m Mapping
@@ -45,7 +48,7 @@ func ReadMappings(text io.Reader, each func(*Mapping) error) error {
 				return more
 			}
 			if header != nil {
-				if !first {
+				if !first && !header.replaces(&m) {
 					if more := each(&m); more != nil {
 						return more
 					}
@@ -74,10 +77,28 @@ func (m *Mapping) read(line []byte, first bool) (*Mapping, error) {
 		return nil, m.set(string(key), string(value))
 	}
 	next, err := parseHeader(string(line))
-	if err == nil && next.Start < m.End {
-		err = fmt.Errorf("%w mapping: %#x is not behind %#x", errMalformed, next.Start, m.End)
+	if err == nil && next.End <= m.Start {
+		err = fmt.Errorf("%w mapping: %#x is not behind %#x", errMalformed, next.Start, m.Start)
 	}
 	return next, err
+}
+
+// replaces cuts an entry, or the one before it, where they overlap, and tells whether nothing is left of the one before.
+func (m *Mapping) replaces(before *Mapping) bool {
+	switch {
+	case m.Start >= before.End:
+		return false
+	case m.Start > before.Start:
+		before.End = m.Start
+		before.Mapped = before.End - before.Start
+		return false
+	}
+	if m.OfFile() {
+		m.Offset += before.Start - m.Start
+	}
+	m.Start = before.Start
+	m.Mapped = m.End - m.Start
+	return true
 }
 
 // isKey tells a figure's name from the start of a header, as in "7f00-7f01 r--p 0 08:".
