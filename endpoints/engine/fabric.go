@@ -23,13 +23,14 @@ type Model uint8
 
 // The models.
 const (
-	Private Model = iota // one thread at a time, which the caller sees to
-	Global               // any number, as all that follow; one lock around every call
-	PerVNI               // one lock for the inner half; who asks whether an op is done does not wait for it
-	Offload              // one more thread for each port, which does everything
-	HMCS                 // one lock that stays among near threads; one waiting thread polls for all
-	CSync                // who has the lock does the posted ops of those that wait for it
-	LockQ                // who finds the lock taken leaves its op and goes; who has it does those left
+	Private    Model = iota // one thread at a time, which the caller sees to
+	Global                  // any number, as all that follow; one lock around every call
+	PerVNI                  // one lock for the inner half; who asks whether an op is done does not wait for it
+	Offload                 // one more thread for each port, which does everything
+	HMCS                    // one lock that stays among near threads; one waiting thread polls for all
+	CSync                   // who has the lock does the posted ops of those that wait for it
+	LockQ                   // who finds the lock taken leaves its op and goes; who has it does those left
+	Concurrent              // threads post and match side by side; one lock for what comes in
 )
 
 // Options describe a fabric. The zero value of each but Ports is its default.

@@ -139,17 +139,9 @@ func (p *Port) forsake(o *op) {
 	}
 }
 
-// forsakeAll ends the posted receives whose sources are the ranks from first on, before end.
+// forsakeAll ends the posted receives whose sources are the ranks from first on, before end, which are gone.
 func (p *Port) forsakeAll(first, end int32) {
-	p.ops.grow.Lock()
-	size := p.ops.size
-	p.ops.grow.Unlock()
-	for i := uint32(1); i <= size; i++ {
-		o := p.ops.at(i)
-		if n := o.node(); n.Waits() && o.kind == opReceive && first <= n.Peer && n.Peer < end {
-			p.forsake(o)
-		}
-	}
+	p.matcher.TakeReceives(first, end, func(i uint32) { p.ops.at(i).complete(peerGone) })
 }
 
 // roomPause is how long a port sleeps that has sends waiting for room, of which

@@ -15,10 +15,10 @@ const helpEvery = 16
 // checkHelp refuses models in which threads do not take the inner half, or cannot without waiting.
 func (o *Options) checkHelp() error {
 	switch o.Model {
-	case Global, PerVNI, CSync, LockQ:
+	case Global, PerVNI, CSync, LockQ, Concurrent:
 		return nil
 	}
-	return fmt.Errorf("fabric of model %s: Help needs one in which any thread may try for a port: %s, %s, %s or %s", o.Model, Global, PerVNI, CSync, LockQ)
+	return fmt.Errorf("fabric of model %s: Help needs one in which any thread may try for a port: %s, %s, %s, %s or %s", o.Model, Global, PerVNI, CSync, LockQ, Concurrent)
 }
 
 // help makes progress on another port, a further one each time, and tells whether there was any.

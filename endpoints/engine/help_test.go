@@ -16,7 +16,7 @@ import (
 )
 
 // helping are the models that Help is for.
-var helping = []Model{Global, PerVNI, CSync, LockQ}
+var helping = []Model{Global, PerVNI, CSync, LockQ, Concurrent}
 
 // Messages to a port whose threads all compute arrive, and its handlers answer, because another port of its process waits. Without
 // Help they do not.
@@ -90,7 +90,7 @@ func tend(t *testing.T, p *Port, before func()) (stop func()) {
 func TestHelpRefused(t *testing.T) {
 	for _, model := range []Model{Private, Offload, HMCS} {
 		_, err := New(Options{Ports: 2, Model: model, Help: true})
-		assert.EqualError(t, err, "fabric of model "+model.String()+": Help needs one in which any thread may try for a port: global, per-vni, csync or lockq")
+		assert.EqualError(t, err, "fabric of model "+model.String()+": Help needs one in which any thread may try for a port: global, per-vni, csync, lockq or concurrent")
 	}
 }
 

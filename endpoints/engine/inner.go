@@ -96,12 +96,12 @@ func (p *Port) put(o *op) bool {
 	packed := false
 	switch {
 	case o.kind == opReceive:
-		p.stats.Readies++
+		p.stats.readies.Add(1)
 		name(c, cellReady, o)
 	case len(o.buf) <= p.fabric.options.Eager && p.pack(c, o.buf):
 		packed = true
 	default:
-		p.stats.Asks++
+		p.stats.asks.Add(1)
 		name(c, cellAsk, o)
 	}
 	c.Publish(turn)
@@ -190,6 +190,9 @@ func (p *Port) arrive(c *ring.Cell) {
 		return
 	}
 	a := p.stand(c)
+	if p.beside { // another thread may have it as soon as it waits
+		a.hold(c)
+	}
 	for {
 		i := p.matcher.Arrive(a.index)
 		if i == match.None {
@@ -216,9 +219,16 @@ func (p *Port) stand(c *ring.Cell) *op {
 
 // keep keeps what has come, which waits in a matcher, as its cell is needed again.
 func (p *Port) keep(a *op, c *ring.Cell) {
-	a.kind = opArrival
-	a.hold(c)
+	if !p.beside {
+		a.hold(c)
+	}
+	p.renewArrival()
+}
+
+// renewArrival takes an op that is to stand for the next message.
+func (p *Port) renewArrival() {
 	p.arrival = p.ops.get()
+	p.arrival.kind = opArrival
 }
 
 // hold copies a cell into the op.

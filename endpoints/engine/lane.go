@@ -40,6 +40,7 @@ func (p *Port) open(o *op) {
 	o.next = nil
 	l.peer, l.first, l.last = o.source, o, o
 	l.next, p.lanes = p.lanes, l
+	p.full.Store(true)
 }
 
 // flush sends from each lane what there is room for, and ends those that are empty.
@@ -60,6 +61,9 @@ func (p *Port) flush() (moved bool) {
 		} else {
 			at = &l.next
 		}
+	}
+	if p.lanes == nil {
+		p.full.Store(false)
 	}
 	return moved
 }

@@ -132,8 +132,8 @@ func TestThreadsCancelAndProbe(t *testing.T) {
 	}
 }
 
-// While the owner of the inner half stands still, Isend returns in models LockQ and
-// Offload, and waits in the others. All is executed in the end, in order.
+// While the owner of the inner half stands still, Isend returns in models LockQ,
+// Offload and, as there is room, Concurrent, and waits in the others. All is executed in the end, in order.
 func TestStalledOwner(t *testing.T) {
 	const count = 100
 	for _, model := range shared() {
@@ -149,7 +149,7 @@ func TestStalledOwner(t *testing.T) {
 				}
 				close(posted)
 			}()
-			goes, limit := model == LockQ || model == Offload, 100*time.Millisecond
+			goes, limit := model == LockQ || model == Offload || model == Concurrent, 100*time.Millisecond
 			if goes {
 				limit = time.Minute
 			}
@@ -172,7 +172,7 @@ func TestStalledOwner(t *testing.T) {
 // A test that is repeated returns at once each time while the owner stands still, for a
 // bounded number of times; then it waits for the owner.
 func TestStalledOwnerAndTest(t *testing.T) {
-	for _, model := range []Model{PerVNI, CSync, LockQ} {
+	for _, model := range []Model{PerVNI, CSync, LockQ, Concurrent} {
 		t.Run(model.String(), func(t *testing.T) {
 			f := fabric(t, Options{Ports: 1, Model: model})
 			p := f.Port(0)

@@ -5,7 +5,7 @@ package engine
 
 // modelNames has a name for each model there is.
 var modelNames = [...]string{
-	Private: "private", Global: "global", PerVNI: "per-vni", Offload: "offload", HMCS: "hmcs", CSync: "csync", LockQ: "lockq",
+	Private: "private", Global: "global", PerVNI: "per-vni", Offload: "offload", HMCS: "hmcs", CSync: "csync", LockQ: "lockq", Concurrent: "concurrent",
 }
 
 // Models returns all models.

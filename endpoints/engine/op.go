@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"runtime"
 	"sync/atomic"
 
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
@@ -96,9 +97,15 @@ func (o *op) complete(how outcome) {
 }
 
 // take wins a pending op of this turn for the caller, against a cancel and against
-// its being another operation by now.
+// its being another operation by now. It waits for whoever has taken it for a moment.
 func (o *op) take(turn uint64) bool {
-	return o.word.CompareAndSwap(wordOf(turn, pending), wordOf(turn, taken))
+	for !o.word.CompareAndSwap(wordOf(turn, pending), wordOf(turn, taken)) {
+		if o.word.Load() != wordOf(turn, taken) {
+			return false // matched or done; or over by now, and another operation
+		}
+		runtime.Gosched()
+	}
+	return true
 }
 
 // decide ends what take began: the op is matched, or pending again.

@@ -6,6 +6,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
 	"github.com/tpsl/tpsl/endpoints/engine/locks"
@@ -26,7 +27,7 @@ type Port struct {
 	matcher match.Matcher
 	sends   match.Matcher // large sends that wait for a ready receive, if envelopes are unique
 	readies readies
-	stats   Stats
+	stats   struct{ asks, readies atomic.Uint64 }
 	arrival *op    // stands for the next message that comes
 	arrived uint64 // messages that came
 	calls   calls
@@ -37,23 +38,30 @@ type Port struct {
 	ops     pool
 
 	// Of the models in which threads share the port.
-	lock   locks.Flag      // Global, PerVNI, LockQ, Offload
+	lock   locks.Flag      // Global, PerVNI, LockQ, Offload, Concurrent
 	posted locks.Queue[op] // LockQ, Offload: ops that nobody has executed yet
 	csync  locks.CSync[op] // CSync
 	hmcs   *locks.HMCS     // HMCS
 	served bool            // HMCS: some thread polls for those that wait
 	first  *seat           // HMCS: those that wait, longest first
 	last   *seat
+	beside bool        // Concurrent: threads match beside the owner of the inner half
+	full   atomic.Bool // Concurrent: there are lanes
 }
 
 func newPort(f *Fabric, rank int, inbox *ring.Ring) *Port {
 	p := &Port{fabric: f, rank: int32(rank), model: f.options.Model, inbox: inbox}
 	p.ops.port, p.ops.shared = p, p.model != Private
-	p.matcher = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
+	p.beside = p.model == Concurrent && f.options.Matcher == match.HashTable && !f.options.Unique
+	if p.beside {
+		p.matcher = match.NewShared(&p.ops.nodes, firstPending)
+	} else {
+		p.matcher = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
+	}
 	if f.options.Unique {
 		p.sends = match.New(f.options.Matcher, &p.ops.nodes, firstPending)
 	}
-	p.arrival = p.ops.get()
+	p.renewArrival()
 	if p.ops.shared {
 		p.posted.Init(new(locks.Entry[op]))
 		p.hmcs = locks.NewHMCS(domains())
@@ -78,9 +86,7 @@ type Stats struct {
 
 // Stats returns what the port has counted so far.
 func (p *Port) Stats() Stats {
-	e := p.enter()
-	defer p.leave(e)
-	return p.stats
+	return Stats{Asks: p.stats.asks.Load(), Readies: p.stats.readies.Load()}
 }
 
 // Send sends buf and returns when buf may be used again.

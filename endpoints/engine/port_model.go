@@ -42,6 +42,8 @@ func (p *Port) post(o *op) {
 		p.combine(o)
 	case LockQ:
 		p.tryOrLeave(o)
+	case Concurrent:
+		p.runBeside(o)
 	}
 }
 

@@ -41,17 +41,21 @@ func (p *Port) Probe(e Envelope) (Status, error) {
 // look finds an unexpected message, and drops those whose sender has cancelled them.
 // It is of the inner half.
 func (p *Port) look(e Envelope) (Status, bool) {
+	var s Status
+	stays := func(i uint32) bool {
+		c := &p.ops.at(i).cell
+		if !p.take(c) {
+			return false
+		}
+		p.untake(c)
+		s = Status{Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}, lengthOf(c)}
+		return true
+	}
 	for {
-		i := p.matcher.Probe(e)
-		if i == match.None {
-			return Status{}, false
+		i, out := p.matcher.Probe(e, stays)
+		if !out {
+			return s, i != match.None
 		}
-		a := p.ops.at(i)
-		if c := &a.cell; p.take(c) {
-			p.untake(c)
-			return Status{Envelope{Context: c.Context, Peer: c.Source, Tag: c.Tag}, lengthOf(c)}, true
-		}
-		p.matcher.Cancel(i)
-		p.ops.put(a)
+		p.ops.put(p.ops.at(i))
 	}
 }

@@ -3,10 +3,7 @@
 
 package engine
 
-import (
-	"fmt"
-	"runtime"
-)
+import "fmt"
 
 // A Request is the handle on a started operation: pass it by value, and ask for its
 // end once, by Test, Wait or a function on many. Every later use is ErrStale; another
@@ -104,11 +101,8 @@ func (o *op) result() (Status, error) {
 // withdraw ends an op that nothing has matched. It is of the inner half.
 func (p *Port) withdraw(r Request, how outcome) {
 	o := r.op
-	for !o.take(r.turn) {
-		if o.word.Load() != wordOf(r.turn, taken) {
-			return // matched or done; or over by now, and another operation
-		}
-		runtime.Gosched()
+	if !o.take(r.turn) {
+		return
 	}
 	switch {
 	case o.kind == opReceive:

@@ -49,8 +49,8 @@ func (e Envelope) hash() uint64 {
 }
 
 // find returns the entry of key in the chain of home, or nil and a free entry, if any.
-func (t *Table) find(home *bucket, key Envelope) (found, free *entry) {
-	for b := home; ; b = &t.buckets[b.next] {
+func (s *space) find(home *bucket, key Envelope) (found, free *entry) {
+	for b := home; ; b = &s.buckets[b.next] {
 		for i := range b.entry {
 			e := &b.entry[i]
 			if e.value == 0 {
@@ -66,13 +66,13 @@ func (t *Table) find(home *bucket, key Envelope) (found, free *entry) {
 }
 
 // swap is the table's operation: it takes the first partner of node i out, or
-// leaves the node there. Preconditions: the lock of home is held.
-func (t *Table) swap(home *bucket, kind, i uint32, n *Node) uint32 {
-	e, free := t.find(home, n.Envelope)
+// leaves the node there, or returns full. Preconditions: the lock of home is held.
+func (t *Table) swap(s *space, home *bucket, kind, i uint32, n *Node) uint32 {
+	e, free := s.find(home, n.Envelope)
 	switch {
 	case e == nil && free == nil:
-		if free = t.overflow(home); free == nil {
-			return Full
+		if free = s.overflow(home); free == nil {
+			return full
 		}
 		fallthrough
 	case e == nil:
@@ -82,11 +82,35 @@ func (t *Table) swap(home *bucket, kind, i uint32, n *Node) uint32 {
 		t.queue(e.first(), i, n)
 	default:
 		partner := e.first()
-		t.remove(home, e, partner, t.nodes.At(partner))
+		t.remove(s, home, e, partner, t.nodes.At(partner))
 		return partner
 	}
 	n.where = keyed
 	return None
+}
+
+// takeFrom takes receives out, as TakeReceives does, whose home is locked.
+func (t *Table) takeFrom(s *space, home *bucket, first, end int32, taken func(i uint32)) {
+	for b := home; ; b = &s.buckets[b.next] {
+		for k := range b.entry {
+			e := &b.entry[k]
+			if e.value == 0 || e.kind() != receive || e.key.Peer < first || e.key.Peer >= end {
+				continue
+			}
+			for i := e.first(); i != 0; {
+				n := t.nodes.At(i)
+				next := n.next
+				n.where = out
+				taken(i)
+				i = next
+			}
+			e.value = 0
+		}
+		if b.next == 0 {
+			break
+		}
+	}
+	s.trim(home)
 }
 
 // queue puts node i behind the others of its envelope.
@@ -98,7 +122,7 @@ func (t *Table) queue(first, i uint32, n *Node) {
 }
 
 // remove takes node i, which waits under e, out of the table.
-func (t *Table) remove(home *bucket, e *entry, i uint32, n *Node) {
+func (t *Table) remove(s *space, home *bucket, e *entry, i uint32, n *Node) {
 	n.where = out
 	if first := e.first(); first != i {
 		t.nodes.At(n.prev).next = n.next
@@ -117,6 +141,6 @@ func (t *Table) remove(home *bucket, e *entry, i uint32, n *Node) {
 	}
 	e.value = 0
 	if home.next != 0 {
-		t.trim(home)
+		s.trim(home)
 	}
 }

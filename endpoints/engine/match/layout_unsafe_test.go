@@ -19,11 +19,13 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, uintptr(line), unsafe.Sizeof(Node{}))
 
 	var table Table
+	var s space
 	for _, gap := range [][2]uintptr{
-		{unsafe.Offsetof(table.shift), unsafe.Offsetof(table.ordered)},
+		{unsafe.Offsetof(table.alone), unsafe.Offsetof(table.ordered)},
 		{unsafe.Offsetof(table.clock), unsafe.Offsetof(table.order)},
-		{unsafe.Offsetof(table.idle), unsafe.Offsetof(table.spare)},
-		{unsafe.Offsetof(table.spare), unsafe.Sizeof(table)},
+		{unsafe.Offsetof(table.idle), unsafe.Sizeof(table)},
+		{unsafe.Offsetof(s.shift), unsafe.Offsetof(s.spare)},
+		{unsafe.Offsetof(s.spare), unsafe.Sizeof(s)},
 	} {
 		assert.GreaterOrEqual(t, gap[1]-gap[0], uintptr(line))
 	}
@@ -39,7 +41,7 @@ func TestLinesAreAligned(t *testing.T) {
 		assert.Zero(t, seen[at], "node %d is where %d is", i, seen[at])
 		seen[at] = i
 	}
-	for pending := 1; pending < 3000; pending *= 2 {
-		assert.Zero(t, address(&NewTable(nodes, pending).buckets[0])%line)
+	for logSize := range 12 {
+		assert.Zero(t, address(&newSpace(logSize).buckets[0])%line)
 	}
 }

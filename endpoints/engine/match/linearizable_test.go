@@ -17,13 +17,11 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/tpsl/tpsl/endpoints/engine/locks"
 )
 
 // A call is one operation of a history: op with node i.
 type call struct {
-	op     byte // 'p'ost, 'a'rrive or 'c'ancel
+	op     byte // 'p'ost, 'a'rrive, 'c'ancel, 'l'ook or 'd'rop, which are probes that leave the message or take it
 	i      uint32
 	e      Envelope
 	number uint64
@@ -42,8 +40,10 @@ var specification = porcupine.Model{
 			return s.post(c, got)
 		case 'a':
 			return s.arrive(c, got)
-		default:
+		case 'c':
 			return s.cancel(c, got)
+		default:
+			return s.probe(c, got)
 		}
 	},
 	Equal: func(a, b any) bool {
@@ -79,6 +79,17 @@ func (s pending) arrive(c call, got uint32) (bool, any) {
 	return got == s.receives[at].i, pending{without(s.receives, at), s.messages}
 }
 
+// probe finds the message that post takes.
+func (s pending) probe(c call, got uint32) (bool, any) {
+	as := c
+	as.op = 'p'
+	right, taken := s.post(as, got)
+	if c.op == 'l' || got == None {
+		return right, s
+	}
+	return right, taken
+}
+
 func (s pending) cancel(c call, got uint32) (bool, any) {
 	is := func(r call) bool { return r.i == c.i }
 	if at := slices.IndexFunc(s.receives, is); at >= 0 {
@@ -98,13 +109,19 @@ type history struct {
 	number  atomic.Uint64
 	running atomic.Int32
 	table   *Table
+	probes  bool
+	logSize int // of the table's homes, before it grows
 }
 
 const threads, callsEach = 3, 7
 
+// peers and tags make more envelopes than the smallest space has entries, so that tables grow.
+const peers, tags = 3, 3
+
 // round lets all threads call at once, and returns who called what when and what
 // came of it.
 func (h *history) round(seed uint64, wild bool) []porcupine.Operation {
+	h.table.space.Store(newSpace(h.logSize)) // it was emptied
 	var group sync.WaitGroup
 	h.running.Store(threads)
 	done := make([][]porcupine.Operation, threads)
@@ -131,7 +148,7 @@ func (h *history) round(seed uint64, wild bool) []porcupine.Operation {
 
 // choose picks a call for node i, which is free, or one that cancels any node of the round before i.
 func (h *history) choose(r *rand.Rand, i uint32, wild bool) call {
-	e := Envelope{Peer: int32(r.IntN(2)), Tag: int32(r.IntN(2))}
+	e := Envelope{Peer: int32(r.IntN(peers)), Tag: int32(r.IntN(tags))}
 	n := h.nodes.At(i)
 	n.Envelope = e
 	switch k := r.IntN(16); {
@@ -140,6 +157,8 @@ func (h *history) choose(r *rand.Rand, i uint32, wild bool) call {
 		return call{op: 'a', i: i, e: e, number: n.Number}
 	case k == 7 && (i-1)%callsEach > 0:
 		return call{op: 'c', i: i - 1}
+	case k == 14 && h.probes:
+		return call{op: "ld"[r.IntN(2)], e: e}
 	case k < 11 && wild:
 		if e.Tag = AnyTag; k == 8 {
 			e.Peer = AnySource
@@ -155,6 +174,9 @@ func (h *history) do(c call) uint32 {
 		return h.m.Post(c.i)
 	case 'a':
 		return h.m.Arrive(c.i)
+	case 'l', 'd':
+		i, _ := h.m.Probe(c.e, func(uint32) bool { return c.op == 'l' })
+		return i
 	}
 	if h.m.Cancel(c.i) {
 		return 1
@@ -165,12 +187,11 @@ func (h *history) do(c call) uint32 {
 // disturb takes locks of the table and keeps them for a while, so that operations stop
 // in their midst and others overtake them.
 func (h *history) disturb(r *rand.Rand) {
-	all := []*locks.Flag{&h.table.order}
-	for k := range int32(4) {
-		all = append(all, &h.table.home(Envelope{Peer: k / 2, Tag: k % 2}).lock)
-	}
 	for h.running.Load() > 0 {
-		lock := all[r.IntN(len(all))]
+		lock := &h.table.order
+		if k := r.IntN(1 + peers*tags); k > 0 {
+			lock = &h.table.space.Load().home(Envelope{Peer: int32(k-1) / tags, Tag: int32(k-1) % tags}).lock
+		}
 		lock.Acquire()
 		for range 1 + r.IntN(4) {
 			runtime.Gosched()
@@ -194,33 +215,40 @@ func overlapping(ops []porcupine.Operation) (n int) {
 }
 
 // illegal runs rounds for some time, and not too few, and returns the first that no order explains.
-func illegal(t *testing.T, limit time.Duration, m matcher, table *Table) []porcupine.Operation {
+func illegal(t *testing.T, limit time.Duration, h *history) []porcupine.Operation {
 	for range threads * callsEach {
-		table.nodes.Add()
+		h.table.nodes.Add()
 	}
-	h := &history{m: m, table: table, nodes: table.nodes}
+	h.nodes = h.table.nodes
+	h.logSize = 64 - int(h.table.space.Load().shift)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rounds, overlaps := 0, 0
+	rounds, overlaps, grown := 0, 0, 0
 	for start := time.Now(); time.Since(start) < limit || rounds < 100; rounds++ {
 		ops := h.round(seed+uint64(rounds), rounds%8 < 4)
 		overlaps += overlapping(ops)
+		if 64-int(h.table.space.Load().shift) > h.logSize {
+			grown++
+		}
 		if !porcupine.CheckOperations(specification, ops) {
 			return ops
 		}
 	}
 	assert.Greater(t, overlaps, rounds, "the threads took turns")
-	t.Logf("%d histories, in which %d calls overlapped others", rounds, overlaps)
+	t.Logf("%d histories, in which %d calls overlapped others; in %d of them the table grew", rounds, overlaps, grown)
+	if h.logSize == 0 {
+		assert.NotZero(t, grown, "no table was full")
+	}
 	return nil
 }
 
 // Whatever threads do to a table at the same time, there is an order of the calls that
 // explains all answers. Half of the rounds have wildcards, so the table changes to and
-// fro; it has one home bucket, or some.
+// fro; it has one home bucket and grows, or some.
 func TestTableIsLinearizable(t *testing.T) {
 	for _, size := range []int{1, 60} {
 		table := NewTable(&Nodes{}, size)
-		for _, op := range illegal(t, 1500*time.Millisecond, table, table) {
+		for _, op := range illegal(t, 1500*time.Millisecond, &history{m: table, table: table, probes: true}) {
 			t.Errorf("thread %d, %3d to %3d: %+v = %v", op.ClientId, op.Call, op.Return, op.Input, op.Output)
 		}
 	}
@@ -232,12 +260,11 @@ type draft struct{ *Table }
 
 func (d draft) access(i, kind uint32) uint32 {
 	n := d.nodes.At(i)
-	home := d.home(n.Envelope)
-	home.lock.Acquire()
-	e, _ := d.find(home, n.Envelope)
+	s, home := d.lockHome(n.Envelope)
+	e, _ := s.find(home, n.Envelope)
 	if e == nil || e.kind() == kind {
 		defer home.lock.Release()
-		return d.swap(home, kind, i, n)
+		return d.swap(s, home, kind, i, n)
 	}
 	partner := e.first()
 	home.lock.Release()
@@ -252,7 +279,7 @@ func (d draft) Arrive(i uint32) uint32 { return d.access(i, message) }
 // The check sees what it is there for.
 func TestDraftsEraseIsNotLinearizable(t *testing.T) {
 	table := NewTable(&Nodes{}, 60)
-	assert.NotNil(t, illegal(t, 10*time.Second, draft{table}, table))
+	assert.NotNil(t, illegal(t, 10*time.Second, &history{m: draft{table}, table: table}))
 }
 
 // A wildcard waits for an operation that found the table plain and is not over, and
@@ -262,14 +289,13 @@ func TestWildcardSeesOperationsUnderWay(t *testing.T) {
 	table := NewTable(nodes, 10)
 	m := add(nodes, Envelope{Tag: 5}, 1)
 	r := add(nodes, Envelope{Tag: AnyTag}, 0)
-	home := table.home(nodes.At(m).Envelope)
-	home.lock.Acquire() // Arrive has begun, and read "ordered"
+	s, home := table.lockHome(nodes.At(m).Envelope) // Arrive has begun, and read "ordered"
 	got := make(chan uint32)
 	go func() { got <- table.Post(r) }()
 	for table.ordered.Load() == 0 {
 		runtime.Gosched()
 	}
-	require.Equal(t, None, table.swap(home, message, m, nodes.At(m)))
+	require.Equal(t, None, table.swap(s, home, message, m, nodes.At(m)))
 	home.lock.Release()
 	assert.Equal(t, m, <-got)
 }

@@ -57,6 +57,19 @@ func (l *list) remove(nodes *Nodes, i uint32) {
 	}
 }
 
+// take takes receives out, as Table.TakeReceives does.
+func (l *list) take(nodes *Nodes, first, end int32, taken func(i uint32)) {
+	for i := l.head; i != 0; {
+		n := nodes.At(i)
+		after := n.after
+		if first <= n.Peer && n.Peer < end {
+			l.remove(nodes, i)
+			taken(i)
+		}
+		i = after
+	}
+}
+
 // fits returns the first message that a receive with envelope e takes, or None.
 func (l *list) fits(nodes *Nodes, e Envelope) uint32 {
 	for i := l.head; i != 0; i = nodes.At(i).after {

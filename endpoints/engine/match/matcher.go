@@ -18,15 +18,16 @@ var Kinds = []Kind{HashTable, TwoQueues}
 // String returns the matcher's name, as options of commands take it.
 func (k Kind) String() string { return [...]string{HashTable: "table", TwoQueues: "queues"}[k] }
 
-// Matcher is a table that grows when it is full, or queues. It is for one thread at a
-// time, so its table takes no locks.
+// Matcher is a table or queues. It is for one thread at a time, which takes no locks; one that NewShared made
+// is for any number.
 type Matcher struct {
 	table   *Table // nil: queues
 	queues  Queues
-	waiting int
+	shared  bool
+	waiting int // unless shared
 }
 
-// New makes a matcher of nodes. A table starts with room for about pending nodes.
+// New makes a matcher of nodes for one thread at a time. A table starts with room for about pending nodes.
 func New(kind Kind, nodes *Nodes, pending int) Matcher {
 	if kind == TwoQueues {
 		return Matcher{queues: *NewQueues(nodes)}
@@ -34,14 +35,21 @@ func New(kind Kind, nodes *Nodes, pending int) Matcher {
 	return Matcher{table: newTable(nodes, pending, true)}
 }
 
-// Empty tells whether nothing waits.
+// NewShared makes a matcher, a table, that any number of threads may use at once.
+func NewShared(nodes *Nodes, pending int) Matcher {
+	return Matcher{table: NewTable(nodes, pending), shared: true}
+}
+
+// Empty tells whether nothing waits. It is not for a shared matcher.
 func (m *Matcher) Empty() bool { return m.waiting == 0 }
 
 // count counts who waits, of a partner that was found or not, and returns it.
 func (m *Matcher) count(partner uint32) uint32 {
-	if partner == None {
+	switch {
+	case m.shared:
+	case partner == None:
 		m.waiting++
-	} else {
+	default:
 		m.waiting--
 	}
 	return partner
@@ -52,12 +60,7 @@ func (m *Matcher) Post(i uint32) uint32 {
 	if m.table == nil {
 		return m.count(m.queues.Post(i))
 	}
-	partner := m.table.Post(i)
-	for partner == Full {
-		m.table.Grow()
-		partner = m.table.Post(i)
-	}
-	return m.count(partner)
+	return m.count(m.table.Post(i))
 }
 
 // Arrive hands in a message: the receive posted first of those that take it, or
@@ -66,21 +69,37 @@ func (m *Matcher) Arrive(i uint32) uint32 {
 	if m.table == nil {
 		return m.count(m.queues.Arrive(i))
 	}
-	partner := m.table.Arrive(i)
-	for partner == Full {
-		m.table.Grow()
-		partner = m.table.Arrive(i)
-	}
-	return m.count(partner)
+	return m.count(m.table.Arrive(i))
 }
 
-// Probe returns the earliest message that a receive with this envelope would take,
-// and leaves it there; or None.
-func (m *Matcher) Probe(e Envelope) uint32 {
+// Probe finds the earliest message that a receive with this envelope would take, or None, and asks stays, if that
+// is not nil, whether it is to stay; if not, it is out.
+func (m *Matcher) Probe(e Envelope, stays func(i uint32) bool) (i uint32, out bool) {
 	if m.table == nil {
-		return m.queues.Probe(e)
+		i, out = m.queues.Probe(e, stays)
+	} else {
+		i, out = m.table.Probe(e, stays)
 	}
-	return m.table.Probe(e)
+	if out && !m.shared {
+		m.waiting--
+	}
+	return i, out
+}
+
+// TakeReceives takes out the receives from the peers from first on, before end, and hands each over. A receive that
+// any source would do for stays.
+func (m *Matcher) TakeReceives(first, end int32, taken func(i uint32)) {
+	count := func(i uint32) {
+		if !m.shared {
+			m.waiting--
+		}
+		taken(i)
+	}
+	if m.table == nil {
+		m.queues.TakeReceives(first, end, count)
+	} else {
+		m.table.TakeReceives(first, end, count)
+	}
 }
 
 // Cancel takes node i out again, and tells whether it was still there.
@@ -90,7 +109,7 @@ func (m *Matcher) Cancel(i uint32) (found bool) {
 	} else {
 		found = m.table.Cancel(i)
 	}
-	if found {
+	if found && !m.shared {
 		m.waiting--
 	}
 	return found

@@ -15,7 +15,7 @@ import (
 type matcher interface {
 	Post(i uint32) uint32
 	Arrive(i uint32) uint32
-	Probe(e Envelope) uint32
+	Probe(e Envelope, stays func(uint32) bool) (i uint32, out bool)
 	Cancel(i uint32) bool
 }
 
@@ -113,7 +113,13 @@ func compare(t *testing.T, nodes *Nodes, m matcher, script []byte) {
 			i := add(nodes, exact, number)
 			require.Equal(t, model.Arrive(i), m.Arrive(i), "step %d: arrive %+v", step, exact)
 		default:
-			require.Equal(t, model.Probe(e), m.Probe(e), "step %d: probe %+v", step, e)
+			drop := arg&0x40 != 0
+			found, out := m.Probe(e, func(uint32) bool { return !drop })
+			require.Equal(t, model.Probe(e), found, "step %d: probe %+v", step, e)
+			require.Equal(t, drop && found != None, out)
+			if out {
+				model.Cancel(found)
+			}
 			if n := int(nodes.length); n > 1 {
 				i := uint32(1 + (int(op)<<8|int(arg))%(n-1))
 				require.Equal(t, model.Cancel(i), m.Cancel(i), "step %d: cancel %d", step, i)

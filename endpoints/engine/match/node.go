@@ -24,10 +24,10 @@ func (e Envelope) Takes(m Envelope) bool {
 		(e.Tag == m.Tag || e.Tag == AnyTag)
 }
 
-// What Post, Arrive and Probe return instead of a node's index.
+// What stands in place of a node's index.
 const (
 	None uint32 = 0         // nobody: the node waits
-	Full uint32 = 1<<31 - 1 // nobody, and no room for the node: grow and call again
+	full uint32 = 1<<31 - 1 // nobody, and no room for the node
 )
 
 // A Node is a message or a receive: one cache line. Its owner fills the exported
@@ -45,10 +45,6 @@ type Node struct {
 	after, before uint32 // neighbours in one of the lists
 	_             [12]byte
 }
-
-// Waits tells whether the node waits, of one that may be nobody's now. No operation
-// of the matcher runs meanwhile.
-func (n *Node) Waits() bool { return n.where != out }
 
 // Where a node is.
 const (

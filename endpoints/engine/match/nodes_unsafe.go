@@ -20,7 +20,7 @@ type Nodes struct {
 const (
 	firstBits  = 3
 	firstChunk = 1 << firstBits
-	maxNodes   = firstChunk << 24 // indices stay below Full
+	maxNodes   = firstChunk << 24 // indices stay below full
 )
 
 // At returns node i. It may run beside Add.

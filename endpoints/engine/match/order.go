@@ -27,53 +27,62 @@ func (t *Table) enter() {
 // it is done when as many operations have passed as gather takes steps.
 func (t *Table) leave() {
 	t.idle++
-	if t.wild.length == 0 && t.idle > len(t.buckets)+t.messages.length {
+	if t.wild.length == 0 && t.idle > len(t.space.Load().buckets)+t.messages.length {
 		t.ordered.Store(0)
 	}
 	t.unlock(&t.order)
 }
 
-// lockOrdered takes both locks, or none and returns false if the table is plain again.
-func (t *Table) lockOrdered(home *bucket) bool {
+// lockOrdered takes the order lock, or returns false if the table is plain again.
+func (t *Table) lockOrdered() bool {
 	t.lock(&t.order)
 	if t.ordered.Load() == 0 {
 		t.unlock(&t.order)
 		return false
 	}
-	t.lock(&home.lock)
 	return true
 }
 
-func (t *Table) postOrdered(home *bucket, i uint32, n *Node) uint32 {
-	if !t.lockOrdered(home) {
+func (t *Table) postOrdered(i uint32, n *Node) uint32 {
+	if !t.lockOrdered() {
 		return t.Post(i)
 	}
+	s, home := t.lockHome(n.Envelope)
 	n.Number = t.clock.Add(1)
-	partner := t.swap(home, receive, i, n)
+	partner := t.swap(s, home, receive, i, n)
 	t.unlock(&home.lock)
-	if partner != None && partner != Full {
+	if partner != None && partner != full {
 		t.messages.remove(t.nodes, partner)
 	}
 	t.leave()
+	if partner == full {
+		t.grow(s)
+		return t.Post(i)
+	}
 	return partner
 }
 
-func (t *Table) arriveOrdered(home *bucket, i uint32, n *Node) uint32 {
-	if !t.lockOrdered(home) {
+func (t *Table) arriveOrdered(i uint32, n *Node) uint32 {
+	if !t.lockOrdered() {
 		return t.Arrive(i)
 	}
+	s, home := t.lockHome(n.Envelope)
 	partner := t.wild.taker(t.nodes, n.Envelope)
-	if exact, _ := t.find(home, n.Envelope); partner != None && exact != nil &&
+	if exact, _ := s.find(home, n.Envelope); partner != None && exact != nil &&
 		exact.kind() == receive && t.nodes.At(exact.first()).Number < t.nodes.At(partner).Number {
 		partner = None // a receive from when the table was plain has a lower number than what followed
 	}
 	if partner != None {
 		t.wild.remove(t.nodes, partner)
-	} else if partner = t.swap(home, message, i, n); partner == None {
+	} else if partner = t.swap(s, home, message, i, n); partner == None {
 		t.messages.insert(t.nodes, i)
 	}
 	t.unlock(&home.lock)
 	t.leave()
+	if partner == full {
+		t.grow(s)
+		return t.Arrive(i)
+	}
 	return partner
 }
 
@@ -88,14 +97,18 @@ func (t *Table) postWild(i uint32, n *Node) uint32 {
 		t.wild.push(t.nodes, i)
 		return None
 	}
-	p := t.nodes.At(partner)
-	home := t.home(p.Envelope)
-	t.lock(&home.lock)
-	e, _ := t.find(home, p.Envelope)
-	t.messages.remove(t.nodes, partner)
-	t.remove(home, e, partner, p)
-	t.unlock(&home.lock)
+	t.takeOut(partner)
 	return partner
+}
+
+// takeOut takes a message out that waits in an ordered table, whose order lock is held.
+func (t *Table) takeOut(i uint32) {
+	n := t.nodes.At(i)
+	s, home := t.lockHome(n.Envelope)
+	e, _ := s.find(home, n.Envelope)
+	t.messages.remove(t.nodes, i)
+	t.remove(s, home, e, i, n)
+	t.unlock(&home.lock)
 }
 
 // earliest returns the message with the lowest number that a receive takes.
@@ -104,17 +117,18 @@ func (t *Table) earliest(e Envelope) uint32 { return t.messages.fits(t.nodes, e)
 // gather makes the list of messages.
 func (t *Table) gather() {
 	t.messages = list{}
-	home := t.buckets[:uint64(1)<<(64-t.shift)]
-	for i := range home {
-		t.lock(&home[i].lock)
-		t.gatherFrom(&home[i])
-		t.unlock(&home[i].lock)
+	s := t.space.Load() // which stays, as the order lock is held
+	homes := s.homes()
+	for i := range homes {
+		t.lock(&homes[i].lock)
+		t.gatherFrom(s, &homes[i])
+		t.unlock(&homes[i].lock)
 	}
 	t.messages.sort(t.nodes)
 }
 
-func (t *Table) gatherFrom(home *bucket) {
-	for b := home; ; b = &t.buckets[b.next] {
+func (t *Table) gatherFrom(s *space, home *bucket) {
+	for b := home; ; b = &s.buckets[b.next] {
 		for _, e := range b.entry {
 			if e.kind() != message {
 				continue

@@ -13,7 +13,7 @@ type Queues struct {
 // NewQueues makes empty queues.
 func NewQueues(nodes *Nodes) *Queues { return &Queues{nodes: nodes} }
 
-// Post hands in a receive, as Table's does, and is never Full.
+// Post hands in a receive, as Table's does.
 func (q *Queues) Post(i uint32) uint32 {
 	n := q.nodes.At(i)
 	partner := q.unexpected.fits(q.nodes, n.Envelope)
@@ -26,7 +26,7 @@ func (q *Queues) Post(i uint32) uint32 {
 	return None
 }
 
-// Arrive hands in a message, as Table's does, and is never Full.
+// Arrive hands in a message, as Table's does.
 func (q *Queues) Arrive(i uint32) uint32 {
 	n := q.nodes.At(i)
 	partner := q.receives.taker(q.nodes, n.Envelope)
@@ -39,8 +39,19 @@ func (q *Queues) Arrive(i uint32) uint32 {
 	return None
 }
 
-// Probe returns the earliest message that a receive with this envelope would take, or None.
-func (q *Queues) Probe(e Envelope) uint32 { return q.unexpected.fits(q.nodes, e) }
+// Probe finds a message, as Table's does.
+func (q *Queues) Probe(e Envelope, stays func(i uint32) bool) (i uint32, out bool) {
+	if i = q.unexpected.fits(q.nodes, e); i == None || stays == nil || stays(i) {
+		return i, false
+	}
+	q.unexpected.remove(q.nodes, i)
+	return i, true
+}
+
+// TakeReceives takes receives out, as Table's does.
+func (q *Queues) TakeReceives(first, end int32, taken func(i uint32)) {
+	q.receives.take(q.nodes, first, end, taken)
+}
 
 // Cancel takes node i out again, and tells whether it was still there.
 func (q *Queues) Cancel(i uint32) bool {

@@ -10,15 +10,14 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/locks"
 )
 
-// Table is the hash table of one operation. While no receive has wildcards it is
+// Table is the hash table of one operation, which grows when it is full. While no receive has wildcards it is
 // plain: an operation locks one bucket, and that is all. Otherwise it is ordered:
 // see order.go. Each group of fields has lines of its own.
 type Table struct {
-	nodes   *Nodes
-	buckets []bucket // home buckets, then those for overflow
-	shift   uint8    // 64 less the binary logarithm of the number of home buckets
-	alone   bool     // one thread at a time: locks are left as they are
-	_       [line]byte
+	nodes *Nodes
+	space atomic.Pointer[space]
+	alone bool // one thread at a time: locks are left as they are
+	_     [line]byte
 
 	ordered atomic.Uint32 // written with order held
 	clock   atomic.Uint64 // number of the last receive posted while ordered
@@ -29,9 +28,6 @@ type Table struct {
 	messages list       // by number; only while ordered
 	idle     int        // operations since a wildcard was here
 	_        [line]byte
-
-	spare atomic.Uint64 // stack of spare buckets
-	_     [line]byte
 }
 
 // NewTable makes a table with room for about this many nodes that wait under
@@ -40,7 +36,7 @@ func NewTable(nodes *Nodes, pending int) *Table { return newTable(nodes, pending
 
 func newTable(nodes *Nodes, pending int, alone bool) *Table {
 	t := &Table{nodes: nodes, alone: alone}
-	t.alloc(bits.Len(uint(max(0, pending-1) * 2 / 3)))
+	t.space.Store(newSpace(bits.Len(uint(max(0, pending-1) * 2 / 3))))
 	return t
 }
 
@@ -56,72 +52,94 @@ func (t *Table) unlock(l *locks.Flag) {
 	}
 }
 
-// alloc gives the table 2^logSize empty home buckets and a quarter of that for overflow.
-// On average one to two nodes share a home bucket, and 2 to 7 % of them overflow.
-func (t *Table) alloc(logSize int) {
-	home := 1 << logSize
-	t.shift = uint8(64 - logSize)
-	t.buckets = aligned[bucket](home + home/4 + 1)
-	t.spare.Store(0)
-	for i := len(t.buckets) - 1; i >= home; i-- {
-		t.giveBack(uint32(i), &t.buckets[i])
+// lockHome locks the home bucket of an envelope, in the space that the table has then.
+func (t *Table) lockHome(e Envelope) (*space, *bucket) {
+	for {
+		s := t.space.Load()
+		home := s.home(e)
+		t.lock(&home.lock)
+		if s == t.space.Load() {
+			return s, home
+		}
+		t.unlock(&home.lock)
 	}
 }
 
-func (t *Table) home(e Envelope) *bucket { return &t.buckets[e.hash()>>t.shift] }
-
 // Post hands in a receive. It returns the earliest message that fits, which is out
-// then; or None, and the receive waits; or Full.
+// then; or None, and the receive waits.
 func (t *Table) Post(i uint32) uint32 {
 	n := t.nodes.At(i)
 	if n.Wild() {
 		return t.postWild(i, n)
 	}
-	home := t.home(n.Envelope)
-	t.lock(&home.lock)
+	s, home := t.lockHome(n.Envelope)
 	if t.ordered.Load() != 0 {
 		t.unlock(&home.lock)
-		return t.postOrdered(home, i, n)
+		return t.postOrdered(i, n)
 	}
 	n.Number = t.clock.Load()
-	partner := t.swap(home, receive, i, n)
+	partner := t.swap(s, home, receive, i, n)
 	t.unlock(&home.lock)
+	if partner == full {
+		t.grow(s)
+		return t.Post(i)
+	}
 	return partner
 }
 
 // Arrive hands in a message. It returns the receive posted first of those that take
-// it, which is out then; or None, and the message waits; or Full.
+// it, which is out then; or None, and the message waits.
 // Preconditions: the envelope has no wildcard.
 func (t *Table) Arrive(i uint32) uint32 {
 	n := t.nodes.At(i)
-	home := t.home(n.Envelope)
-	t.lock(&home.lock)
+	s, home := t.lockHome(n.Envelope)
 	if t.ordered.Load() != 0 {
 		t.unlock(&home.lock)
-		return t.arriveOrdered(home, i, n)
+		return t.arriveOrdered(i, n)
 	}
-	partner := t.swap(home, message, i, n)
+	partner := t.swap(s, home, message, i, n)
 	t.unlock(&home.lock)
+	if partner == full {
+		t.grow(s)
+		return t.Arrive(i)
+	}
 	return partner
 }
 
-// Probe returns the earliest message that a receive with this envelope would take,
-// and leaves it there; or None.
-func (t *Table) Probe(e Envelope) uint32 {
+// Probe finds the earliest message that a receive with this envelope would take, or None. While nobody can take
+// that out, it asks stays, which nil answers by yes; if the answer is no, the message is out then.
+func (t *Table) Probe(e Envelope, stays func(i uint32) bool) (i uint32, out bool) {
 	if e.Wild() {
 		t.enter()
-		i := t.earliest(e)
-		t.unlock(&t.order)
-		return i
+		defer t.unlock(&t.order)
+		if i = t.earliest(e); i == None || stays == nil || stays(i) {
+			return i, false
+		}
+		t.takeOut(i)
+		return i, true
 	}
-	home := t.home(e)
-	t.lock(&home.lock)
-	i := None
-	if found, _ := t.find(home, e); found != nil && found.kind() == message {
-		i = found.first()
+	s, home := t.lockHome(e)
+	ordered := t.ordered.Load() != 0
+	if ordered {
+		t.unlock(&home.lock)
+		t.lock(&t.order)
+		defer t.unlock(&t.order)
+		ordered = t.ordered.Load() != 0
+		s, home = t.lockHome(e)
 	}
-	t.unlock(&home.lock)
-	return i
+	defer t.unlock(&home.lock)
+	found, _ := s.find(home, e)
+	if found == nil || found.kind() != message {
+		return None, false
+	}
+	if i = found.first(); stays == nil || stays(i) {
+		return i, false
+	}
+	if ordered {
+		t.messages.remove(t.nodes, i)
+	}
+	t.remove(s, home, found, i, t.nodes.At(i))
+	return i, true
 }
 
 // Cancel takes node i out again, and tells whether it was still there.
@@ -136,48 +154,48 @@ func (t *Table) Cancel(i uint32) bool {
 		}
 		return found
 	}
-	home := t.home(n.Envelope)
-	t.lock(&home.lock)
+	s, home := t.lockHome(n.Envelope)
 	defer t.unlock(&home.lock)
 	if n.where != keyed {
 		return false
 	}
-	e, _ := t.find(home, n.Envelope)
+	e, _ := s.find(home, n.Envelope)
 	if e.kind() == message && t.ordered.Load() != 0 {
 		t.messages.remove(t.nodes, i)
 	}
-	t.remove(home, e, i, n)
+	t.remove(s, home, e, i, n)
 	return true
 }
 
-// Grow doubles the table. Preconditions: no other thread uses it.
-func (t *Table) Grow() {
-	logSize := 64 - int(t.shift)
-	old := t.buckets
-	for grown := false; !grown; {
-		logSize++
-		t.alloc(logSize)
-		grown = t.refill(old)
+// TakeReceives takes out the receives from the peers from first on, before end, and hands each over. A receive that
+// any source would do for stays.
+func (t *Table) TakeReceives(first, end int32, taken func(i uint32)) {
+	t.lock(&t.order)
+	defer t.unlock(&t.order)
+	t.wild.take(t.nodes, first, end, taken)
+	s := t.space.Load()
+	homes := s.homes()
+	for i := range homes {
+		t.lock(&homes[i].lock)
+		t.takeFrom(s, &homes[i], first, end, taken)
+		t.unlock(&homes[i].lock)
 	}
 }
 
-// refill puts the entries of old in, or returns false if there is no room.
-func (t *Table) refill(old []bucket) bool {
-	for i := range old {
-		for _, e := range old[i].entry {
-			if e.value == 0 {
-				continue
-			}
-			home := t.home(e.key)
-			_, free := t.find(home, e.key)
-			if free == nil {
-				free = t.overflow(home)
-			}
-			if free == nil {
-				return false
-			}
-			*free = e
-		}
+// grow gives the table a larger space than one that is full, unless another thread has done so.
+// It keeps all others out by their own locks: see lockHome.
+func (t *Table) grow(full *space) {
+	t.lock(&t.order)
+	defer t.unlock(&t.order)
+	if t.space.Load() != full {
+		return
 	}
-	return true
+	homes := full.homes()
+	for i := range homes {
+		t.lock(&homes[i].lock)
+	}
+	t.space.Store(full.larger())
+	for i := range homes {
+		t.unlock(&homes[i].lock)
+	}
 }

@@ -16,8 +16,9 @@ import (
 
 // sameHome returns n envelopes whose home is one bucket.
 func sameHome(t *Table, n int) (all []Envelope) {
+	s := t.space.Load()
 	for tag := int32(0); len(all) < n; tag++ {
-		if e := (Envelope{Context: 1, Peer: 2, Tag: tag}); t.home(e) == &t.buckets[3] {
+		if e := (Envelope{Context: 1, Peer: 2, Tag: tag}); s.home(e) == &s.buckets[3] {
 			all = append(all, e)
 		}
 	}
@@ -25,19 +26,20 @@ func sameHome(t *Table, n int) (all []Envelope) {
 }
 
 // spares counts the buckets that are not in use for overflow.
-func spares(t *Table) (n int) {
-	for i := uint32(t.spare.Load()); i != 0; i = t.buckets[i].link.Load() {
+func spares(s *space) (n int) {
+	for i := uint32(s.spare.Load()); i != 0; i = s.buckets[i].link.Load() {
 		n++
 	}
 	return n
 }
 
-// A bucket overflows until the arena is empty, then the table is full, and stays as
-// it was; what empties goes back, from any place of the chain.
+// A bucket overflows until the arena is empty, and what empties goes back, from any place of the chain. When a
+// node finds no room the table grows, with all that is in it.
 func TestOverflow(t *testing.T) {
 	nodes := &Nodes{}
 	table := NewTable(nodes, 20)
-	arena := spares(table)
+	s := table.space.Load()
+	arena := spares(s)
 	require.Equal(t, 5, arena)
 	room := 3 * (1 + arena)
 	keys := sameHome(table, room+1)
@@ -46,17 +48,25 @@ func TestOverflow(t *testing.T) {
 		in = append(in, add(nodes, e, 0))
 		require.Equal(t, None, table.Post(in[len(in)-1]))
 	}
-	assert.Zero(t, spares(table))
-	assert.Equal(t, uint64(2*arena), table.spare.Load()>>32, "each change of the stack counts")
-	last := add(nodes, keys[room], 1)
-	assert.Equal(t, Full, table.Arrive(last))
-	assert.Equal(t, Full, table.Post(last))
+	assert.Zero(t, spares(s))
+	assert.Equal(t, uint64(2*arena), s.spare.Load()>>32, "each change of the stack counts")
+	assert.Same(t, s, table.space.Load())
 	for k, order := 0, rand.Perm(room); k < room; k++ {
 		m := add(nodes, keys[order[k]], 1)
 		require.Equal(t, in[order[k]], table.Arrive(m))
 	}
-	assert.Equal(t, arena, spares(table))
-	assert.Equal(t, None, table.Arrive(last))
+	assert.Equal(t, arena, spares(s))
+	for _, e := range keys[:room] {
+		require.Equal(t, None, table.Arrive(add(nodes, e, 1)))
+	}
+	assert.Same(t, s, table.space.Load())
+	last := add(nodes, keys[room], 1)
+	require.Equal(t, None, table.Arrive(last))
+	assert.NotSame(t, s, table.space.Load())
+	assert.Equal(t, last, table.Post(add(nodes, keys[room], 0)))
+	for _, e := range keys[:room] {
+		require.NotEqual(t, None, table.Post(add(nodes, e, 0)))
+	}
 }
 
 // Many nodes come and go in one bucket, also while it grows.
@@ -102,7 +112,7 @@ func TestTableIsPlainAgain(t *testing.T) {
 	table := NewTable(nodes, 20)
 	r, m := add(nodes, Envelope{Tag: 1}, 0), add(nodes, Envelope{Tag: 1}, 1)
 	wild, other := add(nodes, Envelope{Tag: AnyTag, Peer: 9}, 0), add(nodes, Envelope{Tag: 5, Peer: 9}, 2)
-	steps := len(table.buckets) + 3
+	steps := len(table.space.Load().buckets) + 3
 
 	assert.Zero(t, table.ordered.Load())
 	require.Equal(t, None, table.Post(wild))
@@ -115,7 +125,8 @@ func TestTableIsPlainAgain(t *testing.T) {
 	require.Equal(t, None, table.Arrive(other))
 	require.Equal(t, other, table.Post(wild))
 	pairs(t, table, r, m, steps/2-2)
-	require.Equal(t, None, table.Probe(Envelope{Tag: AnyTag}))
+	found, _ := table.Probe(Envelope{Tag: AnyTag}, nil)
+	require.Equal(t, None, found)
 	pairs(t, table, r, m, steps/2-2)
 	assert.NotZero(t, table.ordered.Load(), "soon after it")
 }
@@ -126,7 +137,7 @@ func TestGrow(t *testing.T) {
 	m := New(HashTable, nodes, 0)
 	wild := add(nodes, Envelope{Context: 7, Peer: AnySource, Tag: AnyTag}, 0)
 	require.Equal(t, None, m.Post(wild))
-	before := len(m.table.buckets)
+	before := len(m.table.space.Load().buckets)
 	const n = 1000
 	var first, second [n]uint32
 	for k := range n {
@@ -135,11 +146,12 @@ func TestGrow(t *testing.T) {
 		require.Equal(t, None, m.Arrive(first[k]))
 		require.Equal(t, None, m.Arrive(second[k]))
 	}
-	assert.Greater(t, len(m.table.buckets), 100*before)
-	assert.Less(t, len(m.table.buckets), 8*n)
+	assert.Greater(t, len(m.table.space.Load().buckets), 100*before)
+	assert.Less(t, len(m.table.space.Load().buckets), 8*n)
 	for k := range n {
 		e := nodes.At(first[k]).Envelope
-		require.Equal(t, first[k], m.Probe(e))
+		found, _ := m.Probe(e, nil)
+		require.Equal(t, first[k], found)
 		require.Equal(t, first[k], m.Post(add(nodes, e, 0)))
 		require.Equal(t, second[k], m.Post(add(nodes, Envelope{Peer: e.Peer, Tag: AnyTag}, 0)))
 	}
@@ -202,9 +214,9 @@ func TestSearchesLookAtOneLine(t *testing.T) {
 			for k := range pending {
 				table.Post(add(nodes, pattern(k), 0))
 			}
-			lines := 0
+			lines, s := 0, table.space.Load()
 			for k := range pending {
-				for b := table.home(pattern(k)); ; b = &table.buckets[b.next] {
+				for b := s.home(pattern(k)); ; b = &s.buckets[b.next] {
 					lines++
 					if b.next == 0 {
 						break
@@ -221,11 +233,12 @@ func TestNothingAllocates(t *testing.T) {
 		e := Envelope{Peer: 1, Tag: 2}
 		r, s := add(nodes, e, 0), add(nodes, e, 1)
 		wild := add(nodes, Envelope{Peer: AnySource, Tag: 2}, 0)
+		stays := func(i uint32) bool { return i != r }
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
 			m.Post(r)
 			m.Arrive(s)
 			m.Arrive(s)
-			m.Probe(e)
+			m.Probe(e, stays)
 			m.Post(wild)
 			m.Post(wild)
 			m.Cancel(wild)
