@@ -39,6 +39,13 @@ struct tpsl_endpoint *tpsl_adopt(void)
     return ep;
 }
 
+/* How many ranks give each thread of the team a slot, and this one. */
+static int ranks_for_team(int slot)
+{
+    int team = tpsl_openmp_team();
+    return team > slot ? team : slot + 1;
+}
+
 _Noreturn void tpsl_no_such_slot(const struct tpsl_job *job, const char *call, int slot)
 {
     int n = job->nranks, thread = tpsl_openmp_thread();
@@ -46,7 +53,7 @@ _Noreturn void tpsl_no_such_slot(const struct tpsl_job *job, const char *call, i
     if (n > 1)
         snprintf(have, sizeof have, "slots are 0 to %d", n - 1);
     if (slot >= 0 && slot == thread)
-        snprintf(help, sizeof help, "start it with %s%d or more, or set OMP_NUM_THREADS=%d", job->start, slot + 1, n);
+        snprintf(help, sizeof help, "start it with %s%d or more, or set OMP_NUM_THREADS=%d", job->start, ranks_for_team(slot), n);
     else if (slot >= 0)
         snprintf(help, sizeof help, "slots count from 0, and a process has slot %d under %s%u or more", slot, job->start, slot + 1u);
     tpsl_die(1, "%s: %s: %s; you passed %d; %s", job->who, call, have, slot, help);
@@ -68,7 +75,7 @@ static struct tpsl_endpoint *slot_of_thread(struct tpsl_job *job, const char *ca
     struct tpsl_endpoint *ep = tpsl_endpoint_at(job->endpoints, thread);
     if (!ep)
         tpsl_die(1, "%s: %s: OpenMP thread %d has no slot, as this process has %d rank%s; start it with %s%d or more, or set OMP_NUM_THREADS=%d",
-                 job->who, call, thread, n, n == 1 ? "" : "s", job->start, thread + 1, n);
+                 job->who, call, thread, n, n == 1 ? "" : "s", job->start, ranks_for_team(thread), n);
     return ep;
 }
 

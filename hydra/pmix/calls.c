@@ -50,14 +50,15 @@ static pmix_status_t finalized(const pmix_proc_t *client, void *object, pmix_op_
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Whomever the client names, the job ends: that is what MPI libraries want of it. */
+/* Whomever the client names, the job ends: that is what MPI libraries want of it. The client gets no answer, but its end with the
+ * others. If it went on it would leave, and libpmix then lets those go on who wait for it in a fence. */
 static pmix_status_t aborted(const pmix_proc_t *client, void *object, int status, const char text[], pmix_proc_t procs[], size_t n,
                              pmix_op_cbfunc_t done, void *data)
 {
     const char *end = text ? strpbrk(text, "\r\n") : NULL;
 
     say("abort %u %d %.*s", client->rank, status, end ? (int)(end - text) : -1, text ? text : "");
-    return PMIX_OPERATION_SUCCEEDED;
+    return PMIX_SUCCESS;
 }
 
 static uint32_t number(const unsigned char *at) { return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]; }

@@ -30,7 +30,7 @@ const (
 func (p *proxy) reportExit(proc *process) {
 	defer p.running.Done()
 	p.neverConnected(proc)
-	settled(proc.quiet)
+	patient(proc.quiet, settle)
 	p.mu.Lock()
 	exit := channel.Exit{
 		Set:         proc.index,
@@ -49,19 +49,20 @@ func (p *proxy) reportExit(proc *process) {
 	p.conn.SendValue(channel.Exited, exit)
 }
 
-// settled waits until everything that was sent has been read, but for settle at most. It counts ticks and not time: while this
-// process is stopped or gets no processor, it reads nothing, and there are no ticks either.
-func settled(read <-chan struct{}) {
+// patient waits until done is closed, but for the limit at most, and tells whether it was. It counts ticks and not time: while this
+// process is stopped or gets no processor, it reads nothing and others may get none either, and there are no ticks.
+func patient(done <-chan struct{}, limit time.Duration) bool {
 	const count = 20
-	ticks := time.NewTicker(settle / count)
+	ticks := time.NewTicker(limit / count)
 	defer ticks.Stop()
 	for range count {
 		select {
-		case <-read:
-			return
+		case <-done:
+			return true
 		case <-ticks.C:
 		}
 	}
+	return false
 }
 
 // examine adds what the host knows of a failure. Preconditions: p.mu is held.
@@ -228,7 +229,7 @@ func (p *proxy) rankExited(proc *process, rank, pid int, status unix.WaitStatus)
 		return // its end was told before
 	}
 	close(proc.over[rank])
-	settled(proc.left[rank])
+	patient(proc.left[rank], settle)
 	p.mu.Lock()
 	exit := channel.Exit{
 		Set:         proc.index,
@@ -261,13 +262,17 @@ func (p *proxy) endSet(proc *process, rank int) {
 		return
 	}
 	proc.dead = rank
-	time.AfterFunc(setEnd, func() {
+	go func() {
+		if patient(proc.ended, setEnd) {
+			return
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.byPID[proc.pid] == proc {
+			p.Warned(rank, "it died of a signal, and its process did not end the ranks that share memory with it in time: they are killed")
 			p.signal(proc, unix.SIGKILL)
 		}
-	})
+	}()
 }
 
 func isKill(status unix.WaitStatus) bool { return status.Signaled() && status.Signal() == unix.SIGKILL }

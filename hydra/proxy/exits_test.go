@@ -4,7 +4,9 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,6 +17,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/proxy/descriptors"
 )
 
 // stopping is the environment variable that makes this test program one that stops while it waits for what is said on stdin.
@@ -29,7 +35,7 @@ func TestMain(m *testing.M) {
 			close(read)
 		}()
 		time.AfterFunc(settle/4, func() { _ = unix.Kill(os.Getpid(), unix.SIGSTOP) })
-		settled(read)
+		patient(read, settle)
 		fmt.Print("settled ")
 		os.Exit(0)
 	}
@@ -37,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // What was said while this process was stopped is read, however long that was. One miss in five may be the scheduler's.
-func TestSettledCountsTicks(t *testing.T) {
+func TestPatienceCountsTicks(t *testing.T) {
 	read := 0
 	for range 5 {
 		cmd := exec.Command(os.Args[0])
@@ -65,4 +71,32 @@ func TestSettledCountsTicks(t *testing.T) {
 		}
 	}
 	assert.GreaterOrEqual(t, read, 4)
+}
+
+// The process of a set, of which a rank has died, is killed if it does not end in time, and mpiexec is told.
+func TestSetThatDoesNotEnd(t *testing.T) {
+	r, w := io.Pipe()
+	trunk := channel.New(bytes.NewReader(nil), w)
+	t.Cleanup(trunk.Close)
+	mpiexec := channel.New(r, discard{})
+	p := &proxy{conn: trunk.Conn(0), byPID: map[int]*process{}}
+	proc := newProcess(plan.RankSet{Ranks: []int{4, 5}}, 0)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer null.Close()
+	fd := int(null.Fd())
+	sleep := start{path: "/bin/sleep", args: []string{"sleep", "60"}, dir: "/"}
+	require.NoError(t, onLaunchThread(func() error { return p.fork(proc, sleep, &descriptors.Set{Process: []int{fd, fd, fd}}) }))
+	p.mu.Lock()
+	p.endSet(proc, 5)
+	p.mu.Unlock()
+	frame, err := mpiexec.Receive()
+	require.NoError(t, err)
+	assert.Equal(t, channel.Warned, frame.Kind)
+	assert.Equal(t, 6, frame.Index)
+	assert.Contains(t, string(frame.Body), "did not end the ranks that share memory with it")
+	var status unix.WaitStatus
+	_, err = unix.Wait4(proc.pid, &status, 0, nil)
+	require.NoError(t, err)
+	assert.Equal(t, unix.SIGKILL, status.Signal())
 }

@@ -168,7 +168,7 @@ func TestAbort(t *testing.T) {
 // A process that a launcher has started as one rank is one rank, however many threads it has. They pass their numbers, or nothing.
 func TestMoreThreadsThanOneRank(t *testing.T) {
 	testsupport.NothingLeft(t)
-	const help = `start it with mpiexec -rpp [2-4] or more, or set OMP_NUM_THREADS=1\n$`
+	const help = `start it with mpiexec -rpp 4 or more, or set OMP_NUM_THREADS=1\n$`
 	for program, says := range map[string]string{
 		example(t, "listing1"):       `^tpsl: rank 0: MPI_Init: the only slot is 0; you passed [1-3]; ` + help,
 		fixture(t, "sends", "-DTWO"): `^tpsl: rank 0: MPI_Init: OpenMP thread [1-3] has no slot, as this process has 1 rank; ` + help,

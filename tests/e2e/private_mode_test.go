@@ -56,11 +56,12 @@ func TestPrivateSharesMemory(t *testing.T) {
 // What a process has to itself, a rank of private mode has: each way to end gives what it
 // gives flat, word for word, but for process ids, traces of UCX and our report of a crash.
 func TestPrivateIsAsFlat(t *testing.T) {
-	allEndsAsFlat(t, "UCX_HANDLE_ERRORS=none", plain(t, "mpicc.mpich", "alone.c"))
+	allEndsAsFlat(t, "UCX_HANDLE_ERRORS=none", plain(t, "mpicc.mpich", "alone.c"), nil)
 }
 
-// allEndsAsFlat compares all ways in which alone.c ends. The setting keeps the MPI library from its own report of a crash.
-func allEndsAsFlat(t *testing.T, setting, program string) {
+// allEndsAsFlat compares all ways in which alone.c ends, but that by chance rank 0 may say nothing in some of them. The setting
+// keeps the MPI library from its own report of a crash.
+func allEndsAsFlat(t *testing.T, setting, program string, chance []string) {
 	t.Helper()
 	ours := regexp.MustCompile(`(?m)^\[1\] tpsl: .*\n`)
 	for _, end := range []string{"return", "exit", "_exit", "errx", "quick_exit", "pthread_exit", "abort", "crash", "early", "mpi_abort"} {
@@ -70,7 +71,12 @@ func allEndsAsFlat(t *testing.T, setting, program string) {
 			want := mpiexec(t, env, "-n 2 -l", program, end)
 			got := mpiexec(t, env, "-n 2 -rpp 2 -l", program, end)
 			assert.Equal(t, want.code, got.code)
-			assert.Equal(t, want.lines(), got.lines())
+			wantLines, gotLines := want.lines(), got.lines()
+			if ofFirst := func(line string) bool { return strings.HasPrefix(line, "[0]") }; slices.Contains(chance, end) &&
+				slices.ContainsFunc(wantLines, ofFirst) != slices.ContainsFunc(gotLines, ofFirst) { // one was killed before it wrote: it writes all at its end
+				wantLines, gotLines = slices.DeleteFunc(wantLines, ofFirst), slices.DeleteFunc(gotLines, ofFirst)
+			}
+			assert.Equal(t, wantLines, gotLines)
 			assert.Equal(t, inAnyOrder(want.stderr), inAnyOrder(ours.ReplaceAllString(got.stderr, "")))
 		})
 	}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* traffic [WAY]: moves known amounts of data; under processes or as OpenMP threads. Each part begins with what it moves. WAY: late, where
- * rank 2 comes 400 ms late to each of five calls of MPI_Allreduce; killed, where rank 1 dies in the middle; more, where calls are made
+ * rank 2 comes to each of five calls of MPI_Allreduce 400 ms after the last other one; killed, where rank 1 dies in the middle; more, where calls are made
  * from more places and on more communicators than tables hold. */
 #include <mpi.h>
 #include <signal.h>
@@ -124,8 +124,13 @@ static void late(void)
 {
     double one = 1, sum;
     for (int i = 0; i < 5; i++) {
-        if (rank == 2)
-            usleep(400000); /* much longer than a rank without a CPU is late */
+        if (rank == 2) { /* each of the others says when it is there: it may have had to wait for a CPU */
+            for (int other = 1; other < size; other++)
+                MPI_Recv(NULL, 0, MPI_CHAR, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            usleep(400000);
+        } else {
+            MPI_Send(NULL, 0, MPI_CHAR, 2, 6, MPI_COMM_WORLD);
+        }
         MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
 }
