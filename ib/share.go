@@ -24,6 +24,3 @@ func (s Share) UD() int { return s.Here * s.NICs }
 // VRails is the number with virtual rails, which all ranks of a node share, each connected with its like on every other
 // node: (N-1)*rails, where rails is H, or another number of each node.
 func (s Share) VRails(rails int) int { return (s.Nodes - 1) * rails }
-
-// CrossLinks is the number with a virtual rail for each NUMA node, connected with each NIC of the other nodes.
-func (s Share) CrossLinks(numaNodes int) int { return (s.Nodes - 1) * numaNodes * s.NICs }

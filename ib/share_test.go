@@ -20,7 +20,6 @@ func TestPublishedQPs(t *testing.T) {
 		"XRC":                         {1536, large.XRC()},
 		"4 virtual rails":             {12, large.VRails(4)},
 		"16 virtual rails":            {48, large.VRails(16)},
-		"16 NUMA nodes, cross-linked": {192, large.CrossLinks(16)},
 		"UD":                          {512, large.UD()},
 		"UD, one NIC":                 {128, single.UD()},
 	} {

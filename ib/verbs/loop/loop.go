@@ -18,6 +18,7 @@ import (
 type Loop struct {
 	registrar   regcache.Registrar
 	completions *queue.Completions
+	receives    *queue.Receives
 	from, to    *queue.Pair
 	sink        []byte
 	at          uint64 // the sink's address
@@ -47,10 +48,13 @@ func (l *Loop) connect(port *queue.Port) (err error) {
 	if l.completions, err = port.NewCompletions(4); err != nil {
 		return err
 	}
-	if l.from, err = port.NewPair(l.completions, 1, 1); err != nil {
+	if l.receives, err = port.NewReceives(1); err != nil {
 		return err
 	}
-	if l.to, err = port.NewPair(l.completions, 1, 1); err != nil {
+	if l.from, err = port.NewPair(l.completions, l.receives, 1); err != nil {
+		return err
+	}
+	if l.to, err = port.NewPair(l.completions, l.receives, 1); err != nil {
 		return err
 	}
 	return errors.Join(l.to.Connect(l.from.Address()), l.from.Connect(l.to.Address()))
@@ -60,7 +64,7 @@ func (l *Loop) connect(port *queue.Port) (err error) {
 func (l *Loop) Write(start uint64, length int, key uint32) ([]byte, error) {
 	clear(l.sink[:length])
 	const came, sent = 1, 2
-	if err := errors.Join(l.to.Receive(came, l.at, length, l.memory.Local), l.from.Send(sent, start, length, key)); err != nil {
+	if err := errors.Join(l.receives.Post(came, l.at, length, l.memory.Local), l.from.Send(sent, start, length, key)); err != nil {
 		return nil, err
 	}
 	var done [2]queue.Completion
@@ -92,6 +96,9 @@ func (l *Loop) Close() {
 	}
 	if l.to != nil {
 		l.to.Close()
+	}
+	if l.receives != nil {
+		l.receives.Close()
 	}
 	if l.completions != nil {
 		l.completions.Close()

@@ -9,8 +9,9 @@
 #include <string.h>
 
 // How long a pair waits for an answer, and how often it asks again: 4.096 us * 2^18, about a second, and 7 times.
-// The other side's memory for messages is never used up by this project, so to wait for that has no end.
-enum { TIMEOUT = 18, RETRIES = 7, WAIT_FOR_MEMORY = 7, READS_AT_ONCE = 4 };
+// To wait until the other side has posted memory for a message has no end: a process that lives does that. It says so, and how long
+// to wait then: 0.64 ms.
+enum { TIMEOUT = 18, RETRIES = 7, WAIT_FOR_MEMORY = 7, UNTIL_MEMORY = 12, READS_AT_ONCE = 4 };
 
 int tpsl_queue_port(struct ibv_pd *domain, uint8_t number, int index, struct ibv_port_attr *attr, union ibv_gid *gid)
 {
@@ -36,7 +37,7 @@ int tpsl_queue_init(struct ibv_qp *pair, uint8_t port)
 int tpsl_queue_connect(struct ibv_qp *pair, const struct tpsl_queue_route *r)
 {
 	struct ibv_qp_attr receive = {.qp_state = IBV_QPS_RTR, .path_mtu = r->mtu, .dest_qp_num = r->number, .rq_psn = r->psn,
-		.max_dest_rd_atomic = READS_AT_ONCE, .min_rnr_timer = 12,
+		.max_dest_rd_atomic = READS_AT_ONCE, .min_rnr_timer = UNTIL_MEMORY,
 		.ah_attr = {.port_num = r->port, .dlid = r->lid, .is_global = 1, .grh = {.hop_limit = 64, .sgid_index = r->gid_index}}};
 	struct ibv_qp_attr send = {.qp_state = IBV_QPS_RTS, .sq_psn = r->own_psn, .timeout = TIMEOUT, .retry_cnt = RETRIES, .rnr_retry = WAIT_FOR_MEMORY,
 		.max_rd_atomic = READS_AT_ONCE};
@@ -58,13 +59,20 @@ int tpsl_queue_send(struct ibv_qp *pair, uint64_t id, uint64_t at, uint32_t leng
 	return ibv_post_send(pair, &request, &bad);
 }
 
-int tpsl_queue_receive(struct ibv_qp *pair, uint64_t id, uint64_t at, uint32_t length, uint32_t key)
+int tpsl_queue_receive(struct ibv_srq *queue, uint64_t id, uint64_t at, uint32_t length, uint32_t key)
 {
 	struct ibv_sge piece = {.addr = at, .length = length, .lkey = key};
 	struct ibv_recv_wr request = {.wr_id = id, .sg_list = &piece, .num_sge = 1};
 	struct ibv_recv_wr *bad;
 
-	return ibv_post_recv(pair, &request, &bad);
+	return ibv_post_srq_recv(queue, &request, &bad);
+}
+
+int tpsl_queue_stop(struct ibv_qp *pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+	return ibv_modify_qp(pair, &attr, IBV_QP_STATE);
 }
 
 int tpsl_queue_read(struct ibv_qp *pair, uint64_t id, uint64_t at, uint32_t length, uint32_t key, uint64_t remote, uint32_t remote_key)

@@ -30,8 +30,13 @@ struct tpsl_queue_route {
 int tpsl_queue_connect(struct ibv_qp *pair, const struct tpsl_queue_route *route);
 
 int tpsl_queue_send(struct ibv_qp *pair, uint64_t id, uint64_t at, uint32_t length, uint32_t key);
-int tpsl_queue_receive(struct ibv_qp *pair, uint64_t id, uint64_t at, uint32_t length, uint32_t key);
 int tpsl_queue_read(struct ibv_qp *pair, uint64_t id, uint64_t at, uint32_t length, uint32_t key, uint64_t remote, uint32_t remote_key);
+
+// tpsl_queue_receive posts memory for a message that comes by any pair of the queue.
+int tpsl_queue_receive(struct ibv_srq *queue, uint64_t id, uint64_t at, uint32_t length, uint32_t key);
+
+// tpsl_queue_stop has a pair forget all that was posted.
+int tpsl_queue_stop(struct ibv_qp *pair);
 
 // tpsl_queue_arm has the queue's channel tell of the next completion. tpsl_queue_heed takes what the channel has told.
 int tpsl_queue_arm(struct ibv_cq *queue);
