@@ -208,7 +208,7 @@ func (p *Port) bring(a *op) bool {
 func (p *Port) endCall(a *op) {
 	switch c := &a.cell; c.Kind {
 	case cellPacket:
-		p.fabric.packets.Put(int(p.rank)-p.fabric.first, binary.LittleEndian.Uint32(c.Inline[:]))
+		p.fabric.packets.Put(p.index(), binary.LittleEndian.Uint32(c.Inline[:]))
 	case cellAsk:
 		s := p.opOf(c)
 		s.complete(fine)

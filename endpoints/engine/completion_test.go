@@ -215,9 +215,9 @@ func TestThreadsShareAQueue(t *testing.T) {
 func TestCompletionsAllocateNothing(t *testing.T) {
 	each(t, Options{Ports: 2}, func(t *testing.T, f *Fabric) {
 		a, b, q := f.Port(0), f.Port(1), NewQueue(4)
-		key, buf := register(t, b, make([]byte, 8)).Key(), make([]byte, 100)
+		key, into, buf := register(t, b, make([]byte, 8)).Key(), make([]byte, 100), make([]byte, 100)
 		assert.Zero(t, testing.AllocsPerRun(20, func() {
-			err1 := b.Into(q, 0).Recv(buf, Envelope{})
+			err1 := b.Into(q, 0).Recv(into, Envelope{})
 			err2 := a.Into(q, 1).Send(buf, Envelope{Peer: 1})
 			err3 := a.Into(q, 2).Put(key, 0, buf[:8])
 			for n := 0; n < 3; {

@@ -141,6 +141,7 @@ func (p *Port) forsake(o *op) {
 
 // forsakeAll ends the posted receives whose sources are the ranks from first on, before end, which are gone.
 func (p *Port) forsakeAll(first, end int32) {
+	p.lost.Store(true)
 	p.matcher.TakeReceives(first, end, func(i uint32) { p.ops.at(i).complete(peerGone) })
 }
 

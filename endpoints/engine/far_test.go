@@ -40,6 +40,12 @@ var carriersBy = map[way]func(t testing.TB, peers []tcp.Peer) []carrier.Carrier{
 // processes, all in this process: what they share is what processes share.
 func spanning(t testing.TB, o Options, by way, ports ...int) []*Fabric {
 	t.Helper()
+	return spanningAs(t, func(int) Options { return o }, by, ports...)
+}
+
+// spanningAs is spanning where each part has options of its own.
+func spanningAs(t testing.TB, options func(part int) Options, by way, ports ...int) []*Fabric {
+	t.Helper()
 	peers := make([]tcp.Peer, len(ports))
 	size := 0
 	for i, n := range ports {
@@ -89,7 +95,8 @@ func spanning(t testing.TB, o Options, by way, ports ...int) []*Fabric {
 	var parts []*Fabric
 	var closing sync.WaitGroup // all at once: each waits for the others
 	t.Cleanup(closing.Wait)
-	for _, c := range carriers {
+	for i, c := range carriers {
+		o := options(i)
 		o.Carrier = c
 		f := fabric(t, o)
 		t.Cleanup(func() { f.Close(); closing.Go(func() { c.Close() }) })

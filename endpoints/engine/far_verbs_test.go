@@ -43,7 +43,7 @@ func overVerbs(t testing.TB, peers []tcp.Peer) (carriers []carrier.Carrier) {
 	for i, l := range listeners {
 		d, err := verbs.Open(nic)
 		require.NoError(t, err)
-		n, err := verbs.Join(l, d, verbs.Options{Peers: own, Process: i, Secret: greet.Secret{7}})
+		n, err := verbs.Join(l, []verbs.Rail{{Device: d, Node: verbs.AnyNode}}, verbs.Options{Peers: own, Process: i, Secret: greet.Secret{7}})
 		require.NoError(t, err)
 		carriers = append(carriers, n)
 	}

@@ -25,6 +25,7 @@ type scripted struct {
 	kept   map[uint64][]byte // by number, what Kept and Offer cells stand for
 	last   uint64            // number
 	under  []transfer        // under way
+	taken  []int             // bytes of each message that was fetched
 	gone   [3]bool
 }
 
@@ -88,6 +89,7 @@ func (p scriptedPort) Poll(e *carrier.Event) bool {
 }
 
 func (p scriptedPort) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err error) {
+	p.taken = append(p.taken, carrier.Bytes(c))
 	dst = dst[:min(len(dst), carrier.Bytes(c))]
 	from := c.Inline[:]
 	if c.Kind != carrier.Inline {
@@ -165,7 +167,7 @@ func (s *script) byte() byte {
 
 // word takes one of the words that mean something somewhere, or any.
 func (s *script) word() uint64 {
-	words := [...]uint64{0, 1, 2, 8, 16, 104, 200, 1 << 32, 1<<32 | 1, 3<<32 | 1, 1 << 31, 1<<63 - 1, 1 << 63, 1<<64 - 8, 1<<64 - 1}
+	words := [...]uint64{0, 1, 2, 8, 16, 104, 200, 1 << 32, 1<<32 | 1, 3<<32 | 1, 8<<32 | 5, 1 << 31, 1<<63 - 1, 1 << 63, 1<<64 - 8, 1<<64 - 1}
 	if i := int(s.byte()); i < 240 {
 		return words[i%len(words)]
 	}
@@ -179,7 +181,7 @@ func (s *script) word() uint64 {
 // tag takes one of the engine's own, or any.
 func (s *script) tag() int32 {
 	if i := int32(s.byte()); i < 200 {
-		return tagAsk + i%(tagData-tagAsk+1)
+		return tagAsk + i%(tagRun-tagAsk+1)
 	}
 	return int32(s.word())
 }
@@ -199,7 +201,8 @@ func (s *script) payload() []byte {
 // whenever they are gone, nothing but the region and the buffers of accesses is written, and every access ends, with
 // an error that says why. Handlers that are not here are the only reason for a panic, which names the sender.
 func FuzzAccesses(f *testing.F) {
-	const answered, dataOf, from1, from2, theFirst, made = tagAnswer - tagAsk, tagData - tagAsk, 0, 1, 7, 9
+	const answered, dataOf, runOf, from1, from2, theFirst, made = tagAnswer - tagAsk, tagData - tagAsk, tagRun - tagAsk, 0, 1, 7, 9
+	const fourOf8, fourOf1, threes, noLength, noTag = 10, 8, 9, 1, 11                                             // heads of runs
 	message := func(from, tag byte, words ...byte) []byte { return append([]byte{0, from, 0, tag, 0}, words...) } // words are of script.word
 	data := func(half byte) []byte { return []byte{0, from2, 0, dataOf, 160 + half, 9} }
 	access := func(kind, words byte) []byte { return []byte{3, kind, words - 1, 1} }
@@ -221,6 +224,11 @@ func FuzzAccesses(f *testing.F) {
 		{access(accessFetchAdd, 1), message(from1, answered, theFirst, 0, 3, 0, 0), message(from2, answered, theFirst, 0, 3, 0, 0)},
 		{access(accessPut, 10), message(from2, answered, made, 0, 0, 0, 0), gone},
 		{toHandler, toHandler, ends},
+		{message(from1, runOf, fourOf8, 1, 2, 3, 4), message(from2, runOf, fourOf8, 5, 6, 7, 8)},
+		{message(from1, runOf, fourOf1, 0, 0, 0, 0), message(from1, runOf, threes, 0, 0, 0, 0)}, // too many, and a rest
+		{message(from1, runOf, noLength, 0, 0, 0, 0), message(from1, runOf, noTag, 0, 0, 0, 0)},
+		{{0, from2, 0, runOf, 160 + 25, 9}},                                                             // not in a cell
+		{message(from2, accessPut, 1, 3, 3, 0, 0), message(from2, runOf, fourOf8, 1, 2, 3, 4), data(4)}, // in the midst
 	} {
 		f.Add(bytes.Join(parts, nil))
 	}
@@ -234,6 +242,12 @@ func FuzzAccesses(f *testing.F) {
 		region := register(t, p, memory.inner)
 		buffers := []guarded{memory}
 		var requests []Request
+		for range 3 {
+			b := newGuarded(5)
+			_, err := p.Irecv(b.inner, Envelope{Peer: AnySource, Tag: AnyTag})
+			require.NoError(t, err)
+			buffers = append(buffers, b)
+		}
 		for in := script(b); len(in) > 0; {
 			switch in.byte() % 6 {
 			case 0, 1, 2:

@@ -100,7 +100,8 @@ func TestSoakWithHelp(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for _, model := range helping {
 		t.Run(model.String(), func(t *testing.T) {
-			soak(t, fabric(t, Options{Ports: 2, Ring: 32, Model: model, Help: true}), seed, testsupport.Times(50, 5000))
+			f := fabric(t, Options{Ports: 2, Ring: 32, Model: model, Help: true})
+			soak(t, [2]*Port{f.Port(0), f.Port(1)}, seed, testsupport.Times(50, 5000))
 		})
 	}
 }

@@ -18,6 +18,7 @@ const (
 	cellPacket        // a message whose payload is in the packet that the cell names
 	cellAsk           // a large message: the payload is in the buffer of the sender's op
 	cellReady         // no message: the receiver's op waits for a large one
+	cellLast          // as cellShort, of the last message of a run from another process; its last byte is the run's length
 )
 
 // cellsAtOnce bounds one call of progress.
@@ -138,7 +139,7 @@ func turnOf(c *ring.Cell) uint64      { return binary.LittleEndian.Uint64(c.Inli
 
 // pack puts a message into a packet, if one is free.
 func (p *Port) pack(c *ring.Cell, data []byte) bool {
-	i := p.fabric.packets.Get(int(p.rank) - p.fabric.first)
+	i := p.fabric.packets.Get(p.index())
 	if i == packet.None {
 		return false
 	}
@@ -152,7 +153,7 @@ func (p *Port) pack(c *ring.Cell, data []byte) bool {
 func (p *Port) unpack(c *ring.Cell, buf []byte) {
 	i := binary.LittleEndian.Uint32(c.Inline[:])
 	copy(buf, p.fabric.packets.Data(i)[:c.Length])
-	p.fabric.packets.Put(int(p.rank)-p.fabric.first, i)
+	p.fabric.packets.Put(p.index(), i)
 }
 
 // receive matches a posted receive with the unexpected messages. A send that was
@@ -183,7 +184,11 @@ func (p *Port) arrive(c *ring.Cell) {
 		return
 	}
 	if isActive(c.Tag) {
-		p.called(c)
+		if c.Tag == tagRun {
+			p.arriveRun(c)
+		} else {
+			p.called(c)
+		}
 		return
 	}
 	if !p.take(c) {
@@ -272,8 +277,11 @@ func (p *Port) deliver(o *op, c *ring.Cell) {
 		o.bytes, o.outcome = len(o.buf), truncated
 	}
 	switch c.Kind {
-	case cellShort:
+	case cellShort, cellLast:
 		copy(o.buf, c.Inline[:o.bytes])
+		if c.Kind == cellLast {
+			p.dropRun(c)
+		}
 	case cellPacket:
 		p.unpack(c, o.buf)
 	default:

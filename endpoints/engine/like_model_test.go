@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // Random sends, receives, probes and cancels, with wildcards and all sizes, do exactly
 // what the model does. One thread drives all ports, so that there is one answer; in
-// model Offload another thread executes them when it will, and there is none.
+// model Offload another thread executes them when it will, and there is none. TPSL_TEST_LARGE=1 has ten times as many.
 func TestLikeTheModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -29,7 +30,7 @@ func TestLikeTheModel(t *testing.T) {
 				Model: model, Halves: []int{-1, 1}[random.IntN(2)],
 			})
 			d := &driver{t: t, random: random, f: f, model: make([]modelPort, f.Size())}
-			for range 2000 {
+			for range testsupport.Times(700, 7000) {
 				d.step()
 			}
 		}
@@ -56,10 +57,14 @@ type driven struct {
 
 func (d *driver) step() {
 	switch n := d.random.IntN(100); {
+	case n < 30:
+		d.send(1)
 	case n < 40:
-		d.send()
+		d.send(3 + d.random.IntN(8))
+	case n < 70:
+		d.receive(1)
 	case n < 80:
-		d.receive()
+		d.receive(3 + d.random.IntN(8))
 	case n < 90:
 		d.probe()
 	case len(d.live) > 0:
@@ -87,29 +92,54 @@ func (d *driver) envelope(wildcards bool) Envelope {
 	return e
 }
 
-func (d *driver) send() {
-	from, e := int32(d.random.IntN(3)), d.envelope(false)
-	to, id := int(e.Peer), byte(d.random.Uint32())
-	length := []int{0, 8, 40, 41, 100, 101, 300}[d.random.IntN(7)]
-	l := &driven{buf: pattern(length, id), kind: opSend, at: to}
-	var err error
-	l.Request, err = d.f.Port(int(from)).Isend(l.buf, e)
-	require.NoError(d.t, err)
-	e.Peer = from
-	l.modelOp = &modelOp{e: e, length: length, id: id, buffered: l.done()} // a packet may be free or not
-	d.model[to].arrive(l.modelOp)
-	d.live = append(d.live, l)
+// send sends so many at once, in runs of one length.
+func (d *driver) send(count int) {
+	from, e := d.random.IntN(3), d.envelope(false)
+	var bufs [][]byte
+	var ids []byte
+	for length := 0; len(bufs) < count; {
+		if len(bufs) == 0 || d.random.IntN(10) == 0 {
+			length = []int{0, 8, 40, 41, 100, 101, 300}[d.random.IntN(7)]
+		}
+		ids = append(ids, byte(d.random.Uint32()))
+		bufs = append(bufs, pattern(length, ids[len(bufs)]))
+	}
+	requests := d.start(d.f.Port(from).IsendAll, d.f.Port(from).Isend, bufs, e)
+	to := int(e.Peer)
+	e.Peer = int32(from)
+	for i, r := range requests {
+		l := &driven{Request: r, buf: bufs[i], kind: opSend, at: to}
+		l.modelOp = &modelOp{e: e, length: len(bufs[i]), id: ids[i], buffered: l.done()} // a packet may be free or not
+		d.model[to].arrive(l.modelOp)
+		d.live = append(d.live, l)
+	}
 }
 
-func (d *driver) receive() {
+func (d *driver) receive(count int) {
 	at, e := d.random.IntN(3), d.envelope(true)
-	l := &driven{buf: make([]byte, d.random.IntN(400)), kind: opReceive, at: at}
+	bufs := make([][]byte, count)
+	for i := range bufs {
+		bufs[i] = make([]byte, d.random.IntN(400))
+	}
+	for i, r := range d.start(d.f.Port(at).IrecvAll, d.f.Port(at).Irecv, bufs, e) {
+		l := &driven{Request: r, buf: bufs[i], kind: opReceive, at: at}
+		l.modelOp = &modelOp{e: e, length: len(l.buf)}
+		d.model[at].post(l.modelOp)
+		d.live = append(d.live, l)
+	}
+}
+
+// start starts operations by one call, or one by a call of its own.
+func (d *driver) start(all func([][]byte, Envelope, []Request) error, one func([]byte, Envelope) (Request, error), bufs [][]byte, e Envelope) []Request {
+	requests := make([]Request, len(bufs))
 	var err error
-	l.Request, err = d.f.Port(at).Irecv(l.buf, e)
+	if len(bufs) > 1 {
+		err = all(bufs, e, requests)
+	} else {
+		requests[0], err = one(bufs[0], e)
+	}
 	require.NoError(d.t, err)
-	l.modelOp = &modelOp{e: e, length: len(l.buf)}
-	d.model[at].post(l.modelOp)
-	d.live = append(d.live, l)
+	return requests
 }
 
 func (d *driver) probe() {

@@ -4,10 +4,10 @@
 package engine
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"github.com/tpsl/tpsl/endpoints/engine/fult"
+	"github.com/tpsl/tpsl/endpoints/engine/locks"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
@@ -40,7 +40,8 @@ const (
 // lines, and the node of the same index for matching, which has the envelope. Only
 // the thread that runs the port's inner half touches a pending op, but for its word: a
 // peer that has matched a send in the same address space takes it, copies from its
-// buffer and completes it.
+// buffer and completes it. In model Concurrent, so does a thread of the port with a
+// receive that it has matched.
 type op struct {
 	// First line: its life.
 	word    atomic.Uint64 // turn<<stateBits | state
@@ -99,13 +100,18 @@ func (o *op) complete(how outcome) {
 // take wins a pending op of this turn for the caller, against a cancel and against
 // its being another operation by now. It waits for whoever has taken it for a moment.
 func (o *op) take(turn uint64) bool {
-	for !o.word.CompareAndSwap(wordOf(turn, pending), wordOf(turn, taken)) {
-		if o.word.Load() != wordOf(turn, taken) {
+	for s := (locks.Spin{}); ; {
+		switch o.word.Load() {
+		case wordOf(turn, pending):
+			if o.word.CompareAndSwap(wordOf(turn, pending), wordOf(turn, taken)) {
+				return true
+			}
+		case wordOf(turn, taken):
+			s.Pause()
+		default:
 			return false // matched or done; or over by now, and another operation
 		}
-		runtime.Gosched()
 	}
-	return true
 }
 
 // decide ends what take began: the op is matched, or pending again.

@@ -16,10 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/match"
+	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // Several threads send and receive at random, and cancel, in every model; afterwards MPI's two rules of order must hold between
 // all that each of them received. Where threads may share a port, two do, each in contexts of its own, for which alone there is an order.
+// TPSL_TEST_LARGE=1 has ten times as many rounds.
 func TestOrderAmongThreads(t *testing.T) {
 	const ports = 3
 	seed := rand.Uint64()
@@ -30,7 +32,7 @@ func TestOrderAmongThreads(t *testing.T) {
 			threads = 1
 		}
 		t.Run(model.String(), func(t *testing.T) {
-			for round := range 6 {
+			for round := range testsupport.Times(2, 20) {
 				f := fabric(t, Options{Ports: ports, Model: model, Ring: 8, Eager: 100, Packets: 4, Halves: 1000, Matcher: match.Kind(round % 2)})
 				logs := make([]*traffic, ports*threads)
 				var missing atomic.Int64
@@ -86,11 +88,16 @@ func (l *traffic) run() {
 		case n < 8:
 			l.send()
 		case n < 15:
-			l.receive(Envelope{
+			e := Envelope{
 				Context: l.context + uint32(l.random.IntN(2)),
 				Peer:    int32(l.random.IntN(4)) - 1,
 				Tag:     int32(l.random.IntN(4)) - 1,
-			})
+			}
+			if l.random.IntN(4) == 0 {
+				l.receiveSome(e)
+			} else {
+				l.receive(e)
+			}
 		case n < 19:
 			l.cancel()
 		default:
@@ -122,22 +129,54 @@ func (l *traffic) run() {
 	l.test()
 }
 
+// send sends one message, or some of one length at once.
 func (l *traffic) send() {
 	to := l.random.IntN(len(l.sent))
 	e := Envelope{Context: l.context + uint32(l.random.IntN(2)), Peer: int32(to), Tag: int32(l.random.IntN(3))}
-	s := &sending{e: e, by: -1, buf: make([]byte, []int{8, 40, 60, 200, 1500}[l.random.IntN(5)])}
-	s.e.Peer = l.p.rank
-	binary.LittleEndian.PutUint64(s.buf, uint64(len(l.sent[to])))
-	l.missing.Add(1)
-	s.Request, _ = l.p.Isend(s.buf, e)
-	l.sent[to] = append(l.sent[to], s)
+	count, length := 1, []int{8, 40, 60, 200, 1500}[l.random.IntN(5)]
+	if l.random.IntN(4) == 0 {
+		count = 3 + l.random.IntN(5)
+	}
+	var bufs [][]byte
+	for i := range count {
+		bufs = append(bufs, make([]byte, length))
+		binary.LittleEndian.PutUint64(bufs[i], uint64(len(l.sent[to])+i))
+	}
+	l.missing.Add(int64(count))
+	requests := make([]Request, count)
+	if count == 1 {
+		requests[0], _ = l.p.Isend(bufs[0], e)
+	} else {
+		assert.NoError(l.t, l.p.IsendAll(bufs, e, requests))
+	}
+	e.Peer = l.p.rank
+	for i, r := range requests {
+		l.sent[to] = append(l.sent[to], &sending{Request: r, e: e, by: -1, buf: bufs[i]})
+	}
 }
 
+// receive posts one receive, and returns it.
 func (l *traffic) receive(e Envelope) *receiving {
 	r := &receiving{e: e, from: -1}
 	r.Request, _ = l.p.Irecv(r.buf[:], e)
 	l.received = append(l.received, r)
 	return r
+}
+
+// receiveSome posts some receives at once.
+func (l *traffic) receiveSome(e Envelope) {
+	var some []*receiving
+	var bufs [][]byte
+	for i := range 3 + l.random.IntN(5) {
+		some = append(some, &receiving{e: e, from: -1})
+		bufs = append(bufs, some[i].buf[:])
+	}
+	requests := make([]Request, len(bufs))
+	assert.NoError(l.t, l.p.IrecvAll(bufs, e, requests))
+	for i, r := range some {
+		r.Request = requests[i]
+	}
+	l.received = append(l.received, some...)
 }
 
 // cancel cancels something that may be done by now.

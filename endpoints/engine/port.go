@@ -28,8 +28,9 @@ type Port struct {
 	sends   match.Matcher // large sends that wait for a ready receive, if envelopes are unique
 	readies readies
 	stats   struct{ asks, readies atomic.Uint64 }
-	arrival *op    // stands for the next message that comes
-	arrived uint64 // messages that came
+	arrival *op       // stands for the next message that comes
+	arrived uint64    // messages that came
+	piece   ring.Cell // a message of a run that arrives by itself; a run to another process
 	calls   calls
 	regions regions
 	ends    opStack // ops that have ended into completions
@@ -46,6 +47,7 @@ type Port struct {
 	first  *seat           // HMCS: those that wait, longest first
 	last   *seat
 	beside bool        // Concurrent: threads match beside the owner of the inner half
+	lost   atomic.Bool // Concurrent: some process is gone
 	full   atomic.Bool // Concurrent: there are lanes
 }
 

@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/match"
 )
 
@@ -44,7 +43,7 @@ func (p *Port) receiveBeside(o *op) {
 		}
 		a := p.ops.at(i)
 		took := p.take(&a.cell)
-		if took && a.cell.Kind < carrier.FirstCell {
+		if took && a.cell.Kind < cellLast { // no carrier is to hear of it
 			p.deliver(o, &a.cell)
 		} else if took {
 			p.lock.Acquire()
@@ -58,9 +57,10 @@ func (p *Port) receiveBeside(o *op) {
 	}
 }
 
-// forsakeBeside ends a posted receive, if it still waits, whose source is another process's and gone.
+// forsakeBeside ends a posted receive, if it still waits, whose source is another process's and gone. Either the owner of the
+// inner half notes the loss before this looks, or it finds the receive in the table: see forsakeAll.
 func (p *Port) forsakeBeside(o *op, turn uint64, source int32) {
-	if source == AnySource || p.fabric.peers[source].port != nil {
+	if !p.lost.Load() || source == AnySource || p.fabric.peers[source].port != nil {
 		return
 	}
 	p.lock.Acquire()

@@ -6,7 +6,8 @@ package engine
 // A port has two halves. The inner half is a network interface that knows of no
 // threads: execute(op) runs a posted send or receive, in the order of the calls, and
 // never waits; progress() looks into the inbox and moves what it can. Neither may run
-// while the other, or itself, runs on another thread. What handlers do is not of the inner half: who
+// while the other, or itself, runs on another thread. In model Concurrent threads post
+// receives and send within the process beside them (port_concurrent.go). What handlers do is not of the inner half: who
 // has made progress gives it up, then runs those whose messages have come (calls.go).
 //
 // A model says who runs them when, in the functions of this file and nowhere else:

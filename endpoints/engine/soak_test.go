@@ -52,17 +52,32 @@ func TestSoak(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for _, part := range []struct{ ring, messages int }{{32, messages / 20}, {256, messages - messages/20}} {
 		f := fabric(t, Options{Ports: 2, Ring: part.ring}) // in the small one sends wait for room
-		soak(t, f, seed, 100)                              // what grows has grown
+		ports := [2]*Port{f.Port(0), f.Port(1)}
+		soak(t, ports, seed, 100) // what grows has grown
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		soak(t, f, seed+1, part.messages/2/window)
+		soak(t, ports, seed+1, part.messages/2/window)
 		runtime.ReadMemStats(&after)
 		assert.Less(t, after.Mallocs-before.Mallocs, uint64(1000), "for %d messages", part.messages)
-		for rank := range 2 {
-			_, found, err := f.Port(rank).Iprobe(Envelope{Peer: AnySource, Tag: AnyTag})
-			require.NoError(t, err)
-			assert.False(t, found, "a message too many")
-		}
+		nothingCame(t, ports)
+	}
+}
+
+// The same over shared memory, as between processes of a host. TPSL_TEST_LARGE=1 makes them 10^8.
+func TestSoakOverMemory(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	f := spanning(t, Options{}, byMemory, 1, 1)
+	ports := [2]*Port{f[0].Port(0), f[1].Port(1)}
+	soak(t, ports, seed, testsupport.Times(40_000, 100_000_000)/2/window)
+	nothingCame(t, ports)
+}
+
+func nothingCame(t *testing.T, ports [2]*Port) {
+	for _, p := range ports {
+		_, found, err := p.Iprobe(Envelope{Peer: AnySource, Tag: AnyTag})
+		require.NoError(t, err)
+		assert.False(t, found, "a message too many")
 	}
 }
 
@@ -81,10 +96,10 @@ type soaker struct {
 	order   [window]int32
 }
 
-func soak(t *testing.T, f *Fabric, seed uint64, blocks int) {
+func soak(t *testing.T, ports [2]*Port, seed uint64, blocks int) {
 	var all sync.WaitGroup
-	for rank := range 2 {
-		s := &soaker{t: t, p: f.Port(rank), seed: seed, random: rand.New(rand.NewPCG(seed, uint64(rank)))}
+	for rank, p := range ports {
+		s := &soaker{t: t, p: p, seed: seed, random: rand.New(rand.NewPCG(seed, uint64(rank)))}
 		for i := range window {
 			s.out[i], s.in[i] = make([]byte, largest), make([]byte, largest)
 		}

@@ -69,7 +69,8 @@ func affine(into, from []byte) {
 	}
 }
 
-// Whatever the number of ranks, the sizes, the roots and the operations, the results are those of a plain loop over all ranks.
+// Whatever the number of ranks, the sizes, the roots and the operations, the results are those of a plain loop over all ranks. TPSL_TEST_LARGE=1
+// has ten times as many.
 func TestTeams(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -77,7 +78,7 @@ func TestTeams(t *testing.T) {
 		eachTeam(t, ranks, func(t *testing.T, team *Team) {
 			ctx := bounded(t)
 			random := rand.New(rand.NewPCG(seed, uint64(ranks))) // the same in all ranks
-			for range 30 {
+			for range testsupport.Times(10, 100) {
 				kind, size, root, salt := random.IntN(3), random.IntN(200), random.IntN(ranks), byte(random.Uint32())
 				if random.IntN(8) == 0 {
 					size *= 150
@@ -117,7 +118,7 @@ func TestTeamBarrier(t *testing.T) {
 	var left atomic.Int64
 	eachTeam(t, 5, func(t *testing.T, team *Team) {
 		ctx := bounded(t)
-		for round := range 50 {
+		for round := range testsupport.Times(15, 100) {
 			came[round%2].Add(1)
 			assert.NoError(t, team.Barrier(ctx))
 			assert.EqualValues(t, 5, came[round%2].Load())

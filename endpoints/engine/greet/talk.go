@@ -26,7 +26,7 @@ import (
 const (
 	NoteSize = 64
 	HalfSize = NoteSize - sha256.Size // bytes of an answer
-	version  = 1
+	version  = 2
 )
 
 // A Secret is what the processes of a job know, and nobody else.

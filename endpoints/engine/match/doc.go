@@ -14,10 +14,10 @@
 // envelopes match first come, first served; a receive with wildcards competes with
 // the exact ones by the order of posting, and takes the earliest message that fits.
 //
-// All methods of Table may be called at any time by any number of threads, except
-// Grow, which wants the table for itself; what Probe returns may be gone unless the
-// caller keeps others out. Queues and Matcher, and Add of Nodes, are for one thread
-// at a time: whoever holds the port. No operation allocates, but growing.
+// All methods of Table, and of a Matcher that NewShared made but Empty, may be called at any time by any number of
+// threads. What Probe found may be gone as soon as it returns, so it asks its caller about the message before. Queues
+// and other Matchers, and Add of Nodes, are for one thread at a time: whoever holds the port. No operation allocates,
+// but growing.
 //
 // docs/endpoints/table.md has the proofs.
 package match

@@ -92,6 +92,30 @@ func (m *naive) Cancel(i uint32) bool {
 	return takeFirst(&m.receives, is) != None || takeFirst(&m.messages, is) != None
 }
 
+// postAll posts receives with one envelope, as many as wait in one step, and each of the others.
+func postAll(t *testing.T, model *naive, m *Matcher, receives []uint32) {
+	waiting := m.PostAll(receives)
+	for k, i := range receives {
+		partner := None
+		if k >= waiting {
+			partner = m.Post(i)
+		}
+		require.Equal(t, model.Post(i), partner, "receive %d of %d, of which %d waited", k, len(receives), waiting)
+	}
+}
+
+// arriveAll hands in messages with one envelope, as many as match in one step, and each of the others.
+func arriveAll(t *testing.T, model *naive, m *Matcher, messages []uint32) {
+	receives := make([]uint32, len(messages))
+	matched := m.ArriveAll(model.nodes.At(messages[0]).Envelope, receives)
+	for k, i := range messages {
+		if k >= matched {
+			receives[k] = m.Arrive(i)
+		}
+		require.Equal(t, model.Arrive(i), receives[k], "message %d of %d, of which %d matched", k, len(messages), matched)
+	}
+}
+
 // compare does what script says to m and to the model, two bytes a step.
 func compare(t *testing.T, nodes *Nodes, m matcher, script []byte) {
 	model := &naive{nodes: nodes}
@@ -101,6 +125,18 @@ func compare(t *testing.T, nodes *Nodes, m matcher, script []byte) {
 		script = script[2:]
 		e := Envelope{Context: uint32(arg) & 1, Peer: int32(arg>>1&3) - 1, Tag: int32(arg>>3&3) - 1}
 		exact := Envelope{Context: e.Context, Peer: max(0, e.Peer), Tag: max(0, e.Tag)}
+		if all, ok := m.(*Matcher); ok && op&0x80 != 0 { // several at once
+			var some []uint32
+			for range 1 + op>>4&3 {
+				number++
+				some = append(some, add(nodes, exact, number))
+			}
+			if op&0x08 != 0 {
+				postAll(t, model, all, some)
+			} else {
+				arriveAll(t, model, all, some)
+			}
+		}
 		switch op % 8 {
 		case 0, 1:
 			i := add(nodes, e, 0)

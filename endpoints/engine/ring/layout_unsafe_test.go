@@ -20,8 +20,8 @@ func TestLayout(t *testing.T) {
 	assert.EqualValues(t, 16, unsafe.Offsetof(c.Tag))
 	assert.EqualValues(t, 20, unsafe.Offsetof(c.Length))
 	assert.EqualValues(t, 24, unsafe.Offsetof(c.Inline))
+	assert.EqualValues(t, HeaderSize, unsafe.Sizeof(producers{})+unsafe.Sizeof(consumer{}))
 	assert.EqualValues(t, CellSize, unsafe.Sizeof(producers{}))
-	assert.EqualValues(t, CellSize, unsafe.Sizeof(consumer{}))
 	var r Ring
 	assert.EqualValues(t, 64, unsafe.Offsetof(r.next), "what the consumer writes has a line of its own")
 	assert.EqualValues(t, 128, unsafe.Sizeof(r))

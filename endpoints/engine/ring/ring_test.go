@@ -5,6 +5,7 @@ package ring
 
 import (
 	"encoding/binary"
+	"os"
 	"runtime"
 	"sync"
 	"testing"
@@ -41,11 +42,15 @@ func TestCapacityIsAPowerOfTwo(t *testing.T) {
 	for _, bad := range []int{-1, 0, 1, 3, 48, 2 * MaxCapacity} {
 		_, err := New(bad)
 		assert.ErrorContains(t, err, "take a power of two from 2", "%d", bad)
-		_, err = At(make([]byte, 1<<12), bad)
+		_, err = At(make([]byte, HeaderSize), make([]byte, 1<<12), bad, nil)
 		assert.Error(t, err, "%d", bad)
 	}
-	_, err := At(make([]byte, Size(4)-1), 4)
-	assert.ErrorContains(t, err, "needs 384 bytes")
+	_, err := At(make([]byte, HeaderSize-1), make([]byte, 4*CellSize), 4, nil)
+	assert.ErrorContains(t, err, "needs 128 bytes")
+	_, err = At(make([]byte, HeaderSize), make([]byte, 4*CellSize), 8, nil)
+	assert.EqualError(t, err, "ring of at least 8 and at most 4 cells")
+	_, err = At(make([]byte, HeaderSize), make([]byte, 5*CellSize), 2, nil)
+	assert.ErrorContains(t, err, "ring of 5 cells")
 }
 
 // A full ring refuses and takes as many again as were popped, at the latest with the
@@ -68,12 +73,12 @@ func TestFullRefuses(t *testing.T) {
 	}
 }
 
-// Positions beyond 32 bits: a cell's turn wraps.
+// Positions beyond the bits of a turn: it wraps.
 func TestTurnWraps(t *testing.T) {
 	r, err := New(4)
 	require.NoError(t, err)
-	start := uint64(1<<32 - 6)
-	r.p.tail.Store(start)
+	start := uint64(1<<(32-changeBits) - 6)
+	r.p.tail.Store(start << doublingBits)
 	r.p.seen.Store(start)
 	r.c.head.Store(start)
 	r.next, r.published = start, start
@@ -141,21 +146,29 @@ func TestManyProducers(t *testing.T) {
 	}
 }
 
-// The same ring at two addresses, as two processes have it.
-func TestSharedMapping(t *testing.T) {
+// shared makes handles on one ring at two addresses, as two processes have it.
+func shared(t *testing.T, least, most int, release func(cells []byte)) (in, out *Ring) {
 	fd, err := unix.MemfdCreate("ring", unix.MFD_CLOEXEC)
 	require.NoError(t, err)
 	defer unix.Close(fd)
-	require.NoError(t, unix.Ftruncate(fd, int64(Size(64))))
+	page := os.Getpagesize()
+	size := page + most*CellSize
+	require.NoError(t, unix.Ftruncate(fd, int64(size)))
 	var views [2]*Ring
 	for i := range views {
-		memory, err := unix.Mmap(fd, 0, Size(64), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		memory, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		require.NoError(t, err)
-		defer func() { assert.NoError(t, unix.Munmap(memory)) }()
-		views[i], err = At(memory, 64)
+		t.Cleanup(func() { assert.NoError(t, unix.Munmap(memory)) })
+		cells := memory[page:]
+		views[i], err = At(memory[:HeaderSize], cells, least, func(from, to int) { release(cells[from*CellSize : to*CellSize]) })
 		require.NoError(t, err)
 	}
-	flood(t, views[0], views[1], 3, 20000)
+	return views[0], views[1]
+}
+
+func TestSharedMapping(t *testing.T) {
+	in, out := shared(t, 64, 64, nil)
+	flood(t, in, out, 3, 20000)
 }
 
 // Warm changes nothing, whatever the next cell holds.

@@ -28,15 +28,14 @@ type control struct {
 
 // post sends a cell and tells whether there was room.
 func (p *Port) post(m *control) bool {
-	peer := &p.node.peers[m.process]
-	c, turn := peer.tracks[m.port].Claim()
+	c, turn := p.node.track(m.place).Claim()
 	if c == nil {
 		return false
 	}
 	c.Kind, c.Context, c.Source, c.Tag, c.Length = m.kind, m.context, p.rank, m.tag, m.length
 	carrier.SetWords(c, m.words)
 	c.Publish(turn)
-	peer.bells[m.port].Ring()
+	p.node.peers[m.process].bells[m.port].Ring()
 	return true
 }
 

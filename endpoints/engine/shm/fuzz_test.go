@@ -36,7 +36,7 @@ const forgedSize = 12 + ring.Inline
 // write puts forged cells into a track, and calls then after each.
 func write(p *Port, script []byte, then func()) {
 	for ; len(script) >= forgedSize; script = script[forgedSize:] {
-		c, turn := p.node.peers[1].tracks[0].Claim()
+		c, turn := p.node.track(place{process: 1}).Claim()
 		if c == nil {
 			return
 		}
@@ -180,20 +180,20 @@ func FuzzMemory(f *testing.F) {
 // Contract: a header is accepted if and only if a segment of its layout has the size
 // that the file has, and the counts that the peer announced.
 func FuzzHeader(f *testing.F) {
-	good := layout{ports: 2, processes: 3, cells: 128, packet: 16 << 10}
-	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()))
-	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(1<<62), uint64(1<<40), int64(good.size()))
-	f.Add(uint64(magic), uint64(2), uint64(good.size()), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()))
-	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()-pageSize))
-	f.Add(uint64(magic), uint64(version), uint64(good.size()-pageSize), uint64(2), uint64(3), uint64(128), uint64(16<<10), int64(good.size()-pageSize))
-	f.Add(uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), int64(0))
-	f.Fuzz(func(t *testing.T, m, v, size, ports, processes, cells, packet uint64, file int64) {
-		id := identity{magic: m, version: v, size: size, ports: ports, processes: processes, cells: cells, packet: packet}
+	good := layout{ports: 2, processes: 3, least: 64, cells: 128, packet: 16 << 10}
+	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(64), uint64(128), uint64(16<<10), int64(good.size()))
+	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(64), uint64(1<<62), uint64(1<<40), int64(good.size()))
+	f.Add(uint64(magic), uint64(2), uint64(good.size()), uint64(2), uint64(3), uint64(64), uint64(128), uint64(16<<10), int64(good.size()))
+	f.Add(uint64(magic), uint64(version), uint64(good.size()), uint64(2), uint64(3), uint64(64), uint64(128), uint64(16<<10), int64(good.size()-pageSize))
+	f.Add(uint64(magic), uint64(version), uint64(good.size()-pageSize), uint64(2), uint64(3), uint64(64), uint64(128), uint64(16<<10), int64(good.size()-pageSize))
+	f.Add(uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), int64(0))
+	f.Fuzz(func(t *testing.T, m, v, size, ports, processes, least, cells, packet uint64, file int64) {
+		id := identity{magic: m, version: v, size: size, ports: ports, processes: processes, least: least, cells: cells, packet: packet}
 		l, err := id.layout(2, 3, file)
 		if err != nil {
 			return
 		}
-		require.Equal(t, layout{2, 3, int(cells), int(packet)}, l)
+		require.Equal(t, layout{2, 3, int(least), int(cells), int(packet)}, l)
 		require.EqualValues(t, file, l.size())
 		require.LessOrEqual(t, l.slab(1)+packetsPer*l.packet, int(file))
 	})

@@ -10,8 +10,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
 // Options say which ranks a process has, and how large its segment is. Zero stands
@@ -20,17 +23,27 @@ type Options struct {
 	First  int // its first rank
 	Ports  int // how many ranks it has
 	Total  int // how many there are, those that others carry to included
-	Cells  int // per track: 128
+	Cells  int // per track, at most: 1,024, or fewer in a node so large that a process would map more than 1 TiB of tracks
+	Least  int // cells per track at first: 64, or Cells if that is less. A track whose sender finds it full becomes longer, and shorter when that is over
 	Packet int // bytes of a packet, above which messages wait for their receiver: 16 KiB
 	// Streams has large messages sent packet by packet even where the kernel would
 	// let the receiver read the sender's memory.
 	Streams bool
 }
 
+// mostMapped is how many bytes of tracks a process maps by default, if all processes have as many ports.
+const mostMapped = 1 << 40
+
 func (o Options) layout(processes int) layout {
-	l := layout{ports: o.Ports, processes: processes, cells: o.Cells, packet: o.Packet}
+	l := layout{ports: o.Ports, processes: processes, least: o.Least, cells: o.Cells, packet: o.Packet}
 	if l.cells == 0 {
-		l.cells = 128
+		l.cells = 1024
+		for l.cells > 64 && processes*processes*l.ports*l.cells*ring.CellSize > mostMapped {
+			l.cells /= 2
+		}
+	}
+	if l.least == 0 {
+		l.least = min(64, l.cells)
 	}
 	if l.packet == 0 {
 		l.packet = 16 << 10
@@ -170,9 +183,9 @@ func (n *Node) settle(process int, m note) error {
 	}
 	p := &n.peers[process]
 	p.first = int(m.First)
+	p.tracks = make([]atomic.Pointer[ring.Ring], m.Ports)
 	for port := range int(m.Ports) {
 		n.places[p.first+port] = place{process: int32(process), port: int32(port)}
-		p.tracks = append(p.tracks, p.segment.track(port, n.self))
 		p.bells = append(p.bells, p.segment.bell(port))
 	}
 	return nil

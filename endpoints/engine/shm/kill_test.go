@@ -27,13 +27,13 @@ func init() {
 	at("joined", func(*Port) {})
 	at("claimed", func(p *Port) { // a ticket taken, the cell never published
 		_, _ = p.Send(0, 7, 1, []byte("before"), 0)
-		p.node.peers[0].tracks[0].Claim()
+		p.node.track(place{}).Claim()
 		_, _ = p.Send(0, 7, 2, []byte("after"), 0)
 	})
 	at("filled", func(p *Port) { // the same with a packet
 		number, memory := p.packets.takeMessage(0)
 		copy(memory, "half a message")
-		c, _ := p.node.peers[0].tracks[0].Claim()
+		c, _ := p.node.track(place{}).Claim()
 		c.Kind, c.Length, c.Inline[0] = carrier.Kept, 100, byte(number)
 	})
 	at("offered", func(p *Port) { _, _ = p.Send(0, 7, 1, filled(1<<20, 1), 0) })
@@ -249,7 +249,7 @@ func TestCutOff(t *testing.T) {
 	nodes := joined(t, Options{Ports: 1, Total: 3}, Options{First: 1, Ports: 1, Total: 3}, Options{First: 2, Ports: 1, Total: 3})
 	a, b, c := nodes[0].port(0), nodes[1].port(1), nodes[2].port(2)
 	mustSend(t, b, 0, 5, []byte("good"), 0)
-	track := nodes[1].peers[0].tracks[0]
+	track := nodes[1].track(place{})
 	cell, turn := track.Claim()
 	cell.Kind, cell.Source, cell.Length = carrier.Inline, 1, ring.Inline+1
 	cell.Publish(turn)

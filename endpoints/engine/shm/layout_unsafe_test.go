@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 )
@@ -18,8 +19,8 @@ func TestHeaderLayout(t *testing.T) {
 	assert.EqualValues(t, 128, unsafe.Sizeof(h.identity))
 	assert.EqualValues(t, 0, unsafe.Offsetof(h.magic))
 	assert.EqualValues(t, 8, unsafe.Offsetof(h.version))
-	assert.EqualValues(t, 56, unsafe.Offsetof(h.pid))
-	assert.EqualValues(t, 72, unsafe.Offsetof(h.probe))
+	assert.EqualValues(t, 64, unsafe.Offsetof(h.pid))
+	assert.EqualValues(t, 80, unsafe.Offsetof(h.probe))
 	assert.EqualValues(t, 128, unsafe.Offsetof(h.left), "a line of its own")
 	assert.EqualValues(t, 132, unsafe.Offsetof(h.changes))
 	assert.EqualValues(t, line, unsafe.Sizeof(carrier.Bell{}))
@@ -27,7 +28,7 @@ func TestHeaderLayout(t *testing.T) {
 
 // Parts of a segment do not overlap, and lie on cache lines.
 func TestPartsOfASegment(t *testing.T) {
-	l := layout{ports: 3, processes: 5, cells: 4, packet: 1024}
+	l := layout{ports: 3, processes: 5, least: 4, cells: 4, packet: 1024}
 	end := pageSize
 	next := func(at, size int) {
 		t.Helper()
@@ -38,15 +39,36 @@ func TestPartsOfASegment(t *testing.T) {
 	for port := range l.ports {
 		next(l.bell(port), line)
 		next(l.returned(port), line)
+		next(l.opens(port), line)
+	}
+	for port := range l.ports {
+		next(l.open(port, 0), l.processes*wordSize)
 	}
 	for port := range l.ports {
 		for process := range l.processes {
-			next(l.track(port, process), (4+2)*64)
+			next(l.track(port, process), 128)
 		}
 	}
+	for port := range l.ports {
+		for process := range l.processes {
+			next(l.cellsOf(port, process), 4*64)
+		}
+	}
+	assert.Zero(t, l.cellsOf(0, 0)%pageSize)
 	for port := range l.ports {
 		next(l.slab(port), packetsPer*l.packet)
 	}
 	next(l.size(), 0)
 	assert.Zero(t, l.slab(0)%pageSize)
+}
+
+// However large the node, a process finds addresses for all tracks.
+func TestDefaultLayouts(t *testing.T) {
+	for _, c := range []struct{ processes, ports, cells int }{{2, 1, 1024}, {64, 16, 1024}, {MaxProcesses, 1, 1024}, {MaxProcesses, 64, 256}, {MaxProcesses, MaxPorts, 64}} {
+		l := Options{Ports: c.ports}.layout(c.processes)
+		require.NoError(t, l.check())
+		assert.Equal(t, c.cells, l.cells, "%+v", c)
+		assert.Equal(t, 64, l.least)
+		assert.Less(t, c.processes*l.size(), 1<<46, "%+v", c)
+	}
 }

@@ -46,10 +46,23 @@ type peer struct {
 	pid     int
 	pidfd   *os.File // nil for this process
 	segment *segment
-	tracks  []*ring.Ring    // from this process to each of its ports
-	bells   []*carrier.Bell // of its ports
-	direct  atomic.Bool     // its memory may be read by process_vm_readv
-	fate    atomic.Int32    // fine, ended, left or broken
+	tracks  []atomic.Pointer[ring.Ring] // from this process to each of its ports; nil: nothing was sent there
+	bells   []*carrier.Bell             // of its ports
+	direct  atomic.Bool                 // its memory may be read by process_vm_readv
+	fate    atomic.Int32                // fine, ended, left or broken
+}
+
+// track returns the track from this process to a port of another, and opens it if nothing was sent there before.
+func (n *Node) track(to place) *ring.Ring {
+	p := &n.peers[to.process]
+	if r := p.tracks[to.port].Load(); r != nil {
+		return r
+	}
+	r := p.segment.track(int(to.port), n.self) // another thread may make a handle, too
+	p.segment.open(int(to.port), n.self).Store(1)
+	p.segment.opens(int(to.port)).Add(1)
+	p.tracks[to.port].Store(r)
+	return r
 }
 
 // start makes the ports, when all peers are known.

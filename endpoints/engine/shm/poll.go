@@ -11,7 +11,7 @@ import (
 )
 
 // Poll finds what has happened, one thing at a time, and moves on what is under way.
-// It never waits, and returns false only when all tracks are empty.
+// It never waits, and returns false only when all open tracks are empty.
 func (p *Port) Poll(e *carrier.Event) bool {
 	if len(p.outbox)+len(p.streams) > 0 {
 		p.flush()
@@ -20,12 +20,16 @@ func (p *Port) Poll(e *carrier.Event) bool {
 		p.noticed = now
 		p.notice()
 	}
-	for empty := 0; empty < len(p.tracks); empty++ {
+	if now := p.opens.Load(); now != p.opened {
+		p.opened = now
+		p.readOpen()
+	}
+	for empty := 0; empty < len(p.open); empty++ {
 		if p.finished.pop(e) {
 			return true
 		}
-		j := p.turn
-		if p.turn++; p.turn == len(p.tracks) {
+		j := p.open[p.turn]
+		if p.turn++; p.turn == len(p.open) {
 			p.turn = 0
 		}
 		if p.gone[j] {
@@ -43,6 +47,26 @@ func (p *Port) Poll(e *carrier.Event) bool {
 	}
 	return p.finished.pop(e)
 }
+
+// readOpen reads from now on what is open.
+func (p *Port) readOpen() {
+	for j := range p.tracks {
+		if p.own.open(p.index(), j).Load() != 0 {
+			p.readTrack(j)
+		}
+	}
+}
+
+// readTrack has a process's track be read, if it is not already.
+func (p *Port) readTrack(j int) {
+	if p.tracks[j] == nil {
+		p.tracks[j] = p.own.track(p.index(), j)
+		p.open = append(p.open, j)
+	}
+}
+
+// index returns the port's number among those of its process.
+func (p *Port) index() int { return int(p.rank) - p.node.options.First }
 
 // receive takes a cell off a track and acts on it. It tells whether it is a message
 // that has arrived.
@@ -92,12 +116,13 @@ func (p *Port) react(from place, c *ring.Cell) bool {
 	return false
 }
 
-// notice counts the peers whose tracks are to be read to their ends.
+// notice counts the peers whose tracks are to be read to their ends, also if none was opened.
 func (p *Port) notice() {
 	p.dying = 0
 	for j := range p.gone {
 		if !p.gone[j] && p.node.look(j) != fine {
 			p.dying++
+			p.readTrack(j)
 		}
 	}
 }

@@ -18,8 +18,12 @@ type Port struct {
 	rank int32
 
 	// Receiving.
-	tracks   []*ring.Ring // by process
-	turn     int          // the track to look at first
+	own      *segment
+	opens    *atomic.Uint64 // how often a track to the port was opened
+	opened   uint64         // of that, what is in open
+	tracks   []*ring.Ring   // by process; nil: not open
+	open     []int          // the processes whose tracks are read
+	turn     int            // which of them to look at first
 	receives carrier.Slots[receive]
 	noticed  uint32 // header.changes, as of the last look
 	gone     []bool // by process: told, and its track is read no more
@@ -40,12 +44,9 @@ func newPort(n *Node, k int) *Port {
 	own := n.peers[n.self].segment
 	p := &Port{
 		node: n, rank: int32(n.options.First + k),
-		gone: make([]bool, len(n.peers)),
+		own: own, opens: own.opens(k), tracks: make([]*ring.Ring, len(n.peers)), gone: make([]bool, len(n.peers)),
 		bell: own.bell(k), changes: &own.header.changes,
 		packets: newPackets(own, k),
-	}
-	for j := range n.peers {
-		p.tracks = append(p.tracks, own.track(k, j))
 	}
 	p.gone[n.self] = true
 	return p
@@ -61,8 +62,7 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 	if len(buf) > ring.Inline {
 		return p.sendLarge(at, context, tag, buf, handle), nil
 	}
-	track := p.node.peers[at.process].tracks[at.port]
-	c, turn := track.Claim()
+	c, turn := p.node.track(at).Claim()
 	if c == nil {
 		return carrier.Full, nil
 	}

@@ -96,7 +96,7 @@ func TestTruncation(t *testing.T) {
 func TestFetchedLater(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
-		const count = 100 // more than there are packets, less than a track has cells
+		const count = 60 // more than there are packets, less than a track has cells
 		var kept []*carrier.Event
 		for i := range count {
 			outcome := mustSend(t, a, 1, int32(i), filled(500+i, i), 0)

@@ -17,7 +17,7 @@ import (
 
 const (
 	magic   = 0x6d68736c73707431 // "1tpslshm"
-	version = 1
+	version = 4
 
 	seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 )
@@ -25,11 +25,11 @@ const (
 // identity is what the owner of a segment says about it, once, before any other
 // process has it.
 type identity struct {
-	magic, version, size            uint64
-	ports, processes, cells, packet uint64
-	pid, started                    uint64 // started: field 22 of proc_pid_stat(5)
-	probe                           uint64 // what peers read with process_vm_readv to see whether they may
-	_                               [48]byte
+	magic, version, size                   uint64
+	ports, processes, least, cells, packet uint64
+	pid, started                           uint64 // started: field 22 of proc_pid_stat(5)
+	probe                                  uint64 // what peers read with process_vm_readv to see whether they may
+	_                                      [40]byte
 }
 
 // header is the first page of a segment.
@@ -43,8 +43,9 @@ type header struct {
 // A segment is a process's memory for the others, as this process has it mapped.
 type segment struct {
 	layout
-	memory []byte
-	header *header
+	memory  []byte
+	packets []byte // those of all its ports
+	header  *header
 }
 
 // makeSegment makes this process's own. The descriptor is for the peers.
@@ -76,7 +77,7 @@ func makeSegment(l layout) (*segment, *os.File, error) {
 	}
 	s.header.identity = identity{
 		magic: magic, version: version, size: uint64(l.size()),
-		ports: uint64(l.ports), processes: uint64(l.processes), cells: uint64(l.cells), packet: uint64(l.packet),
+		ports: uint64(l.ports), processes: uint64(l.processes), least: uint64(l.least), cells: uint64(l.cells), packet: uint64(l.packet),
 		pid: uint64(os.Getpid()), started: started, probe: magic,
 	}
 	return s, f, nil
@@ -137,10 +138,10 @@ func (id *identity) layout(ports, processes int, size int64) (layout, error) {
 		return layout{}, fmt.Errorf("segment of version %d, not %d: run the same version in all processes", id.version, version)
 	case id.ports != uint64(ports) || id.processes != uint64(processes):
 		return layout{}, fmt.Errorf("segment for %d ports and %d processes, not %d and %d", id.ports, id.processes, ports, processes)
-	case id.cells > most || id.packet > most:
-		return layout{}, fmt.Errorf("segment with %d cells and packets of %d bytes", id.cells, id.packet)
+	case id.least > most || id.cells > most || id.packet > most:
+		return layout{}, fmt.Errorf("segment with %d to %d cells and packets of %d bytes", id.least, id.cells, id.packet)
 	}
-	l := layout{ports: ports, processes: processes, cells: int(id.cells), packet: int(id.packet)}
+	l := layout{ports: ports, processes: processes, least: int(id.least), cells: int(id.cells), packet: int(id.packet)}
 	if err := l.check(); err != nil {
 		return layout{}, fmt.Errorf("segment with %w", err)
 	}
@@ -155,19 +156,36 @@ func mapSegment(f *os.File, l layout) (*segment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map a segment of %d bytes: %w", l.size(), err)
 	}
-	return &segment{layout: l, memory: memory, header: headerIn(memory)}, nil
+	return &segment{layout: l, memory: memory, packets: memory[l.slab(0):l.slab(l.ports)], header: headerIn(memory)}, nil
 }
 
 func (s *segment) unmap() error { return unix.Munmap(s.memory) }
 
-// track returns a handle on the ring from a process to a port of the segment's owner.
+// track returns a handle on the ring from a process to a port of the segment's owner. It touches the ring's memory.
 func (s *segment) track(port, process int) *ring.Ring {
 	at := s.layout.track(port, process)
-	r, err := ring.At(s.memory[at:at+ring.Size(s.cells)], s.cells)
+	header, at := s.memory[at:at+ring.HeaderSize], s.cellsOf(port, process)
+	cells := s.memory[at : at+s.cells*ring.CellSize]
+	r, err := ring.At(header, cells, s.least, func(from, to int) { giveBack(cells[from*ring.CellSize : to*ring.CellSize]) })
 	if err != nil {
 		panic(err) // the layout has been checked
 	}
 	return r
+}
+
+// giveBack makes whole pages zeros, and gives their memory back to the kernel where it takes that; it does not from a process that has locked its memory.
+func giveBack(pages []byte) {
+	if unix.Madvise(pages, unix.MADV_REMOVE) != nil {
+		clear(pages)
+	}
+}
+
+// opens returns the word that counts how often a track to a port was opened.
+func (s *segment) opens(port int) *atomic.Uint64 { return wordIn(s.memory[s.layout.opens(port):]) }
+
+// open returns the word that is not 0 once the track from a process to a port is open.
+func (s *segment) open(port, process int) *atomic.Uint64 {
+	return wordIn(s.memory[s.layout.open(port, process):])
 }
 
 // bell returns a port's doorbell.
@@ -184,6 +202,6 @@ func (s *segment) packetAt(port, number int) []byte {
 	if uint(port) >= uint(s.ports) || uint(number) >= packetsPer {
 		return nil
 	}
-	at := s.slab(port) + number*s.layout.packet
-	return s.memory[at : at+s.layout.packet : at+s.layout.packet]
+	at := (port*packetsPer + number) * s.layout.packet
+	return s.packets[at : at+s.layout.packet : at+s.layout.packet]
 }
