@@ -34,24 +34,42 @@ func seeded(t testing.TB) *rand.Rand {
 
 // A talker sends numbered messages to all peers and checks all that come: their order, number and bytes.
 type talker struct {
-	p        *Port
+	p        carrier.Port
+	rank     int
+	node     carrier.Carrier
+	die      func()
+	breaks   func(peer int) bool // breaks what joins it to a peer of which a message has come, now and then; nil: it does not
 	random   *rand.Rand
-	next     []int // by rank: the number of the next message to it
-	expected []int // by rank: that of the next one from it
-	outgoing map[uint64][]byte
-	coming   map[uint64][]byte // by handle: what is being received, twice as long: what it should be stands behind it
+	near     []bool // by rank: it talks more with those, in bursts
+	next     []int  // by rank: the number of the next message to it
+	expected []int  // by rank: that of the next one from it
+	outgoing map[uint64]underWay
+	coming   map[uint64]underWay // by handle: what is being received, twice as long: what it should be stands behind it
 	handles  uint64
 	fetched  int           // messages whose bytes were compared
+	full     int           // sends that found no room
+	broken   int           // what breaks has broken
 	moody    time.Duration // how long it has nothing to say to a peer, at most, now and then
 	silent   []time.Time   // by rank: until then
 	large    int           // of a thousand messages, so many more are large
+	dies     int           // its process ends when it has fetched so many; 0: it does not
+	mortal   []bool        // by rank: its process ends
+	gone     []bool        // by rank: that is told
 }
 
-func newTalker(p *Port, seed uint64) *talker {
-	size := p.node.Size()
+// underWay is a message that is sent or received.
+type underWay struct {
+	peer int
+	buf  []byte
+}
+
+func newTalker(n carrier.Carrier, seed uint64) *talker {
+	rank, _ := n.Ranks()
+	size := n.Size()
 	return &talker{
-		p: p, random: rand.New(rand.NewPCG(seed, uint64(p.rank))), next: make([]int, size), expected: make([]int, size),
-		outgoing: map[uint64][]byte{}, coming: map[uint64][]byte{}, silent: make([]time.Time, size),
+		p: n.Port(rank), rank: rank, node: n, random: rand.New(rand.NewPCG(seed, uint64(rank))), next: make([]int, size), expected: make([]int, size),
+		outgoing: map[uint64]underWay{}, coming: map[uint64]underWay{}, silent: make([]time.Time, size),
+		near: make([]bool, size), mortal: make([]bool, size), gone: make([]bool, size),
 	}
 }
 
@@ -70,22 +88,41 @@ func (k *talker) size() int {
 	return k.random.IntN(100)
 }
 
-// talk sends so many messages to each peer, and takes as many of each.
+// How many messages it exchanges with a peer that is near, where it exchanges one with others, and how many of them may be a burst.
+const (
+	nearTimes = 20
+	burst     = 200
+)
+
+// talk sends so many messages to each peer, and takes as many of each. To the mortal ones it sends until it hears that they are
+// gone: a peer to which there is no connection any more may end without a word.
 func (k *talker) talk(count int) error {
-	own := int(k.p.rank)
 	for {
 		busy, over := false, true
 		for to := range k.next {
-			if to == own {
+			if to == k.rank || k.gone[to] {
 				continue
 			}
-			if k.next[to] < count {
+			if k.dies > 0 && k.fetched >= k.dies {
+				k.die()
+				return nil
+			}
+			count, atOnce := count, 1
+			if k.near[to] {
+				count, atOnce = nearTimes*count, 1+k.random.IntN(burst)
+			}
+			if k.next[to] < count || k.mortal[to] {
 				over = false
-				sent, err := k.send(to)
-				if err != nil {
-					return err
+				for sent := true; sent && atOnce > 0 && (k.next[to] < count || k.mortal[to]); atOnce-- {
+					var err error
+					if sent, err = k.send(to); err != nil {
+						return err
+					}
+					busy = busy || sent
+					if sent && k.next[to] > count { // only to hear of its end
+						k.silent[to] = time.Now().Add(10 * time.Millisecond)
+					}
 				}
-				busy = busy || sent
 			}
 			over = over && k.expected[to] == count
 		}
@@ -126,16 +163,19 @@ func (k *talker) send(to int) (sent bool, err error) {
 	if k.moody > 0 && k.random.IntN(20) == 0 {
 		k.silent[to] = time.Now().Add(time.Duration(k.random.Int64N(int64(k.moody))))
 	}
-	buf := fill(make([]byte, k.size()), k.number(int(k.p.rank), to, k.next[to]))
+	buf := fill(make([]byte, k.size()), k.number(k.rank, to, k.next[to]))
 	k.handles++
 	how, err := k.p.Send(to, 3, int32(k.next[to]), buf, k.handles)
 	switch {
+	case err != nil && k.mortal[to]:
+		return false, nil // Poll will say it
 	case err != nil:
-		return false, fmt.Errorf("rank %d: message %d to %d: %w", k.p.rank, k.next[to], to, err)
+		return false, fmt.Errorf("rank %d: message %d to %d: %w", k.rank, k.next[to], to, err)
 	case how == carrier.Full:
+		k.full++
 		return false, nil
 	case how == carrier.Pending:
-		k.outgoing[k.handles] = buf
+		k.outgoing[k.handles] = underWay{to, buf}
 	default:
 		clear(buf) // it may be used again
 	}
@@ -148,35 +188,47 @@ func (k *talker) handle(e *carrier.Event) error {
 	case carrier.Arrived:
 		from, size := int(e.Cell.Source), carrier.Bytes(&e.Cell)
 		if int(e.Cell.Tag) != k.expected[from] || e.Cell.Context != 3 {
-			return fmt.Errorf("rank %d: message %d of rank %d came, not %d", k.p.rank, e.Cell.Tag, from, k.expected[from])
+			return fmt.Errorf("rank %d: message %d of rank %d came, not %d", k.rank, e.Cell.Tag, from, k.expected[from])
 		}
 		buf := make([]byte, 2*size)
-		fill(buf[size:], k.number(from, int(k.p.rank), k.expected[from]))
+		fill(buf[size:], k.number(from, k.rank, k.expected[from]))
 		k.expected[from]++
+		if k.breaks != nil && !k.near[from] && k.random.IntN(50) == 0 && k.breaks(from) {
+			k.broken++
+		}
 		k.handles++
 		done, err := k.p.Fetch(&e.Cell, buf[:size:size], k.handles)
+		if err != nil && k.mortal[from] {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		if done {
 			return k.compare(buf)
 		}
-		k.coming[k.handles] = buf
+		k.coming[k.handles] = underWay{from, buf}
 	case carrier.Sent:
-		if e.Lost || k.outgoing[e.Handle] == nil {
-			return fmt.Errorf("rank %d: a send that was lost, or ended twice", k.p.rank)
+		x, found := k.outgoing[e.Handle]
+		if !found || e.Lost && !k.mortal[x.peer] {
+			return fmt.Errorf("rank %d: a send that was lost, or ended twice", k.rank)
 		}
-		clear(k.outgoing[e.Handle])
+		clear(x.buf)
 		delete(k.outgoing, e.Handle)
 	case carrier.Received:
-		buf := k.coming[e.Handle]
-		if e.Lost || buf == nil {
-			return fmt.Errorf("rank %d: a receive that was lost, or ended twice", k.p.rank)
+		x, found := k.coming[e.Handle]
+		if !found || e.Lost && !k.mortal[x.peer] {
+			return fmt.Errorf("rank %d: a receive that was lost, or ended twice", k.rank)
 		}
 		delete(k.coming, e.Handle)
-		return k.compare(buf)
+		if !e.Lost {
+			return k.compare(x.buf)
+		}
 	case carrier.Gone:
-		return fmt.Errorf("rank %d: %w", k.p.rank, k.p.node.Gone(e.First))
+		if !k.mortal[e.First] || k.gone[e.First] {
+			return fmt.Errorf("rank %d: %w", k.rank, k.node.Gone(e.First))
+		}
+		k.gone[e.First] = true
 	}
 	return nil
 }
@@ -184,7 +236,7 @@ func (k *talker) handle(e *carrier.Event) error {
 func (k *talker) compare(buf []byte) error {
 	k.fetched++
 	if !bytes.Equal(buf[:len(buf)/2], buf[len(buf)/2:]) {
-		return fmt.Errorf("rank %d: a message of %d bytes with other bytes than were sent", k.p.rank, len(buf)/2)
+		return fmt.Errorf("rank %d: a message of %d bytes with other bytes than were sent", k.rank, len(buf)/2)
 	}
 	return nil
 }
@@ -203,7 +255,7 @@ func TestBreaks(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, len(nodes))
 	for i, n := range nodes {
-		k := newTalker(n.ports[0], random.Uint64())
+		k := newTalker(n, random.Uint64())
 		talkers = append(talkers, k)
 		all.Go(func() { errs[i] = k.talk(count) })
 	}

@@ -27,13 +27,19 @@ import (
 
 const rankVariable = "TCP_TEST_RANK"
 
-// The test binary is also a process of two that cables join.
+// The test binary is also a process of two that cables join, or of many that talk.
 func TestMain(m *testing.M) {
-	rank, err := strconv.Atoi(os.Getenv(rankVariable))
-	if err != nil {
+	input := bufio.NewScanner(os.Stdin)
+	input.Buffer(nil, 1<<20)
+	var err error
+	if rank, failed := strconv.Atoi(os.Getenv(rankVariable)); failed == nil {
+		err = onCables(rank, input)
+	} else if words := os.Getenv(talkVariable); words != "" {
+		err = talkAsProcess(words, input)
+	} else {
 		os.Exit(m.Run())
 	}
-	if err := onCables(rank, bufio.NewScanner(os.Stdin)); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -145,26 +151,29 @@ func checkFromCables(p *Port) error {
 	}
 }
 
-// A wired process has a network namespace of its own.
-type wired struct {
+// A process runs this test binary in another role.
+type process struct {
 	cmd   *exec.Cmd
 	input io.WriteCloser
 	lines chan string
 	said  bytes.Buffer
+	limit time.Duration // how long until waits
 }
 
-func startWired(t *testing.T, rank int) *wired {
+// start starts a process with a role, which a variable tells.
+func start(t *testing.T, role string, flags uintptr, files ...*os.File) (*process, error) {
 	t.Helper()
-	w := &wired{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16)}
-	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", rankVariable, rank))
-	w.cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
+	w := &process{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16), limit: within}
+	w.cmd.Env = append(os.Environ(), role)
+	w.cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: flags}
+	w.cmd.ExtraFiles = files
 	w.cmd.Stderr = &w.said
 	out, err := w.cmd.StdoutPipe()
 	require.NoError(t, err)
 	w.input, err = w.cmd.StdinPipe()
 	require.NoError(t, err)
 	if err := w.cmd.Start(); err != nil {
-		t.Skipf("a network namespace takes root: %v", err)
+		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -179,13 +188,23 @@ func startWired(t *testing.T, rank int) *wired {
 		<-ended
 		_ = w.cmd.Wait()
 	})
+	return w, nil
+}
+
+// startWired starts a process with a network namespace of its own.
+func startWired(t *testing.T, rank int) *process {
+	t.Helper()
+	w, err := start(t, fmt.Sprintf("%s=%d", rankVariable, rank), unix.CLONE_NEWNET)
+	if err != nil {
+		t.Skipf("a network namespace takes root: %v", err)
+	}
 	return w
 }
 
 // until returns the first line of those to come that begins so.
-func (w *wired) until(t *testing.T, prefix string) string {
+func (w *process) until(t *testing.T, prefix string) string {
 	t.Helper()
-	for limit := time.After(within); ; {
+	for limit := time.After(w.limit); ; {
 		select {
 		case line, more := <-w.lines:
 			if !more {
@@ -202,7 +221,7 @@ func (w *wired) until(t *testing.T, prefix string) string {
 }
 
 // in runs a command in its namespace.
-func (w *wired) in(t *testing.T, words string) {
+func (w *process) in(t *testing.T, words string) {
 	t.Helper()
 	argv := append([]string{"nsenter", "-t", strconv.Itoa(w.cmd.Process.Pid), "-n", "--"}, strings.Fields(words)...)
 	_, said, code := testsupport.Run(t, within, nil, argv...)
@@ -214,7 +233,7 @@ func (w *wired) in(t *testing.T, words string) {
 func TestCableIsOut(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "ip", "tc", "nsenter")
-	hosts := []*wired{startWired(t, 0), startWired(t, 1)}
+	hosts := []*process{startWired(t, 0), startWired(t, 1)}
 	for cable := range 2 {
 		hosts[0].in(t, fmt.Sprintf("ip link add eth%d type veth peer name eth%[1]d netns %d", cable, hosts[1].cmd.Process.Pid))
 		for rank, h := range hosts {

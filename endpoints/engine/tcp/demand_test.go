@@ -455,7 +455,7 @@ func TestOpensAndCloses(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, len(nodes))
 	for i, n := range nodes {
-		k := newTalker(n.ports[0], random.Uint64())
+		k := newTalker(n, random.Uint64())
 		k.moody = 20 * time.Millisecond
 		talkers = append(talkers, k)
 		all.Go(func() { errs[i] = k.talk(count) })

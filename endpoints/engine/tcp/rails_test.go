@@ -5,9 +5,12 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,12 +21,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/shm"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // joinedByRails is joined for processes of one rank that have so many rails between each two.
 func joinedByRails(t testing.TB, o Options, processes, rails int) []*Node {
 	t.Helper()
+	return joinedBeside(t, o, make([]*shm.Node, processes), rails)
+}
+
+// joinedBeside joins the processes of several hosts by rails; those of a host have joined by shared memory, unless they are nil.
+func joinedBeside(t testing.TB, o Options, near []*shm.Node, rails int) []*Node {
+	t.Helper()
+	processes := len(near)
 	peers, listeners := make([]Peer, processes), make([][]*net.TCPListener, processes)
 	for i := range peers {
 		var addresses []string
@@ -41,7 +52,15 @@ func joinedByRails(t testing.TB, o Options, processes, rails int) []*Node {
 	var all sync.WaitGroup
 	for i := range peers {
 		o := o
-		o.Peers, o.Process, o.Secret, o.Rails = peers, i, secret, listeners[i][1:]
+		o.Peers, o.Process, o.Secret, o.Rails = slices.Clone(peers), i, secret, listeners[i][1:]
+		if near[i] != nil {
+			o.Bells = []*carrier.Bell{near[i].Port(i).Bell()}
+			for j := range o.Peers {
+				if near[i].Reaches(j) {
+					o.Peers[j].Address, o.Peers[j].Rails = "", nil
+				}
+			}
+		}
 		all.Go(func() { nodes[i], errs[i] = Join(ctx, listeners[i][0], o) })
 	}
 	all.Wait()
@@ -50,6 +69,43 @@ func joinedByRails(t testing.TB, o Options, processes, rails int) []*Node {
 	}
 	t.Cleanup(func() { closeAll(t, nodes) })
 	return nodes
+}
+
+// hosts joins processes by shared memory, so many on each host.
+func hosts(t testing.TB, processes, perHost int) (near []*shm.Node) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	near = make([]*shm.Node, processes)
+	errs := make([]error, processes)
+	var all sync.WaitGroup
+	for first := 0; first < processes; first += perHost {
+		var forMeet []*os.File
+		for i := first; i < first+perHost; i++ {
+			m, j, err := shm.Socketpair()
+			require.NoError(t, err)
+			forMeet = append(forMeet, m)
+			all.Go(func() {
+				near[i], errs[i] = shm.Join(ctx, j, shm.Options{First: i, Ports: 1, Total: processes})
+				j.Close()
+			})
+		}
+		all.Go(func() {
+			assert.NoError(t, shm.Meet(ctx, forMeet))
+			for _, f := range forMeet {
+				f.Close()
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(errs...))
+	t.Cleanup(func() {
+		for _, n := range near {
+			if err := n.Close(); !errors.Is(err, os.ErrClosed) { // by the test
+				require.NoError(t, err)
+			}
+		}
+	})
+	return near
 }
 
 // severRail breaks a rail by which a link sends. It tells whether there was one.
@@ -100,7 +156,7 @@ func TestRailsBreak(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, len(nodes))
 	for i, n := range nodes {
-		k := newTalker(n.ports[0], random.Uint64())
+		k := newTalker(n, random.Uint64())
 		k.large = 4
 		talkers = append(talkers, k)
 		all.Go(func() { errs[i] = k.talk(count) })
@@ -135,6 +191,73 @@ func TestRailsBreak(t *testing.T) {
 	t.Logf("%d messages, %d breaks of rails, %d of streams", total, rails, streams)
 	require.Positive(t, rails)
 	require.Positive(t, streams)
+}
+
+// 64 processes of 16 hosts send to one another at random: those of a host by shared memory, the others each by two rails. Connections close and
+// open, streams and rails break, tracks become longer and shorter, and three processes end in the midst of it. Nothing is lost, doubled, overtaken or changed among
+// the others, and they hear who has ended. TPSL_TEST_LARGE=1 sends 10^7 messages. With the race detector they are 16 processes, which make a sixteenth of the connections.
+func TestManyTalk(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Limit(t, 30*time.Minute)
+	const perHost, rails, deaths = 4, 2, 3
+	random := seeded(t)
+	processes, count := 64, testsupport.Times(20, 1_500) // each to each
+	if raceDetector {
+		processes = 16
+	}
+	near := hosts(t, processes, perHost)
+	// All nodes are in this process, which may have a small part of a processor: none is to be taken for out of reach.
+	nodes := joinedBeside(t, Options{Idle: 5 * time.Millisecond, Patience: 10 * time.Minute}, near, rails)
+	var talkers []*talker
+	for i, n := range nodes {
+		both, err := carrier.Both(near[i], n)
+		require.NoError(t, err)
+		k := newTalker(both, random.Uint64())
+		k.moody, k.large = 200*time.Millisecond, 1
+		for rank := range k.near {
+			k.near[rank] = near[i].Reaches(rank)
+		}
+		k.breaks = breaking(k.random, n)
+		k.die = func() {
+			n.die()
+			assert.NoError(t, near[i].Close())
+		}
+		talkers = append(talkers, k)
+	}
+	mortal := random.Perm(processes)[:deaths]
+	for i, rank := range mortal {
+		talkers[rank].dies = (i + 1) * count * processes / (deaths + 1)
+		for _, k := range talkers {
+			k.mortal[rank] = true
+		}
+	}
+	var all sync.WaitGroup
+	errs := make([]error, processes)
+	for i, k := range talkers {
+		all.Go(func() { errs[i] = k.talk(count) })
+	}
+	all.Wait()
+	total := 0
+	for i, k := range talkers {
+		require.NoError(t, errs[i])
+		if k.dies > 0 {
+			continue
+		}
+		total += k.fetched
+		assert.GreaterOrEqual(t, k.fetched, count*(processes-1-deaths), "rank %d", i)
+		for _, rank := range mortal {
+			assert.True(t, k.gone[rank], "rank %d has not heard of the end of rank %d", i, rank)
+			isGone(t, k.node.Gone(rank), fmt.Sprintf("rank %d is gone", rank))
+		}
+	}
+	full, breaks := 0, 0
+	for _, k := range talkers {
+		full += k.full
+		breaks += k.broken
+	}
+	t.Logf("%d messages, %d breaks, %d connections made, %d sends found no room", total, breaks, made(nodes), full)
+	require.Positive(t, breaks)
+	require.Positive(t, full, "no track had to become longer")
 }
 
 // Large messages take all rails, short ones none.
