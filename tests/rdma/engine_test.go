@@ -61,13 +61,17 @@ func runLong(t *testing.T, g *guest.Group, env []string, argv ...string) guest.R
 	return r
 }
 
-// engineJob runs a job of two guests whose processes take turns, and returns how many packets of RDMA guest a has sent meanwhile.
-func engineJob(t *testing.T, g *guest.Group, options string, program ...string) (r guest.Result, sent int) {
+// engineJob runs a job of two guests whose processes take turns, and returns how many packets of RDMA guest a has sent meanwhile by each device.
+func engineJob(t *testing.T, g *guest.Group, options string, program ...string) (r guest.Result, sent []int) {
 	t.Helper()
 	before := packets(t, g)
 	command := filepath.Join(testsupport.Build(t), "bin", "mpiexec")
 	r = runLong(t, g, overVerbs, slices.Concat([]string{command, "-hosts", "a,b", "-ppn", "1"}, strings.Fields(options), program)...)
-	return r, packets(t, g)[0] - before[0]
+	sent = packets(t, g)
+	for i := range sent {
+		sent[i] -= before[i]
+	}
+	return r, sent
 }
 
 // The applications on the message engine give the published answers as jobs of two hosts by verbs. TPSL_TEST_LARGE=1 runs all four.
@@ -89,7 +93,7 @@ func TestEngineJobsByVerbs(t *testing.T) {
 			r, sent := engineJob(t, g, "-n 4", words...)
 			require.Zero(t, r.Code, "%s\n%s", r.Stdout, r.Stderr)
 			assert.Equal(t, 1, strings.Count(r.Stdout, e.says), r.Stdout)
-			assert.Greater(t, sent, 5, "packets of RDMA")
+			assert.Greater(t, sent[0], 5, "packets of RDMA")
 			t.Log(r.Stdout, sent)
 		})
 	}
@@ -106,9 +110,16 @@ func TestEngineAccessesByVerbs(t *testing.T) {
 		t.Run(model, func(t *testing.T) {
 			r, sent := engineJob(t, g, "-n 2", program, "-ports", "2", "-model", model)
 			assert.Equal(t, "4 ranks: every answer is right\n", r.Stdout, r.Stderr)
-			assert.Greater(t, sent, 5, "packets of RDMA")
+			assert.Greater(t, sent[0], 5, "packets of RDMA")
+			assert.Less(t, sent[1], 5, "by the second device") // the kernel sends some
 		})
 	}
+	t.Run("virtual rails", func(t *testing.T) { // one by each device
+		r, sent := engineJob(t, g, "-n 2 -env TPSL_RDMA_PORT rxe0:1,rxe1:1", program, "-ports", "2", "-model", "private")
+		assert.Equal(t, "4 ranks: every answer is right\n", r.Stdout, r.Stderr)
+		assert.Greater(t, sent[0], 5, "packets of RDMA")
+		assert.Greater(t, sent[1], 5, "packets of RDMA by the second device")
+	})
 	t.Run("killed", func(t *testing.T) {
 		r, _ := engineJob(t, g, "-disable-auto-cleanup -n 3", program, "-ports", "1", "-model", "private", "-kill")
 		assert.Contains(t, r.Stderr, "mpiexec: rank 2 (")

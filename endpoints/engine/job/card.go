@@ -25,23 +25,26 @@ type card struct {
 	host      string   // equal if and only if two processes can share memory
 	name      string   // of the socket at which the first process of a host meets the others
 	carrier   string   // between hosts
+	rails     int      // virtual ones, of verbs
 	addresses []string // where it listens for others: several are rails
 }
 
 func (c card) String() string {
-	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, c.carrier, strings.Join(c.addresses, ",")}, "/")
+	return strings.Join([]string{strconv.Itoa(c.ports), c.host, c.name, c.carrier, strconv.Itoa(c.rails), strings.Join(c.addresses, ",")}, "/")
 }
 
 func parseCard(text string) (c card, err error) {
 	words := strings.Split(text, "/")
-	if len(words) != 5 {
-		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
+	if len(words) == 6 {
+		c = card{host: words[1], name: words[2], carrier: words[3], addresses: strings.Split(words[5], ",")}
+		var failed error
+		c.ports, err = strconv.Atoi(words[0])
+		c.rails, failed = strconv.Atoi(words[4])
+		if err == nil && failed == nil && c.ports >= 1 && c.rails >= 0 && c.rails <= c.ports {
+			return c, nil
+		}
 	}
-	c = card{host: words[1], name: words[2], carrier: words[3], addresses: strings.Split(words[4], ",")}
-	if c.ports, err = strconv.Atoi(words[0]); err != nil || c.ports < 1 {
-		return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
-	}
-	return c, nil
+	return c, fmt.Errorf("its card is %q: run the same version in all processes", text)
 }
 
 // pack makes a short text of the cards of all processes, in which only the first process of each host has a name: the others of the

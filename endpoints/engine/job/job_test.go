@@ -97,6 +97,7 @@ func TestFar(t *testing.T) {
 	for want, variables := range map[string]map[string]string{
 		`environment: TPSL_CARRIER="rdma": want tcp or verbs`:                                                 {"TPSL_CARRIER": "rdma"},
 		`environment: TPSL_RDMA_PORT="rxe0:1" goes with TPSL_CARRIER=verbs only: set that, or leave this out`: {"TPSL_RDMA_PORT": "rxe0:1"},
+		`environment: TPSL_RDMA_RAILS="2" goes with TPSL_CARRIER=verbs only: set that, or leave this out`:     {"TPSL_RDMA_RAILS": "2"},
 		`environment: TPSL_RAILS does not go with TPSL_CARRIER=verbs: leave one of them out`:                  {"TPSL_CARRIER": "verbs", "TPSL_RAILS": "lo"},
 		`environment: TPSL_CONNECTIONS=start does not go with TPSL_CARRIER=verbs: leave one of them out`:      {"TPSL_CARRIER": "verbs", "TPSL_CONNECTIONS": "start"},
 	} {
@@ -106,11 +107,11 @@ func TestFar(t *testing.T) {
 }
 
 func TestCards(t *testing.T) {
-	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", carrier: "tcp", addresses: []string{"[fe80::1]:77", "10.0.0.1:78"}}
+	c := card{ports: 3, host: "00ff", name: "@tpsl-engine-X", carrier: "verbs", rails: 2, addresses: []string{"[fe80::1]:77", "10.0.0.1:78"}}
 	got, err := parseCard(c.String())
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
-	for _, text := range []string{"", "1/2/3/4", "0/h/n/tcp/a", "x/h/n/tcp/a", "1/h/n/tcp/a/more"} {
+	for _, text := range []string{"", "1/2/3/4/5", "0/h/n/tcp/0/a", "x/h/n/tcp/0/a", "1/h/n/tcp/x/a", "1/h/n/tcp/-1/a", "1/h/n/verbs/2/a", "1/h/n/tcp/0/a/more"} {
 		_, err := parseCard(text)
 		assert.ErrorContains(t, err, "run the same version", text)
 	}
@@ -124,7 +125,7 @@ func TestTable(t *testing.T) {
 		if c.name = rand.Text(); i%64 == 0 {
 			want = append(want, c)
 		} else {
-			want = append(want, card{c.ports, c.host, "", c.carrier, c.addresses})
+			want = append(want, card{c.ports, c.host, "", c.carrier, c.rails, c.addresses})
 		}
 		all = append(all, c)
 	}
@@ -142,7 +143,7 @@ func TestTable(t *testing.T) {
 
 // Whatever stands in the launcher's space is cards of so many processes, or an error.
 func FuzzTable(f *testing.F) {
-	f.Add(pack([]card{{1, "00ff", "@tpsl-engine-X", "tcp", []string{"10.0.0.1:77"}}, {2, "00ff", "", "tcp", []string{"10.0.0.1:78", "10.1.0.1:79"}}}), 2)
+	f.Add(pack([]card{{1, "00ff", "@tpsl-engine-X", "tcp", 0, []string{"10.0.0.1:77"}}, {2, "00ff", "", "tcp", 0, []string{"10.0.0.1:78", "10.1.0.1:79"}}}), 2)
 	f.Add("", 0)
 	f.Fuzz(func(t *testing.T, text string, count int) {
 		if count < 0 || count > 1000 {

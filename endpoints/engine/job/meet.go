@@ -28,6 +28,10 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 	if err != nil {
 		return nil, err
 	}
+	rails, err := f.railsOf(ports, numaNodes())
+	if err != nil {
+		return nil, err
+	}
 	listeners, addresses, err := listen(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -42,7 +46,7 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 		return nil, err
 	}
 	defer door.Close()
-	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), carrier: f.carrier, addresses: addresses})
+	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), carrier: f.carrier, rails: len(rails), addresses: addresses})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +85,7 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 			o.Bells = append(o.Bells, near.Port(rank).Bell())
 		}
 	}
-	n, err := f.join(ctx, listeners, o)
+	n, err := f.join(ctx, listeners, rails, cards, o)
 	listeners = nil // they are the node's
 	if err != nil {
 		if near != nil {

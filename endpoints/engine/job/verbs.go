@@ -6,6 +6,7 @@
 package job
 
 import (
+	"errors"
 	"net"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
@@ -16,25 +17,32 @@ import (
 // canVerbs tells whether this program can send by RDMA.
 func canVerbs() error { return nil }
 
-// joinVerbs joins by a port of an RDMA device.
-func joinVerbs(listener *net.TCPListener, port string, o tcp.Options) (carrier.Carrier, error) {
-	d, err := open(port)
-	if err != nil {
-		listener.Close()
-		return nil, err
+// joinVerbs joins by ports of RDMA devices.
+func joinVerbs(listener *net.TCPListener, rails []rail, cards []card, o tcp.Options) (carrier.Carrier, error) {
+	var open []verbs.Rail
+	for _, r := range rails {
+		d, err := openPort(r.port)
+		if err != nil {
+			for _, r := range open {
+				err = errors.Join(err, r.Device.Close())
+			}
+			listener.Close()
+			return nil, err
+		}
+		open = append(open, verbs.Rail{Device: d, Node: r.node})
 	}
 	v := verbs.Options{Process: o.Process, Secret: o.Secret, Near: o.Near, Bells: o.Bells}
-	for _, p := range o.Peers {
-		v.Peers = append(v.Peers, verbs.Peer{First: p.First, Ports: p.Ports, Address: p.Address})
+	for i, p := range o.Peers {
+		v.Peers = append(v.Peers, verbs.Peer{First: p.First, Ports: p.Ports, Rails: cards[i].rails, Address: p.Address})
 	}
-	n, err := verbs.Join(listener, d, v)
+	n, err := verbs.Join(listener, open, v)
 	if err != nil {
 		return nil, err
 	}
 	return n, nil
 }
 
-func open(port string) (*verbs.Device, error) {
+func openPort(port string) (*verbs.Device, error) {
 	nic, err := verbs.Choose(port)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,6 @@ var errWithout = errors.New("this program is built without verbs: build it with 
 // canVerbs tells whether this program can send by RDMA.
 func canVerbs() error { return errWithout }
 
-func joinVerbs(*net.TCPListener, string, tcp.Options) (carrier.Carrier, error) {
+func joinVerbs(*net.TCPListener, []rail, []card, tcp.Options) (carrier.Carrier, error) {
 	return nil, errWithout
 }

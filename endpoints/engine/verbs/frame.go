@@ -17,11 +17,10 @@ const (
 	frameOffer              // a key of the sender's, the message's length, its address, the key of its memory
 	frameTaken              // the offer's key: the receiver has what it wants of it
 	frameCredit             // how much more the port takes
-	frameRoom               // nothing: only the room in its header matters
 )
 
 const (
-	headerSize = 32
+	headerSize = 24
 	wordSize   = 8
 	offerWords = 4
 	maxEager   = 64 << 10 // bytes of a message in a frame
@@ -33,7 +32,6 @@ type header struct {
 	from, to     int32
 	context      uint32
 	tag          int32
-	room         uint32 // frames that have been taken from the memory that was posted for them, since the last header
 }
 
 func (h *header) encode(b []byte) {
@@ -44,7 +42,6 @@ func (h *header) encode(b []byte) {
 	binary.LittleEndian.PutUint32(b[12:], uint32(h.to))
 	binary.LittleEndian.PutUint32(b[16:], h.context)
 	binary.LittleEndian.PutUint32(b[20:], uint32(h.tag))
-	binary.LittleEndian.PutUint64(b[24:], uint64(h.room))
 }
 
 func decode(b []byte) (h header) {
@@ -55,7 +52,6 @@ func decode(b []byte) (h header) {
 	h.to = int32(binary.LittleEndian.Uint32(b[12:]))
 	h.context = binary.LittleEndian.Uint32(b[16:])
 	h.tag = int32(binary.LittleEndian.Uint32(b[20:]))
-	h.room = binary.LittleEndian.Uint32(b[24:])
 	return h
 }
 
@@ -68,8 +64,6 @@ func (h *header) fits() bool {
 		return h.length == offerWords*wordSize
 	case frameTaken, frameCredit:
 		return h.length == wordSize
-	case frameRoom:
-		return h.length == 0
 	}
 	return false
 }

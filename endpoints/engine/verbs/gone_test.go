@@ -26,9 +26,7 @@ func (n *Node) die() {
 	n.listener.Close()
 	for _, l := range n.links {
 		if l != nil {
-			l.lock.Lock()
 			l.bury(left, "")
-			l.lock.Unlock()
 		}
 	}
 }
@@ -170,7 +168,7 @@ func TestLastIsAwaited(t *testing.T) {
 	await(t, a)
 	l := nodes[1].links[0]
 	l.lock.Lock()
-	require.NoError(t, l.say(sayBye, l.sent+1))
+	require.NoError(t, l.say(sayBye, l.sent.Load()+1))
 	l.lock.Unlock()
 	require.Never(t, func() bool { return nodes[0].Gone(1) != nil || nodes[1].Gone(0) != nil }, 500*time.Millisecond, time.Millisecond)
 	mustSend(t, b, 0, 5, nil, 0)
@@ -189,7 +187,7 @@ func TestSilent(t *testing.T) {
 	l, err := greet.Listen("127.0.0.1:0")
 	require.NoError(t, err)
 	peers := []Peer{{First: 0, Ports: 1, Address: l.Addr().String()}, {First: 1, Ports: 1, Address: deaf.Addr().String()}}
-	n, err := Join(l, device, Options{Peers: peers, Patience: 500 * time.Millisecond})
+	n, err := Join(l, []Rail{{device, AnyNode}}, Options{Peers: peers, Patience: 500 * time.Millisecond})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, n.Close()) }()
 	outcome, err := n.port(0).Send(1, 0, 0, nil, 0)
@@ -205,9 +203,9 @@ func TestPairFails(t *testing.T) {
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	mustSend(t, a, 1, 0, []byte("before"), 0)
 	await(t, b)
-	l := nodes[1].links[0]
+	l := nodes[1].links[0].lanes[0]
 	l.lock.Lock()
-	require.NoError(t, l.pair.Read(l.id(ofRead, 0), l.at, 8, l.registered.Local, 0, 12345)) // of no memory of the peer's
+	require.NoError(t, l.pair.Read(id(ofRead, 0), l.at, 8, l.registered.Local, 0, 12345)) // of no memory of the peer's
 	l.lock.Unlock()
 	for e := await(t, b); e.Kind != carrier.Gone; e = await(t, b) {
 	}
@@ -215,41 +213,19 @@ func TestPairFails(t *testing.T) {
 	mourn(t, a, "its process has ended")
 }
 
-// Frames of a peer that make no sense cut it off.
-func TestFramesMustMakeSense(t *testing.T) {
+// A frame that makes no sense cuts the peer off that has sent it by its device.
+func TestCutOff(t *testing.T) {
 	testsupport.NothingLeft(t)
-	for name, h := range map[string]header{
-		"of no kind":           {kind: 99, from: 1, to: 0},
-		"of no rank":           {kind: frameMessage, from: 7, to: 0},
-		"to no rank":           {kind: frameMessage, from: 1, to: 1},
-		"longer than they are": {kind: frameMessage, from: 1, to: 0, length: 77},
-		"more room than there": {kind: frameRoom, room: 1000},
-		"what was not offered": {kind: frameTaken, from: 1, to: 0, length: wordSize},
-		"too much credit":      {kind: frameCredit, from: 1, to: 0, length: wordSize},
-		"an offer of nothing":  {kind: frameOffer, from: 1, to: 0, length: offerWords * wordSize},
-	} {
-		t.Run(name, func(t *testing.T) {
-			nodes := joined(t, Options{}, 1, 1)
-			a, b := nodes[0].port(0), nodes[1].port(1)
-			mustSend(t, b, 0, 3, nil, 0)
-			assert.EqualValues(t, 3, await(t, a).Cell.Tag)
-			l := nodes[1].links[0]
-			l.lock.Lock()
-			whole := h
-			if name == "longer than they are" {
-				whole.length = 0
-			}
-			slot, payload := l.begin(whole)
-			h.encode(l.slot(slot)) // with the room that it says
-			clear(payload)
-			if h.kind == frameCredit {
-				setWord(payload, 0, 1<<40)
-			}
-			l.put(slot, payload)
-			l.lock.Unlock()
-			mourn(t, a, "makes no sense$")
-		})
-	}
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	mustSend(t, b, 0, 3, nil, 0)
+	assert.EqualValues(t, 3, await(t, a).Cell.Tag)
+	l := nodes[1].links[0].lanes[0]
+	l.lock.Lock()
+	slot, payload := l.begin(header{kind: frameMessage, from: 7, to: 0})
+	l.put(slot, payload)
+	l.lock.Unlock()
+	mourn(t, a, "makes no sense$")
 }
 
 // Strangers, and who does not know the secret, are dropped, and harm nobody.

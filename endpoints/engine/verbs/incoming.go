@@ -10,54 +10,11 @@ import (
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
-	"github.com/tpsl/tpsl/ib/regcache"
-	"github.com/tpsl/tpsl/ib/verbs/queue"
 )
-
-const takesAtOnce = 8 // calls of take by one progress
 
 // unpolled is how long what a peer sends may wait when no port polls or sleeps. Tests make it longer, as it would mend what they
 // look for.
 var unpolled = time.Second
-
-// progress acts on what has been completed. Whoever cannot wait leaves it to another thread that does that already.
-func (n *Node) progress(wait bool) {
-	if wait {
-		n.polling.Lock()
-	} else if !n.polling.TryLock() {
-		return
-	}
-	defer n.polling.Unlock()
-	for range takesAtOnce {
-		if !n.take() {
-			return
-		}
-	}
-}
-
-// take takes completions, and tells whether there were any.
-//
-// Preconditions: polling is locked.
-func (n *Node) take() bool {
-	count, err := n.completions.Poll(n.taken[:])
-	if err != nil {
-		for _, l := range n.links {
-			if l != nil {
-				l.lock.Lock()
-				l.bury(unable, err.Error())
-				l.lock.Unlock()
-			}
-		}
-	}
-	for i := range n.taken[:count] {
-		c := &n.taken[i]
-		l := n.links[uint32(c.ID>>32)&^(3<<30)]
-		l.lock.Lock()
-		l.completed(c)
-		l.lock.Unlock()
-	}
-	return count > 0
-}
 
 // sweep acts on what has come and nobody polls for, until the node closes: a peer that leaves waits for that.
 func (n *Node) sweep() {
@@ -66,88 +23,54 @@ func (n *Node) sweep() {
 	for {
 		select {
 		case <-tick.C:
-			n.progress(true)
+			n.progressAll()
 		case <-n.open.Done():
 			return
 		}
 	}
 }
 
-// completed acts on a completion. Those of a pair that is closed say nothing.
+// frameCame acts on a frame in a slot, and tells whether a port keeps that, and whether the frame makes sense.
 //
-// Preconditions: polling and the lock are held.
-func (l *link) completed(c *queue.Completion) {
-	if l.fate.Load() != fine || c.Pair != l.number {
-		return
-	}
-	if c.Status != queue.Fine {
-		l.wound(c.Status.String())
-		return
-	}
-	index := uint32(c.ID)
-	switch c.ID >> 62 {
-	case ofReceive:
-		l.came++
-		if !l.frameCame(l.slot(index)[:c.Length]) {
-			l.bury(broken, "")
-			return
-		}
-		if err := l.post(index); err != nil {
-			l.wound(err.Error())
-			return
-		}
-		l.taken++
-		l.pump()
-	case ofSend:
-		l.free = append(l.free, index)
-		l.pump()
-	case ofRead:
-		l.reads--
-		l.partRead(l.receives.Key(index))
-		l.readOn()
-	}
-}
-
-// frameCame acts on a frame, and tells whether it makes sense.
-func (l *link) frameCame(b []byte) bool {
+// Preconditions: the lock is held.
+func (a *lane) frameCame(b []byte, slot uint32) (kept, sense bool) {
 	if len(b) < headerSize {
-		return false
+		return false, false
 	}
 	h, payload := decode(b), b[headerSize:]
-	if !h.fits() || int(h.length) != len(payload) || int64(h.room) > int64(receiveSlots-l.room) {
-		return false
+	if !h.fits() || int(h.length) != len(payload) {
+		return false, false
 	}
-	l.room += int(h.room)
-	if h.kind == frameRoom {
-		return true
-	}
-	if uint(int(h.from)-l.first) >= uint(l.ports) || l.node.port(int(h.to)) == nil {
-		return false
+	l := a.link
+	p := l.node.port(int(h.to))
+	if uint(int(h.from)-l.first) >= uint(l.ports) || p == nil || l.in(p) != a {
+		return false, false
 	}
 	switch h.kind {
 	case frameCredit:
-		credit := &l.credit[int(h.from)-l.first]
+		credit := l.creditOf(int(h.from), p)
 		more := word(payload, 0)
-		if more > uint64(l.node.options.Window)-uint64(*credit) {
-			return false
+		if more > uint64(l.node.options.Window)-uint64(credit.Load()) {
+			return false, false
 		}
-		*credit += int64(more)
-		return true
+		credit.Add(int64(more))
+		return false, true
 	case frameTaken:
 		key := word(payload, 0)
-		s := l.sends.Find(key)
-		if s == nil || s.to != h.from || s.port.rank != h.to {
-			return false
+		s := a.sends.Find(key)
+		if s == nil || s.to != h.from || s.port != p {
+			return false, false
 		}
-		l.endSend(key, false)
-		return true
+		a.endSend(key, false)
+		return false, true
 	}
-	return l.arrived(&h, payload)
+	return a.arrived(p, &h, payload, slot)
 }
 
-// arrived gives a message to its port, if that port owes the peer no more than its window.
-func (l *link) arrived(h *header, payload []byte) bool {
-	p := l.node.port(int(h.to))
+// arrived gives a message to its port, if that port owes the sender's rail no more than its window.
+//
+// A message that does not go into a cell stays in its slot until the port fetches it, unless the rail has few slots left.
+func (a *lane) arrived(p *Port, h *header, payload []byte, slot uint32) (kept, sense bool) {
 	e := event{kind: carrier.Arrived, cell: carrier.Inline, header: *h}
 	takes := cost(0)
 	switch {
@@ -155,7 +78,7 @@ func (l *link) arrived(h *header, payload []byte) bool {
 		e.cell, e.length = carrier.Offer, word(payload, 1)
 		e.offer = offer{key: word(payload, 0), remote: word(payload, 2), remoteKey: uint32(word(payload, 3))}
 		if int64(e.length) <= 0 {
-			return false
+			return false, false
 		}
 	case len(payload) <= ring.Inline:
 		takes = cost(len(payload))
@@ -164,56 +87,48 @@ func (l *link) arrived(h *header, payload []byte) bool {
 		takes = cost(len(payload))
 		e.cell = carrier.Kept
 	}
-	if l.owed[p.index()].Add(takes) > int64(l.node.options.Window) {
-		return false
+	if a.link.owedBy(p, a.link.railOf(int(h.from))).Add(takes) > int64(a.link.node.options.Window) {
+		return false, false
 	}
-	if e.cell == carrier.Kept {
-		e.payload = append(l.node.buffers.Get(len(payload)), payload...)
+	switch {
+	case e.cell != carrier.Kept:
+	case a.rail.starves():
+		e.message = message{bytes: append(a.link.node.buffers.Get(len(payload)), payload...), slot: noSlot}
+	default:
+		kept, e.message = true, message{bytes: payload, slot: int(slot)}
 	}
 	p.events.Put(e)
 	p.Bell().Ring()
-	return true
+	return kept, true
 }
 
-// readOn posts reads of parts of messages, each message in its turn.
+// partRead notes what was read, and ends a receive that has all, which it returns.
 //
 // Preconditions: the lock is held.
-func (l *link) readOn() {
-	n := 0
-	for ; n < len(l.unread) && l.reads < maxReads && !l.wounded; n++ {
-		key := l.unread[n]
-		r := l.receives.Find(key)
-		r.posted = min(len(r.dst)-r.got, maxRead)
-		at, got := regcache.RangeOf(r.dst).Start, uint64(r.got)
-		if err := l.pair.Read(l.id(ofRead, uint32(key)), at+got, r.posted, r.region.Memory.Local, r.remote+got, r.remoteKey); err != nil {
-			l.wound(err.Error())
-		}
-		l.reads++
-	}
-	l.unread = l.unread[:copy(l.unread, l.unread[n:])]
-}
-
-// partRead notes what was read, and ends a receive that has all.
-//
-// Preconditions: the lock is held.
-func (l *link) partRead(key uint64) {
-	r := l.receives.Find(key)
+func (a *lane) partRead(key uint64) (ended receive, over bool) {
+	r := a.receives.Find(key)
 	if r.got += r.posted; r.got < len(r.dst) {
-		l.unread = append(l.unread, key)
-		return
+		a.unread = append(a.unread, key)
+		return ended, false
 	}
-	c := control{header: header{kind: frameTaken, from: r.port.rank, to: r.from}, word: r.offer}
-	l.endReceive(key, false)
-	l.tell(c)
+	ended = *r
+	a.endReceive(key, false)
+	return ended, true
+}
+
+// notice tells a message's sender that it was read. It goes by the sender's lane, which may be another one than that of the
+// reader: the sender looks at no other.
+func (l *link) notice(r *receive) {
+	l.to(int(r.from)).tell(r.port, control{header: header{kind: frameTaken, from: r.port.rank, to: r.from}, word: r.offer})
 }
 
 // endReceive ends a receive.
 //
 // Preconditions: the lock is held.
-func (l *link) endReceive(key uint64, lost bool) {
-	r := l.receives.Find(key)
+func (a *lane) endReceive(key uint64, lost bool) {
+	r := a.receives.Find(key)
 	r.region.Release()
 	r.port.events.Put(event{kind: carrier.Received, handle: r.handle, lost: lost})
 	r.port.Bell().Ring()
-	l.receives.Drop(key)
+	a.receives.Drop(key)
 }

@@ -7,6 +7,8 @@ package verbs
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -26,16 +28,37 @@ const (
 	longestPause = 500 * time.Millisecond
 )
 
-// The verdicts: the first byte. Behind it is where the pair of who was dialled is.
+// The verdicts: the first byte. Behind welcome is the begin of the digest of where the pairs of who was dialled are.
 const (
 	welcome = iota + 1
 	crossed // both have dialled: who has the lower number goes on
 	refused // the peer is gone for who was dialled
 )
 
-// What is said by a connection after the greeting: a byte, then a number of eight bytes.
+// Each side says in the greeting, with a proof, a digest of where its pairs are. The addresses themselves follow, those of all lanes.
+
+// digest returns that of addresses, as long as an answer of the greeting has room for.
+func digest(addresses []byte, length int) []byte {
+	sum := sha256.Sum256(addresses)
+	return sum[:length]
+}
+
+// theirAddresses reads where the peer's pairs are, which must have the digest.
+func (l *link) theirAddresses(conn net.Conn, want []byte) ([]byte, error) {
+	b := make([]byte, len(l.lanes)*queue.AddressSize)
+	if _, err := io.ReadFull(conn, b); err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	if !hmac.Equal(digest(b, len(want)), want) {
+		return nil, greet.ErrStranger
+	}
+	return b, nil
+}
+
+// What is said by a connection after that: a byte, then a number of eight bytes.
 const (
-	sayReady = iota + 1 // the pair of who has dialled takes frames
+	sayReady = iota + 1 // its pairs take frames
 	sayBye              // the process leaves, and has sent so many frames, which are all with the peer's device
 	saySize  = 9
 )
@@ -99,8 +122,8 @@ func (n *Node) reach(l *link) {
 	}
 }
 
-// dial dials once. When the peer has heard where this side's pair is, an error is final: the peer's pair may be
-// connected to it.
+// dial dials once. When the peer has heard where this side's pairs are, an error is final: the peer's pairs may be
+// connected to them.
 func (n *Node) dial(l *link) (final bool, err error) {
 	d := net.Dialer{Timeout: n.greetingLimit(), KeepAliveConfig: n.keepAlive()}
 	c, err := d.DialContext(n.open, "tcp", l.address)
@@ -114,7 +137,7 @@ func (n *Node) dial(l *link) (final bool, err error) {
 			conn.Close()
 		}
 	}()
-	address, err := l.own()
+	addresses, err := l.own()
 	if err != nil {
 		n.end(l, unable, err.Error())
 		return false, err
@@ -124,8 +147,7 @@ func (n *Node) dial(l *link) (final bool, err error) {
 	defer stop()
 	verdict, err := t.Open(greet.Hello{From: uint32(n.options.Process), To: uint32(l.peer), Purpose: forFrames}, func() []byte {
 		final = true
-		_ = conn.SetDeadline(time.Now().Add(n.options.Patience))
-		return address
+		return digest(addresses, greet.HalfSize)
 	})
 	switch {
 	case err != nil:
@@ -136,14 +158,21 @@ func (n *Node) dial(l *link) (final bool, err error) {
 		return false, errRefused
 	}
 	if !stop() {
-		return true, n.open.Err()
+		return false, n.open.Err()
 	}
-	_ = conn.SetDeadline(time.Time{})
-	kept, err = l.adopt(conn, queue.DecodeAddress(verdict[1:]), true)
+	_ = conn.SetDeadline(time.Now().Add(n.options.Patience))
+	if _, err := conn.Write(addresses); err != nil {
+		return true, err
+	}
+	theirs, err := l.theirAddresses(conn, verdict[1:])
+	if err != nil {
+		return true, err
+	}
+	kept, err = l.adopt(conn, theirs)
 	return true, err
 }
 
-// own returns where this side's pair is.
+// own returns where this side's pairs are.
 func (l *link) own() ([]byte, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -153,29 +182,26 @@ func (l *link) own() ([]byte, error) {
 	if err := l.prepare(); err != nil {
 		return nil, err
 	}
-	a := l.pair.Address()
-	return a.Encode(), nil
+	return l.addresses(), nil
 }
 
-// adopt makes a connection the link's, and connects the pairs. Who has dialled says so: the peer's pair is ready by then.
-func (l *link) adopt(conn *net.TCPConn, to queue.Address, dialled bool) (kept bool, err error) {
+// adopt makes a connection the link's, connects the pairs, and says so.
+func (l *link) adopt(conn *net.TCPConn, to []byte) (kept bool, err error) {
 	l.lock.Lock()
-	defer l.lock.Unlock()
 	if l.fate.Load() != fine || l.conn != nil {
+		l.lock.Unlock()
 		return false, errRefused
 	}
-	if err := l.pair.Connect(to); err != nil {
+	if err = l.join(to); err == nil {
+		kept, l.conn = true, conn
+		_ = l.say(sayReady, 0) // listen finds out if it does not arrive
+		l.node.busy.Go(func() { l.node.listen(l, conn) })
+	}
+	l.lock.Unlock()
+	if err != nil {
 		l.bury(unable, err.Error())
-		return false, err
 	}
-	l.conn = conn
-	if dialled {
-		if l.say(sayReady, 0) == nil { // else listen finds out
-			l.rise()
-		}
-	}
-	l.node.busy.Go(func() { l.node.listen(l, conn) })
-	return true, nil
+	return kept, err
 }
 
 // answer greets who has dialled. Strangers get nothing but the end.
@@ -199,8 +225,8 @@ func (n *Node) answer(conn *net.TCPConn) {
 		return
 	}
 	l.lock.Lock()
-	waits := l.dialling && l.hasPriority()
-	l.answering = !waits // and so does not dial
+	waits := l.conn != nil || l.dialling && l.hasPriority() // the peer is about to hear of the connection that there is, or will be
+	l.answering = !waits                                    // and so does not dial
 	l.lock.Unlock()
 	if waits {
 		_ = t.Decide([]byte{crossed})
@@ -211,7 +237,7 @@ func (n *Node) answer(conn *net.TCPConn) {
 		l.answering = false
 		l.lock.Unlock()
 	}()
-	address, err := l.own()
+	addresses, err := l.own()
 	if err != nil {
 		_ = t.Decide([]byte{refused})
 		if !errors.Is(err, errRefused) {
@@ -219,14 +245,16 @@ func (n *Node) answer(conn *net.TCPConn) {
 		}
 		return
 	}
-	if !stop() {
+	if t.Decide(append([]byte{welcome}, digest(addresses, greet.HalfSize-1)...)) != nil || !stop() {
 		return
 	}
 	_ = conn.SetDeadline(time.Now().Add(n.options.Patience))
-	if kept, err = l.adopt(conn, queue.DecodeAddress(theirs), false); err != nil {
+	if _, err := conn.Write(addresses); err != nil {
 		return
 	}
-	_ = t.Decide(append([]byte{welcome}, address...)) // listen finds out if it does not arrive
+	if where, err := l.theirAddresses(conn, theirs); err == nil {
+		kept, _ = l.adopt(conn, where)
+	}
 	_ = conn.SetDeadline(time.Time{})
 }
 
@@ -273,11 +301,8 @@ func (n *Node) listen(l *link, conn *net.TCPConn) {
 // awaitLast returns when so many frames of a peer have come. They are with this side's device already.
 func (n *Node) awaitLast(l *link, count uint64) {
 	for end := time.Now().Add(n.options.Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		n.progress(true)
-		l.lock.Lock()
-		over := l.came >= count || l.wounded || l.fate.Load() != fine
-		l.lock.Unlock()
-		if over {
+		n.progressAll()
+		if l.came.Load() >= count || l.wounded.Load() || l.fate.Load() != fine {
 			return
 		}
 	}

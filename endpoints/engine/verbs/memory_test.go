@@ -45,7 +45,7 @@ func TestWithLittleMemory(t *testing.T) {
 		l, err := greet.Listen("127.0.0.1:0")
 		require.NoError(t, err)
 		peers := []Peer{{First: 0, Ports: 1, Address: l.Addr().String()}, {First: 1, Ports: 1, Address: "127.0.0.1:1"}}
-		_, err = Join(l, open(t), Options{Peers: peers})
+		_, err = Join(l, []Rail{{open(t), AnyNode}}, Options{Peers: peers})
 		require.ErrorContains(t, err, "join a node by RDMA port rxe0:1: a process may lock 8192 KiB of memory, but needs ")
 		require.ErrorContains(t, err, " KiB to talk to 1 others: raise it: ulimit -l unlimited (in limits.conf, or LimitMEMLOCK of sshd's or slurmd's unit)")
 		assert.ErrorIs(t, l.Close(), net.ErrClosed)

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,15 +20,16 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 	"github.com/tpsl/tpsl/ib"
-	"github.com/tpsl/tpsl/ib/regcache"
-	"github.com/tpsl/tpsl/ib/verbs"
-	"github.com/tpsl/tpsl/ib/verbs/queue"
 )
+
+// mostRails is as many rails as a process may have.
+const mostRails = 64
 
 // A Peer is a process: its ranks, and where it listens. Without an address something else carries
 // what goes to it.
 type Peer struct {
 	First, Ports int
+	Rails        int    // virtual ones; 0: one
 	Address      string // host:port, of TCP
 }
 
@@ -37,6 +39,7 @@ type Options struct {
 	Process int    // which of them this one is
 	Secret  greet.Secret
 
+	Slots    int           // frames that a rail has memory for: 64 for each peer, at most 512
 	Eager    int           // bytes of a message that is sent without being asked for: 8 KiB; at most 64
 	Window   int           // bytes of messages that a port takes from a process before it wants them: 1 MiB
 	Patience time.Duration // how long a peer may be out of reach: 30 s
@@ -61,6 +64,14 @@ func (o *Options) check() error {
 		o.Patience = 30 * time.Second
 	}
 	own := o.Peers[o.Process].Ports
+	o.Peers = slices.Clone(o.Peers)
+	for i := range o.Peers {
+		p := &o.Peers[i]
+		p.Rails = max(p.Rails, 1)
+		if p.Rails > min(p.Ports, mostRails) {
+			return fmt.Errorf("process %d has %d rails for %d ranks: give it no more than %d", i, p.Rails, p.Ports, min(p.Ports, mostRails))
+		}
+	}
 	switch {
 	case o.Eager < 0 || o.Eager > maxEager:
 		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, maxEager)
@@ -77,20 +88,13 @@ func (o *Options) check() error {
 
 // A Node is this process's part of processes that have joined.
 type Node struct {
-	options     Options
-	device      *Device
-	completions *queue.Completions
-	room        int // for so many
-	cache       *regcache.Cache
-	unwatch     func()  // ends that the cache is told of memory that goes
-	links       []*link // by process; nil: this one, and those that something else reaches
-	places      []int32 // by rank: its process
-	ports       []*Port
-	buffers     carrier.Buffers
-	watch       carrier.Watch // on the completions
-
-	polling sync.Mutex // who holds it takes completions; it is locked before links are
-	taken   [16]queue.Completion
+	options   Options
+	rails     []*rail
+	mostRails int     // of a process
+	links     []*link // by process; nil: this one, and those that something else reaches
+	places    []int32 // by rank: its process
+	ports     []*Port
+	buffers   carrier.Buffers
 
 	listener *net.TCPListener
 	open     context.Context // until the node closes
@@ -100,12 +104,16 @@ type Node struct {
 }
 
 // Join makes this process part of a node of all peers that have an address, each of which listens already: where nobody
-// listens, the process has ended. The listener and the device are the node's from now on.
-func Join(listener *net.TCPListener, d *Device, o Options) (*Node, error) {
-	n := &Node{device: d, listener: listener}
+// listens, the process has ended. The rails are as many as the peer that is this process has. The listener and their devices are the
+// node's from now on.
+func Join(listener *net.TCPListener, rails []Rail, o Options) (*Node, error) {
+	n := &Node{listener: listener}
+	for i, r := range rails {
+		n.rails = append(n.rails, &rail{node: n, index: i, device: r.Device, place: r.Node})
+	}
 	if err := n.begin(o); err != nil {
 		listener.Close()
-		return nil, errors.Join(fmt.Errorf("join a node by RDMA port %s: %w", d.name, err), n.free())
+		return nil, errors.Join(fmt.Errorf("join a node by RDMA port %s: %w", n.names(), err), n.free())
 	}
 	n.open, n.close = context.WithCancel(context.Background())
 	n.busy.Go(func() { greet.Serve(n.open, listener, make(chan struct{}, greet.MaxStrangers), &n.busy, n.answer) })
@@ -119,36 +127,43 @@ func (n *Node) begin(o Options) error {
 		return err
 	}
 	n.options = o
+	if own := o.Peers[o.Process].Rails; own != len(n.rails) {
+		return fmt.Errorf("%d rails are open for a process of %d", len(n.rails), own)
+	}
 	if err := n.place(); err != nil {
 		return err
 	}
-	links := 0
+	links, lanes := 0, make([]int, len(n.rails))
 	for _, l := range n.links {
-		if l != nil {
-			links++
+		if l == nil {
+			continue
+		}
+		links++
+		for _, a := range l.lanes {
+			lanes[a.rail.index]++
 		}
 	}
-	n.room = max(links, 1) * (sendSlots + maxReads + receiveSlots)
-	spare, err := n.spare(links)
+	for _, r := range n.rails {
+		r.slots = n.slotsFor(links)
+	}
+	spare, err := n.spare(links, lanes)
 	if err != nil {
 		return err
 	}
-	if n.cache, err = regcache.New(n.device.device, regcache.Options{Bytes: spare}); err != nil {
-		return err
+	for i, r := range n.rails {
+		if err := r.begin(lanes[i], spare/int64(len(n.rails))); err != nil {
+			return err
+		}
 	}
-	if n.unwatch, err = verbs.Watch(n.cache.Journal()); err != nil {
-		return err
+	return nil
+}
+
+// slotsFor returns how many frames of so many peers each rail has memory for.
+func (n *Node) slotsFor(links int) int {
+	if n.options.Slots > 0 {
+		return n.options.Slots
 	}
-	if n.completions, err = n.device.port.NewCompletions(n.room); err != nil {
-		return err
-	}
-	return n.watch.Start(n.completions.File(), func() {
-		n.completions.Arm()
-		n.progress(true) // what came before is not told of
-	}, func() {
-		n.completions.Heed()
-		n.progress(true)
-	})
+	return min(slotsEach*max(links, 1), mostSlots)
 }
 
 // How many bytes of users' buffers stay registered between messages, at most, and how many must be possible.
@@ -157,13 +172,17 @@ const (
 	leastCached = 16 << 20
 )
 
-// spare returns how many bytes the cache may keep registered beside the memory of so many links.
-func (n *Node) spare(links int) (int64, error) {
+// spare returns how many bytes the caches may keep registered beside the memory of frames, for so many lanes by rail.
+func (n *Node) spare(links int, lanes []int) (int64, error) {
 	may, err := ib.LockLimit()
 	if err != nil {
 		return 0, err
 	}
-	need := uint64(links * n.memorySize())
+	frames := 0
+	for i, r := range n.rails {
+		frames += r.slots + lanes[i]*sendSlots
+	}
+	need := uint64(frames * n.slotSize())
 	if may < need+leastCached {
 		return 0, fmt.Errorf("a process may lock %d KiB of memory, but needs %d KiB to talk to %d others: raise it: ulimit -l unlimited (in limits.conf, or LimitMEMLOCK of sshd's or slurmd's unit)",
 			may>>10, (need+leastCached)>>10, links)
@@ -181,6 +200,9 @@ func (n *Node) place() error {
 	var err error
 	if n.places, err = carrier.Places(spans); err != nil {
 		return err
+	}
+	for _, p := range o.Peers {
+		n.mostRails = max(n.mostRails, p.Rails)
 	}
 	n.links = make([]*link, len(o.Peers))
 	for i, p := range o.Peers {
@@ -247,7 +269,7 @@ func (n *Node) Close() error {
 		return os.ErrClosed
 	}
 	for end, pause := time.Now().Add(n.options.Patience), time.Microsecond; time.Now().Before(end); pause = min(2*pause, time.Millisecond) {
-		n.progress(true)
+		n.progressAll()
 		if !slices.ContainsFunc(n.links, func(l *link) bool { return l != nil && !l.isOver() }) {
 			break
 		}
@@ -258,25 +280,51 @@ func (n *Node) Close() error {
 			l.leave()
 		}
 	}
-	n.watch.Stop()
 	n.close()
 	n.listener.Close()
 	n.busy.Wait()
-	n.watch.Close()
 	return n.free()
 }
 
-// free gives back what begin has taken, as far as it has got.
+// free gives back what begin has made, as far as it has got, and closes the devices.
 func (n *Node) free() error {
-	var err error
-	if n.completions != nil {
-		n.completions.Close()
+	for _, r := range n.rails {
+		r.stop()
 	}
-	if n.unwatch != nil {
-		n.unwatch()
+	for _, l := range n.links {
+		if l == nil {
+			continue
+		}
+		for _, a := range l.lanes {
+			if a.pair != nil {
+				a.pair.Close()
+			}
+		}
 	}
-	if n.cache != nil {
-		err = n.cache.Close()
+	var errs []error
+	for _, r := range n.rails {
+		errs = append(errs, r.free())
 	}
-	return errors.Join(err, n.device.Close())
+	return errors.Join(errs...)
+}
+
+// names returns the names of the rails' ports, each once.
+func (n *Node) names() string {
+	var all []string
+	for _, r := range n.rails {
+		if !slices.Contains(all, r.device.name) {
+			all = append(all, r.device.name)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// trouble returns what is wrong with a rail's port now, "" if nothing is known.
+func (n *Node) trouble() string {
+	for _, r := range n.rails {
+		if t := r.device.trouble(); t != "" {
+			return t
+		}
+	}
+	return ""
 }

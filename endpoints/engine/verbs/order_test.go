@@ -118,13 +118,22 @@ func (k *talker) talk(count int) error {
 	}
 }
 
-// Several processes, one of two ranks, send all to all at once: nothing is lost, doubled, overtaken or changed, though rooms and
-// windows are short.
+// Several processes of one to three ranks, and as many rails, send all to all at once: nothing is lost, doubled, overtaken or changed, though
+// slots and windows are few.
 func TestAllTalkToAll(t *testing.T) {
 	testsupport.NothingLeft(t)
-	nodes := joined(t, Options{Window: 40_000}, 1, 2, 1)
-	ports := []*Port{nodes[0].port(0), nodes[1].port(1), nodes[1].port(2), nodes[2].port(3)}
-	const count = 300
+	t.Run("one rail", func(t *testing.T) { allTalk(t, joined(t, Options{Window: 40_000}, 1, 2, 1), 300) })
+	t.Run("rails", func(t *testing.T) {
+		allTalk(t, joinedByRails(t, Options{Window: 40_000, Slots: 100}, []int{2, 3, 1}, 2, 3, 1), 100)
+	})
+}
+
+func allTalk(t *testing.T, nodes []*Node, count int) {
+	t.Helper()
+	var ports []*Port
+	for _, n := range nodes {
+		ports = append(ports, n.ports...)
+	}
 	var all sync.WaitGroup
 	errs := make([]error, len(ports))
 	for i, p := range ports {
@@ -140,8 +149,12 @@ func TestAllTalkToAll(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 	for _, n := range nodes {
 		for _, l := range n.links {
-			if l != nil {
-				assert.Zero(t, l.sends.Key(0)>>32&1, "no send is left") // turns that are even are free
+			if l == nil {
+				continue
+			}
+			for _, a := range l.lanes {
+				a.sends.Used(func(uint64, *send) { assert.Fail(t, "a send is left") })
+				a.receives.Used(func(uint64, *receive) { assert.Fail(t, "a receive is left") })
 			}
 		}
 	}
@@ -219,35 +232,6 @@ func withoutSweep(t *testing.T) {
 	unpolled = time.Hour
 }
 
-// The last room is for a frame that gives room back: so two sides that have no other go on.
-func TestLastRoom(t *testing.T) {
-	testsupport.NothingLeft(t)
-	a, b := pair(t, Options{})
-	mustSend(t, a, 1, 0, nil, 0)
-	mustSend(t, b, 0, 0, nil, 0)
-	await(t, a)
-	await(t, b)
-	links := []*link{a.node.links[1], b.node.links[0]}
-	for _, l := range links { // as if each had sent all that it may, and taken all that has come
-		l.lock.Lock()
-		l.room, l.taken = 1, receiveSlots-1
-		l.lock.Unlock()
-	}
-	outcome, err := a.Send(1, 7, 0, nil, 0)
-	require.NoError(t, err)
-	require.Equal(t, carrier.Full, outcome)
-	for _, l := range links {
-		l.lock.Lock()
-		l.pump()
-		require.Zero(t, l.room)
-		l.lock.Unlock()
-	}
-	for i := range 2 * receiveSlots {
-		mustSend(t, a, 1, int32(i), nil, 0)
-		assert.EqualValues(t, i, await(t, b).Cell.Tag)
-	}
-}
-
 // What has come just before the watch waits wakes the port, too.
 func TestCameBeforeTheWatch(t *testing.T) {
 	testsupport.NothingLeft(t)
@@ -255,7 +239,7 @@ func TestCameBeforeTheWatch(t *testing.T) {
 	a, b := pair(t, Options{})
 	mustSend(t, a, 1, 1, nil, 0)
 	for !a.node.links[1].isOver() { // until b's device has it, which nobody has asked yet to tell
-		a.node.progress(true)
+		a.node.progressAll()
 	}
 	begin := time.Now()
 	b.Sleep(b.Doze(), within) // without the look that is between, by which b would find it itself

@@ -23,8 +23,16 @@ type event struct {
 	length  uint64   // Offer: of the message
 	offer   offer    // Offer
 	inline  [40]byte // Inline
-	payload []byte   // Kept
+	message message  // Kept
 }
+
+// A message is one that has come and was not fetched yet.
+type message struct {
+	bytes []byte
+	slot  int // of the rail, whose memory it is in; or noSlot
+}
+
+const noSlot = -1
 
 // An offer is where a large message is.
 type offer struct {
@@ -38,29 +46,41 @@ type offer struct {
 type Port struct {
 	carrier.Sleeper
 	node   *Node
+	rail   *rail // that serves it
 	rank   int32
 	events carrier.Queue[event]
-	kept   carrier.Slots[[]byte] // messages that were not fetched yet
-	offers carrier.Slots[offer]  // likewise
-	owed   []int64               // by process: how much of its window to give back to it
-	gone   []bool                // by process: told
+	kept   carrier.Slots[message] // that were not fetched yet
+	offers carrier.Slots[offer]   // likewise
+	empty  []uint32               // slots that it has fetched what was in, to be given back together
+	owed   []int64                // by process and rail of it: how much of its window to give back
+	gone   []bool                 // by process: told
 }
 
 func newPort(n *Node, rank int, bell *carrier.Bell) *Port {
-	count := len(n.links)
-	return &Port{Sleeper: carrier.NewSleeper(bell, &n.watch), node: n, rank: int32(rank), owed: make([]int64, count), gone: make([]bool, count)}
+	r := n.rails[railOf(rank-n.first(), n.options.Peers[n.options.Process].Ports, len(n.rails))]
+	count := len(n.options.Peers)
+	return &Port{Sleeper: carrier.NewSleeper(bell, &r.watch), node: n, rail: r, rank: int32(rank), owed: make([]int64, count*n.mostRails), gone: make([]bool, count)}
 }
 
 func (p *Port) index() int { return int(p.rank) - p.node.first() }
 
-// Poll finds what has happened, one thing at a time, and moves the node's links on if there
+// Poll finds what has happened, one thing at a time, and moves on what its rail carries if there
 // is nothing. It never waits.
 func (p *Port) Poll(e *carrier.Event) bool {
 	if p.take(e) {
 		return true
 	}
-	p.node.progress(false)
+	p.giveSlotsBack()
+	p.node.progress(p.rail, false)
 	return p.take(e)
+}
+
+// giveSlotsBack gives slots back when they are many, or the rail has few.
+func (p *Port) giveSlotsBack() {
+	if len(p.empty) >= atOnce || len(p.empty) > 0 && p.rail.starves() {
+		p.rail.giveBack(p.empty...)
+		p.empty = p.empty[:0]
+	}
 }
 
 // take takes an event, if there is one.
@@ -86,8 +106,8 @@ func (p *Port) take(e *carrier.Event) bool {
 			*o = found.offer
 			carrier.SetWords(c, [3]uint64{found.offer.key, key, found.length})
 		case carrier.Kept:
-			key, payload := p.kept.Take()
-			*payload = found.payload
+			key, m := p.kept.Take()
+			*m = found.message
 			carrier.SetWords(c, [3]uint64{key})
 		}
 	}
@@ -103,17 +123,22 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 	switch c.Kind {
 	case carrier.Inline:
 		copy(dst, c.Inline[:])
-		p.giveBack(l, cost(int(c.Length)))
+		p.giveBack(l, int(c.Source), cost(int(c.Length)))
 	case carrier.Kept:
-		payload := *p.kept.Find(carrier.Word(c, 0))
-		copy(dst, payload)
+		m := *p.kept.Find(carrier.Word(c, 0))
+		copy(dst, m.bytes)
 		p.kept.Drop(carrier.Word(c, 0))
-		p.node.buffers.Put(payload)
-		p.giveBack(l, cost(int(c.Length)))
+		if m.slot == noSlot {
+			p.node.buffers.Put(m.bytes)
+		} else {
+			p.empty = append(p.empty, uint32(m.slot))
+			p.giveSlotsBack()
+		}
+		p.giveBack(l, int(c.Source), cost(int(c.Length)))
 	case carrier.Offer:
 		o := *p.offers.Find(carrier.Word(c, 1))
 		p.offers.Drop(carrier.Word(c, 1))
-		p.giveBack(l, cost(0))
+		p.giveBack(l, int(c.Source), cost(0))
 		return p.read(l, int(c.Source), o, dst, handle)
 	}
 	return true, nil
@@ -125,41 +150,38 @@ func (p *Port) read(l *link, from int, o offer, dst []byte, handle uint64) (done
 		return true, err
 	}
 	if len(dst) == 0 {
-		l.lock.Lock()
-		defer l.lock.Unlock()
-		l.tell(control{header: header{kind: frameTaken, from: p.rank, to: int32(from)}, word: o.key})
+		l.notice(&receive{port: p, from: int32(from), offer: o.key})
 		return true, nil
 	}
-	region, err := p.node.cache.AcquireBytes(dst, verbs.LocalWrite)
+	region, err := p.rail.cache.AcquireBytes(dst, verbs.LocalWrite)
 	if err != nil {
 		p.node.end(l, unable, err.Error())
 		return true, l.gone(from)
 	}
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if err := l.gone(from); err != nil {
+	a := l.in(p)
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.over {
 		region.Release()
-		return true, err
+		return true, l.gone(from)
 	}
-	key, r := l.receives.Take()
+	key, r := a.receives.Take()
 	*r = receive{dst: dst, region: region, handle: handle, port: p, from: int32(from), offer: o.key, remote: o.remote, remoteKey: o.remoteKey}
-	l.unread = append(l.unread, key)
-	l.readOn()
+	a.unread = append(a.unread, key)
+	a.readOn()
 	return false, nil
 }
 
-// giveBack lets the peer send as much again as was taken, now or together with more.
-func (p *Port) giveBack(l *link, taken int64) {
-	l.owed[p.index()].Add(-taken)
-	owed := &p.owed[l.peer]
+// giveBack lets a rail of the peer's, that of a rank, send as much again as was taken, now or together with more.
+func (p *Port) giveBack(l *link, from int, taken int64) {
+	rail := l.railOf(from)
+	l.owedBy(p, rail).Add(-taken)
+	owed := &p.owed[l.peer*p.node.mostRails+rail]
 	if *owed += taken; *owed < int64(p.node.options.Window)/4 {
 		return
 	}
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if l.fate.Load() == fine {
-		l.tell(control{header: header{kind: frameCredit, from: p.rank, to: int32(l.first)}, word: uint64(*owed)})
-	}
+	to := l.first + firstOf(rail, l.ports, l.rails)
+	l.to(to).tell(p, control{header: header{kind: frameCredit, from: p.rank, to: int32(to)}, word: uint64(*owed)})
 	*owed = 0
 }
 

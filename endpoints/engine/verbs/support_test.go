@@ -39,18 +39,35 @@ func open(t testing.TB) *Device {
 	return d
 }
 
-// joined returns nodes of this one process that are joined as several are, of so many ranks each.
+// joined returns nodes of this one process that are joined as several are, of so many ranks each and one rail.
 func joined(t testing.TB, o Options, ports ...int) (nodes []*Node) {
 	t.Helper()
-	var devices []*Device
+	return joinedByRails(t, o, make([]int, len(ports)), ports...)
+}
+
+// railPlaces are the NUMA nodes of the rails that joinedByRails makes; nil: any.
+var railPlaces []int
+
+// joinedByRails returns such nodes with so many rails each; 0 stands for one.
+func joinedByRails(t testing.TB, o Options, rails []int, ports ...int) (nodes []*Node) {
+	t.Helper()
+	var devices [][]Rail
 	var peers []Peer
 	var listeners []*net.TCPListener
 	first := 0
-	for _, n := range ports {
-		devices = append(devices, open(t))
+	for i, n := range ports {
+		var own []Rail
+		for k := range max(rails[i], 1) {
+			place := AnyNode
+			if railPlaces != nil {
+				place = railPlaces[k]
+			}
+			own = append(own, Rail{open(t), place})
+		}
+		devices = append(devices, own)
 		l, err := greet.Listen("127.0.0.1:0")
 		require.NoError(t, err)
-		listeners, peers = append(listeners, l), append(peers, Peer{First: first, Ports: n, Address: l.Addr().String()})
+		listeners, peers = append(listeners, l), append(peers, Peer{First: first, Ports: n, Rails: rails[i], Address: l.Addr().String()})
 		first += n
 	}
 	for i := range ports {
@@ -114,7 +131,7 @@ func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint6
 			return outcome
 		}
 		require.True(t, time.Now().Before(end), "no room")
-		p.node.progress(true)
+		p.node.progressAll()
 	}
 }
 

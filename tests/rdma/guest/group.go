@@ -25,6 +25,7 @@ type Options struct {
 	Guests int  // 1 or 2
 	Rails  int  // RDMA devices of each, 1 or 2; 0 is 1
 	CPUs   int  // of each; 0 is as many as this machine has for it, 1 or 2: one that it has not is emulated at the others' cost
+	Nodes  int  // NUMA nodes of each, 1 or 2, each with one of its CPUs and half of its memory; 0 is 1
 	Apart  bool // each has a part of this machine's CPUs, and there its devices come first: steadier on a quiet machine, slow on another
 }
 
@@ -59,8 +60,8 @@ func Start(ctx context.Context, o Options) (*Group, error) {
 // start leaves what is to be stopped in the group also when there is an error.
 func start(ctx context.Context, o Options) (*Group, error) {
 	g := &Group{}
-	if o.Guests < 1 || o.Guests > len(names) || o.Rails < 0 || o.Rails > 2 {
-		return g, fmt.Errorf("%d guests of %d rails: there may be 2 of 2", o.Guests, o.Rails)
+	if o.Guests < 1 || o.Guests > len(names) || o.Rails < 0 || o.Rails > 2 || o.Nodes < 0 || o.Nodes > 2 {
+		return g, fmt.Errorf("%d guests of %d rails and %d NUMA nodes: there may be 2 of 2 and 2", o.Guests, o.Rails, o.Nodes)
 	}
 	kernel, err := findKernel(ctx)
 	if err != nil {
@@ -78,7 +79,7 @@ func start(ctx context.Context, o Options) (*Group, error) {
 	}
 	defer closeAll(wire)
 	for i := range o.Guests {
-		m, err := startMachine(machineOptions{kernel: kernel.image(), dir: g.dir, number: i, rails: max(o.Rails, 1), cpus: cmp.Or(o.CPUs, max(1, min(2, runtime.NumCPU()/o.Guests))), wire: wire[i]})
+		m, err := startMachine(machineOptions{kernel: kernel.image(), dir: g.dir, number: i, rails: max(o.Rails, 1), cpus: cmp.Or(o.CPUs, max(1, o.Nodes, min(2, runtime.NumCPU()/o.Guests))), nodes: o.Nodes, wire: wire[i]})
 		if err != nil {
 			return g, err
 		}

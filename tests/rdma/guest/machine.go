@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,10 +21,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// memory is that of a guest, in MiB.
+const memory = 512
+
 type machineOptions struct {
 	kernel, dir   string
 	number, rails int
-	cpus          int
+	cpus, nodes   int
 	wire          *os.File // the guest's end; none: links that lead back
 }
 
@@ -40,12 +44,17 @@ func (o machineOptions) command() []string {
 	cpus := fmt.Sprintf("%d,maxcpus=%d", o.cpus, max(o.cpus, 2))
 	argv := []string{
 		"qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-name", "debug-threads=on",
-		"-M", "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-smp", cpus, "-m", "512",
+		"-M", "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-smp", cpus, "-m", strconv.Itoa(memory),
 		"-kernel", o.kernel, "-initrd", filepath.Join(o.dir, "initramfs"), "-append", parameters,
 		"-chardev", "file,id=console,path=" + o.console(), "-serial", "chardev:console",
 		"-chardev", fmt.Sprintf("socket,id=channel,fd=%d", firstFile), "-serial", "chardev:channel",
 		"-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
 		"-virtfs", "local,path=" + o.dir + ",mount_tag=share,security_model=none",
+	}
+	for node := range o.nodes {
+		argv = append(argv,
+			"-object", fmt.Sprintf("memory-backend-ram,id=memory%d,size=%dM", node, memory/o.nodes),
+			"-numa", fmt.Sprintf("node,nodeid=%d,cpus=%d,memdev=memory%d", node, node, node))
 	}
 	if o.wire == nil {
 		return argv

@@ -97,5 +97,5 @@ func TestMissing(t *testing.T) {
 	_, err = staticBusybox()
 	assert.ErrorContains(t, err, `busybox needs libraries ["libc.so.6"]: install Debian's package busybox-static`)
 	_, err = Start(t.Context(), Options{Guests: 3})
-	assert.EqualError(t, err, "start guests: 3 guests of 0 rails: there may be 2 of 2")
+	assert.EqualError(t, err, "start guests: 3 guests of 0 rails and 0 NUMA nodes: there may be 2 of 2 and 2")
 }

@@ -18,12 +18,13 @@ import (
 	"github.com/tpsl/tpsl/tests/rdma/guest"
 )
 
-const usage = `usage: go run ./tests/rdma/run [-guests N] [-rails N] [-limit DURATION] -- PROGRAM [ARGUMENT]...
+const usage = `usage: go run ./tests/rdma/run [-guests N] [-nodes N] [-rails N] [-limit DURATION] -- PROGRAM [ARGUMENT]...
 
 Boots emulated machines on this machine's files, runs a program in machine a, prints what
 it printed and ends with its exit code.
 
   -guests N        machines, 1 or 2; the second is host b (default 1)
+  -nodes N         NUMA nodes of each, 1 or 2 (default 1)
   -rails N         RDMA devices of each, 1 or 2 (default 1)
   -limit DURATION  time for the program (default 10m)
 `
@@ -38,6 +39,7 @@ func run(args []string) int {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
 	flags.IntVar(&o.Guests, "guests", 1, "")
+	flags.IntVar(&o.Nodes, "nodes", 1, "")
 	flags.IntVar(&o.Rails, "rails", 1, "")
 	limit := flags.Duration("limit", 10*time.Minute, "")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
