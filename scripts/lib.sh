@@ -86,6 +86,15 @@ install_packages() {
 		die "apt-get could not install packages. Without a network, install these by other means, then run this again: ${missing[*]}"
 }
 
+# asks_for_help [ARGUMENT...]: tells whether an option asks for help, for which nothing needs to be installed but Go.
+asks_for_help() {
+	local word
+	for word; do
+		[[ $word != -h && $word != -help && $word != --help ]] || return 0
+	done
+	return 1
+}
+
 # A go command is new enough if it accepts go.mod; else it may fetch one that is.
 go_works() {
 	go list -m >/dev/null 2>&1 && return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/tests/bench/machine"
+	"github.com/tpsl/tpsl/tests/bench/report"
 	"github.com/tpsl/tpsl/tests/bench/results"
 	"github.com/tpsl/tpsl/tests/bench/turns"
 )
@@ -50,6 +51,8 @@ func TestWays(t *testing.T) {
 		"-launcher ssh -launcher-exec build/bench/two-hosts -bind-to core build/bench/latency-tpslcc tpsl hosts 0 8", line(tpslHosts, 1))
 	assert.Equal(t, "BENCH_CPUS=0,0,1,1,0,0,1,1 OMP_NUM_THREADS=4 OMP_PLACES=threads OMP_PROC_BIND=close bin/mpiexec -n 2 -rpp 1 "+
 		"-bind-to user:0+1,0+1 build/bench/latency-mpicc.mpich tags processes 0 8", line(tags, 4))
+	assert.Equal(t, "BENCH_CPUS=0,1,0,1 OMP_NUM_THREADS=2 OMP_PLACES=threads OMP_PROC_BIND=close bin/mpiexec -n 1 -rpp 1 "+
+		"-bind-to user:0+1,0,1 build/bench/latency-mpicc.mpich fan processes 0 8 : -n 2 build/bench/latency-mpicc.mpich leaf processes 0 8", line(fan, 2))
 }
 
 // Every program in every mode, with the fewest rounds: it compares what it receives, and each end finds itself on its CPU.
@@ -59,7 +62,7 @@ func TestContestsServeGoals(t *testing.T) {
 	testsupport.Benchmarks(t)
 	t.Chdir("../..")
 	p := plan{cores: machine.Cores(), cut: 8, quick: true}
-	for _, all := range []suite{p.suite(), openMPI(p), progress(p), kernels(p), calls(p), embedded(p), python(p)} {
+	for _, all := range []suite{p.suite(), openMPI(p), progress(p), kernels(p), calls(p), embedded(p), python(p), multiple(p)} {
 		t.Run("suite"+all.suffix, func(t *testing.T) { // so that one sees how far it is
 			t.Log(all.leftOut)
 			require.NoError(t, compile(t.Context(), all.commands))
@@ -91,6 +94,9 @@ func servesGoals(t *testing.T, all suite) {
 			require.NoError(t, err)
 			require.NoError(t, found.Add(1, lines))
 		}
+	}
+	for _, name := range found.Names() {
+		assert.True(t, report.HasColumn(results.ParseName(name).Get("mode")), name)
 	}
 	for _, g := range all.goals {
 		assert.Contains(t, found.Values, g.Name)

@@ -18,8 +18,8 @@
 // -progress it measures what ranks do with a rank that computes, alone and, with -kernels,
 // as parts of programs. With -calls it measures what it costs to note and to count calls,
 // with -embedded a solver on ranks that a program starts by TPSL_Run, with -python
-// private ranks of Python and arrays that they share, and with -rtm the forms of
-// examples/apps/rtm.
+// private ranks of Python and arrays that they share, with -rtm the forms of
+// examples/apps/rtm, and with -multiple latencies of threads that share a rank.
 //
 // A program of the folder programs prints its own benchmark lines after checking its
 // answers. micro.c measures the runtime itself.

@@ -22,6 +22,7 @@ const (
 	measuredEmbedded    = "embedded"
 	measuredPython      = "python"
 	measuredRTM         = "rtm"
+	measuredMultiple    = "multiple"
 )
 
 // goalsOf returns the goals of what was measured, maybe on another machine.
@@ -46,6 +47,8 @@ func goalsOf(found *results.Set) []report.Goal {
 		return report.Due(found, python(plan{cores: make([]int, cores)}).goals)
 	case measuredRTM:
 		return report.Due(found, rtm(plan{cores: make([]int, cores)}).goals)
+	case measuredMultiple:
+		return report.Due(found, multiple(plan{cores: make([]int, cores)}).goals)
 	case measuredOpenMPI:
 		return report.Due(found, openMPI(plan{cores: make([]int, cores)}).goals)
 	}

@@ -14,10 +14,10 @@ import (
 // options are the command line's.
 type options struct {
 	report.Options
-	copies, openMPI, many, collectives, progress, kernels, calls, embedded, python, rtm, build bool
+	copies, openMPI, many, collectives, progress, kernels, calls, embedded, python, rtm, multiple, build bool
 }
 
-const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded | -python | -rtm]
+const usage = `usage: scripts/bench [-quick] [-runs N] [-only REGEXP] [-out DIR] [-check] [-copies | -openmpi | -many | -collectives | -progress | -kernels | -calls | -embedded | -python | -rtm | -multiple]
        scripts/bench -plot RAW...
        scripts/bench -pack FILE.tar.gz|FILE.tar.zst
 
@@ -40,6 +40,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set.BoolVar(&o.embedded, "embedded", false, "measure a solver on ranks of TPSL_Run")
 	set.BoolVar(&o.python, "python", false, "measure private ranks of Python, and arrays that they share")
 	set.BoolVar(&o.rtm, "rtm", false, "measure an acoustic wave in five forms, with shared grids and without")
+	set.BoolVar(&o.multiple, "multiple", false, "measure latencies of threads that share a rank, and of ranks")
 	set.BoolVar(&o.build, "build", false, "measure nothing: build what is measured")
 	return o, o.Parse(set, args, usage, help)
 }
@@ -67,6 +68,8 @@ func (o *options) suite() suite {
 		return python(mpiPlan(o.Quick))
 	case o.rtm:
 		return rtm(mpiPlan(o.Quick))
+	case o.multiple:
+		return multiple(mpiPlan(o.Quick))
 	}
 	return mpi(o.Quick)
 }
@@ -95,6 +98,8 @@ func (o *options) measured() string {
 		what = measuredPython
 	case o.rtm:
 		what = measuredRTM
+	case o.multiple:
+		what = measuredMultiple
 	}
 	return o.Measured(what, len(machine.Cores()))
 }

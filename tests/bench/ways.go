@@ -34,6 +34,7 @@ var (
 	privateProcesses = way{mode: "private", between: "processes"}
 	tags             = way{mode: "tags", between: "processes"}
 	comms            = way{mode: "comms", between: "processes"}
+	fan              = way{mode: "fan", between: "processes"}
 	flatHosts        = way{mode: "flat", between: "hosts"}
 	tpslHosts        = way{mode: "tpsl", between: "hosts"}
 	tagsHosts        = way{mode: "tags", between: "hosts"}
@@ -65,10 +66,14 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 		perProcess = threads
 	case "private":
 		perProcess = w.together(pairs)
-	case "tags", "comms":
+	case "tags", "comms", "fan":
 		threads, ranks = pairs, 2
 		places = []string{"OMP_PLACES=threads", "OMP_PROC_BIND=close"}
-		bind = "user:" + distinct(cpus[:pairs], "+") + "," + distinct(cpus[pairs:], "+")
+		second := distinct(cpus[pairs:], "+")
+		if w.mode == "fan" {
+			ranks, second = 1, join(cpus[pairs:], ",")
+		}
+		bind = "user:" + distinct(cpus[:pairs], "+") + "," + second
 	}
 	s := turns.Side{Hangs: places != nil}
 	s.Env = append([]string{"BENCH_CPUS=" + join(cpus, ","), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)}, places...)
@@ -83,8 +88,13 @@ func (w way) run(cores []int, pairs int, name string, args ...string) turns.Side
 			bind = "none" // the host's CPUs are the process's
 		}
 	}
-	s.Argv = append(s.Argv, "-bind-to", bind, turns.Program(name, compiler), w.mode, w.between)
+	program := turns.Program(name, compiler)
+	s.Argv = append(s.Argv, "-bind-to", bind, program, w.mode, w.between)
 	s.Argv = append(s.Argv, args...)
+	if w.mode == "fan" {
+		s.Argv = append(s.Argv, ":", "-n", fmt.Sprint(pairs), program, "leaf", w.between)
+		s.Argv = append(s.Argv, args...)
+	}
 	return s
 }
 

@@ -105,6 +105,20 @@ func TestQuickstartSaysWhatToInstall(t *testing.T) {
 	}
 }
 
+// Who asks a benchmark for help gets it on a machine that lacks what the benchmark takes, and nothing is installed.
+func TestHelpInstallsNothing(t *testing.T) {
+	testsupport.NothingLeft(t)
+	bare := tools(t, nil, map[string]int{"apt-get": 100, "dpkg-query": 1, "sudo": 100})
+	for _, name := range []string{"bench", "bench-engine", "bench-rdma"} {
+		for _, option := range []string{"-h", "--help"} {
+			stdout, stderr, code := testsupport.Run(t, 5*time.Minute, []string{"PATH=" + bare + ":" + os.Getenv("PATH")}, filepath.Join(testsupport.Root(t), "scripts", name), option)
+			assert.Zero(t, code, stderr)
+			assert.Contains(t, stdout+stderr, "usage: scripts/"+name+" [")
+			assert.NotContains(t, stderr, "== install")
+		}
+	}
+}
+
 // A C library that tpsl is not made for is named in one line before anything is built. The compilers are fakes that expand the
 // macros as those of other systems do.
 func TestNeedLibc(t *testing.T) {

@@ -97,6 +97,20 @@ func TestSides(t *testing.T) {
 	require.Error(t, err)
 }
 
+// Another build's sides run in the same turns, and each figure is compared with its own.
+func TestAgainst(t *testing.T) {
+	testsupport.NothingLeft(t)
+	t.Chdir(t.TempDir())
+	add(t, bench{name: "Test", limit: time.Minute, sides: func(plan) []string { return []string{"Test/kind=good"} }})
+	self, err := os.Executable()
+	require.NoError(t, err)
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.Symlink(self, other))
+	_, out, err := command(t, "-quick", "-runs", "1", "-threads", "7", "-only", "Test/kind=good$", "-against", other, "-out", "out")
+	require.NoError(t, err)
+	assert.Regexp(t, `Test/kind=good/threads=7, now/before +[0-9.]+ +too few runs +1 +not worse +UNDECIDED`, out)
+}
+
 // What sides print is what goals are about.
 func TestSidesServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
@@ -110,6 +124,13 @@ func TestSidesServeGoals(t *testing.T) {
 			var out strings.Builder
 			require.NoError(t, benches[kind].measure(&meter{p, results.ParseName(name), &out}), name)
 			require.NoError(t, found.Add(1, out.String()))
+		}
+	}
+	for _, b := range benches {
+		for _, c := range b.contestsOf(p, []string{"command"}) {
+			for _, s := range c.Sides {
+				assert.True(t, report.HasColumn(results.ParseName(s.Name).Get("mode")), s.Name)
+			}
 		}
 	}
 	for _, kind := range []string{"Latency", "Rate", "Match"} {

@@ -64,6 +64,9 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer) (code int
 		if len(contests) == 0 {
 			continue
 		}
+		if o.against != "" {
+			contests = withOther(contests, o.against, command)
+		}
 		r.Contests, commands = append(r.Contests, contests...), append(commands, b.commands...)
 		if note := b.hidden(o.plan); note != "" {
 			r.Notes = append(r.Notes, note)

@@ -21,17 +21,19 @@ type options struct {
 	plan
 	list    bool
 	measure string
+	against string
 }
 
 const usualThreads = "1,2,4,8,16"
 
-const usage = `usage: scripts/bench-engine [-quick] [-runs N] [-threads LIST] [-only REGEXP] [-out DIR] [-check]
+const usage = `usage: scripts/bench-engine [-quick] [-runs N] [-threads LIST] [-only REGEXP] [-against COMMIT] [-out DIR] [-check]
        scripts/bench-engine -list
        scripts/bench-engine -plot RAW...
 
 Measures the message engine beside flat MPICH and what the machine allows, and makes a folder
 <date>-<processor>-engine with raw.txt (for benchstat), summary.md and plots.
--only Latency or -only 'Share.*lockq' choose benchmarks or their sides.
+-only Latency or -only 'Share.*lockq' choose benchmarks or their sides. -against v1 -only '^(Latency|Rate)'
+measures a commit in the same turns, and compares each figure.
 
 `
 
@@ -40,6 +42,7 @@ func parse(args []string, help io.Writer) (o options, err error) {
 	set := flag.NewFlagSet("bench-engine", flag.ContinueOnError)
 	set.StringVar(&threads, "threads", usualThreads, "`list` of how many threads there are")
 	set.BoolVar(&o.list, "list", false, "measure nothing: list what can be")
+	set.StringVar(&o.against, "against", "", "measure the same sides of the engine of this `COMMIT`, too")
 	set.StringVar(&o.measure, "measure", "", "measure only the `side` of this name, and print its figures")
 	if err := o.Parse(set, args, usage, help); err != nil {
 		return o, err

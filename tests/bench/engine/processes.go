@@ -26,14 +26,15 @@ const (
 func init() {
 	register(bench{
 		name:    "Processes",
-		about:   "latency, rate and bandwidth of a pair of processes, by size and way of large messages",
+		about:   "latency, rate and bandwidth of a pair of processes, by size and way of large messages, one by one and in batches",
 		limit:   60 * time.Second,
-		sides:   func(plan) []string { return []string{processes, processes + "/large=parts"} },
+		sides:   func(plan) []string { return []string{processes, processes + "/large=parts", processes + batch} },
 		measure: measureProcesses,
 		cores:   2,
 		goals: []report.Goal{
 			{What: "8 B latency between processes, engine/flat MPICH", Name: "Latency" + ofPair + "/size=8", Base: "Latency" + flatPair + "/size=8", NotWorse: true},
 			{What: "8 B message rate between processes, engine/flat MPICH", Name: "Rate" + ofPair + "/size=8", Base: "Rate" + flatPair + "/size=8", NotWorse: true},
+			{What: "8 B message rate between processes in batches, engine/flat MPICH", Name: "Rate" + ofPair + batch + "/size=8", Base: "Rate" + flatPair + "/size=8", AtLeast: 1.2},
 			{What: "4 MiB bandwidth between processes, engine/flat MPICH", Name: "Bandwidth" + ofPair + large, Base: "Bandwidth" + flatPair + large, NotWorse: true},
 			{What: "8 B latency, processes/threads", Name: "Latency" + ofPair + "/size=8", Base: latency + "/size=8"},
 			{What: "4 MiB bandwidth between processes, in parts/one copy", Name: "Bandwidth" + ofPair + "/large=parts" + large, Base: "Bandwidth" + ofPair + large},
@@ -81,7 +82,7 @@ func (m *meter) measurePair(port *engine.Port, size int) error {
 		return err
 	}
 	m.printAs("Latency", 2*rounds, microsecondsOf(took, 2*rounds), "us/msg", key)
-	if size == 8 && m.side.Kind == "Processes" && m.side.Get("large") == "" {
+	if size == 8 && m.side.Kind == "Processes" && m.side.Get("large") == "" && !m.batched() {
 		if err := m.fastestOf(toAndFro, "between=processes/size=8"); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (m *meter) measurePair(port *engine.Port, size int) error {
 		if err := order(port, doFlow, size, rounds); err != nil {
 			return 0, err
 		}
-		return flow(port, out, nil, messages, rounds)
+		return flow(port, out, nil, messages, rounds, m.batched())
 	})
 	messages *= rounds
 	m.printAs("Rate", messages, millionsOf(took, messages), "Mmsg/s", key)
@@ -140,8 +141,9 @@ func (m *meter) part(rank int, socket *os.File) (port *engine.Port, leave func()
 	if err := pin(m.cores[rank%len(m.cores)]); err != nil {
 		return nil, nil, err
 	}
-	parts := m.side.Get("large") == "parts"
-	n, err := shm.Join(context.Background(), socket, shm.Options{First: rank, Ports: 1, Total: 2, Streams: parts})
+	o := m.segment()
+	o.First, o.Ports, o.Total = rank, 1, 2
+	n, err := shm.Join(context.Background(), socket, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,7 +177,7 @@ func (m *meter) obey(port *engine.Port) (err error) {
 		case doVolley:
 			_, err = volley(port, size, rounds)
 		case doFlow:
-			_, err = flow(port, make([]byte, size), in, messagesOf(size), rounds)
+			_, err = flow(port, make([]byte, size), in, messagesOf(size), rounds, m.batched())
 		}
 	}
 	return err

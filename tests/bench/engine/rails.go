@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
+	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 	"github.com/tpsl/tpsl/tests/bench/report"
 )
 
@@ -51,7 +52,7 @@ func measureRails(m *meter) error {
 	if err != nil {
 		return err
 	}
-	port, leave, err := m.partTCP(rank, rails)
+	port, leave, err := m.partTCP(rank, rails, tcp.Options{})
 	if err != nil {
 		return err
 	}
@@ -67,15 +68,16 @@ func measureRails(m *meter) error {
 // railWindowsOf sends or receives the windows, all of a window at once.
 func railWindowsOf(p *engine.Port) (took time.Duration, err error) {
 	out, in := make([]byte, railSize), make([]byte, ofLarge*railSize)
+	s := stream{p: p, peer: engine.Envelope{Peer: int32(1 - p.Rank())}}
 	var begin time.Time
 	for round := range uint64(railWindows) {
 		if round == 1 {
 			begin = time.Now()
 		}
 		if p.Rank() == 0 {
-			err = sendWindow(p, out, ofLarge, round, engine.Envelope{Peer: 1})
+			err = s.send(out, ofLarge, round)
 		} else {
-			err = receiveWindow(p, in, railSize, ofLarge, round, engine.Envelope{Peer: 0})
+			err = s.receive(in, railSize, ofLarge, round)
 		}
 		if err != nil {
 			return 0, err

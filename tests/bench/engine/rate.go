@@ -16,21 +16,24 @@ const (
 	bandwidth = "Bandwidth/mode=engine/between=threads/pairs=1"
 	flatRate  = "Rate/mode=flat/between=processes/pairs=1"
 	large     = "/size=4194304"
+	batch     = "/batch=on" // each side starts a window by one call
 	memcpy    = "Memcpy" + large
 )
 
 func init() {
 	register(bench{
 		name:  "Rate",
-		about: "messages and bytes per second of a pair of threads, by size and model",
+		about: "messages and bytes per second of a pair of threads, by size and model, one by one and in batches",
 		limit: 30 * time.Second,
 		sides: func(plan) []string {
-			return append(withModels(rate), rate+"/halves=off")
+			return append(withModels(rate), rate+"/halves=off", rate+batch)
 		},
 		measure: measureRate,
 		cores:   2,
 		goals: []report.Goal{
 			{What: "8 B message rate, engine/flat MPICH", Name: rate + "/size=8", Base: flatRate + "/size=8", NotWorse: true},
+			{What: "8 B message rate in batches, engine/flat MPICH", Name: rate + batch + "/size=8", Base: flatRate + "/size=8", AtLeast: 1.2},
+			{What: "8 B message rate, in batches/one by one", Name: rate + batch + "/size=8", Base: rate + "/size=8"},
 			{What: "8 B message rate, global/private", Name: rate + "/model=global/size=8", Base: rate + "/size=8"},
 			{What: "4 MiB bandwidth of one copy, engine/memcpy", Name: bandwidth + "/halves=off" + large, Base: memcpy, AtLeast: 0.95},
 			{What: "4 MiB bandwidth of both halves at once, engine/memcpy", Name: bandwidth + large, Base: memcpy, AtLeast: 1},
@@ -80,7 +83,7 @@ func messagesOf(size int) int {
 // windows sends so many, from port 0 to port 1.
 func (m *meter) windows(f *engine.Fabric, out, in []byte, messages, rounds int) (took time.Duration, err error) {
 	err = m.together(2, func(me int) error {
-		passed, err := flow(f.Port(me), out, in, messages, rounds)
+		passed, err := flow(f.Port(me), out, in, messages, rounds, m.batched())
 		if me == 0 {
 			took = passed
 		}
@@ -89,17 +92,21 @@ func (m *meter) windows(f *engine.Fabric, out, in []byte, messages, rounds int) 
 	return took, err
 }
 
+// batched tells whether the side starts the messages of a window by one call.
+func (m *meter) batched() bool { return m.side.Get("batch") == "on" }
+
 // flow is what port 0 or 1 of a pair does: 0 sends out, 1 receives messages as long.
-func flow(p *engine.Port, out, in []byte, messages, rounds int) (took time.Duration, err error) {
+func flow(p *engine.Port, out, in []byte, messages, rounds int, batched bool) (took time.Duration, err error) {
+	s := stream{p: p, peer: engine.Envelope{Peer: int32(1 - p.Rank())}, batched: batched}
 	var begin time.Time
 	for round := range uint64(warm + rounds) {
 		if round == warm {
 			begin = time.Now()
 		}
 		if p.Rank() == 0 {
-			err = sendWindow(p, out, messages, round, engine.Envelope{Peer: 1})
+			err = s.send(out, messages, round)
 		} else {
-			err = receiveWindow(p, in, len(out), messages, round, engine.Envelope{Peer: 0})
+			err = s.receive(in, len(out), messages, round)
 		}
 		if err != nil {
 			return 0, err
@@ -108,40 +115,71 @@ func flow(p *engine.Port, out, in []byte, messages, rounds int) (took time.Durat
 	return time.Since(begin), nil
 }
 
-func sendWindow(p *engine.Port, out []byte, messages int, round uint64, to engine.Envelope) (err error) {
-	var requests [window]engine.Request
+// A stream is one side of a pair, which sends or receives windows.
+type stream struct {
+	p        *engine.Port
+	peer     engine.Envelope
+	batched  bool // one call starts a window
+	bufs     [window][]byte
+	requests [window]engine.Request
+}
+
+// send sends a window of equal messages, and waits until it was received.
+func (s *stream) send(out []byte, messages int, round uint64) (err error) {
 	stamp(out, round)
 	for i := range messages {
-		if requests[i], err = p.Isend(out, to); err != nil {
-			return err
+		s.bufs[i] = out
+	}
+	if s.batched {
+		err = s.p.IsendAll(s.bufs[:messages], s.peer, s.requests[:])
+	} else {
+		for i := range messages {
+			if s.requests[i], err = s.p.Isend(out, s.peer); err != nil {
+				break
+			}
 		}
 	}
-	if err := engine.WaitAll(requests[:messages], nil); err != nil {
-		return err
+	if err == nil {
+		err = engine.WaitAll(s.requests[:messages], nil)
 	}
-	_, err = p.Recv(nil, to)
+	if err == nil {
+		_, err = s.p.Recv(nil, s.peer)
+	}
 	return err
 }
 
-// receiveWindow receives into the parts of the room, in turns, which are spoilt before.
-func receiveWindow(p *engine.Port, in []byte, size, messages int, round uint64, from engine.Envelope) (err error) {
-	var requests [window]engine.Request
+// receive receives a window into the parts of the room, in turns, which are spoilt before.
+func (s *stream) receive(in []byte, size, messages int, round uint64) (err error) {
 	parts := min(messages, len(in)/size)
+	for i := range parts {
+		s.bufs[i] = in[i*size : (i+1)*size]
+	}
 	for done := 0; done < messages; done += parts {
-		for i := range parts {
-			stamp(in[i*size:(i+1)*size], ^uint64(0))
-			if requests[i], err = p.Irecv(in[i*size:(i+1)*size], from); err != nil {
-				return err
-			}
-		}
-		if err := engine.WaitAll(requests[:parts], nil); err != nil {
+		if err := s.receivePart(s.bufs[:parts], round); err != nil {
 			return err
 		}
-		for i := range parts {
-			if err := stamped(in[i*size:(i+1)*size], round); err != nil {
-				return err
+	}
+	return s.p.Send(nil, s.peer)
+}
+
+func (s *stream) receivePart(bufs [][]byte, round uint64) (err error) {
+	for _, buf := range bufs {
+		stamp(buf, ^uint64(0))
+	}
+	if s.batched {
+		err = s.p.IrecvAll(bufs, s.peer, s.requests[:])
+	} else {
+		for i, buf := range bufs {
+			if s.requests[i], err = s.p.Irecv(buf, s.peer); err != nil {
+				break
 			}
 		}
 	}
-	return p.Send(nil, from)
+	if err == nil {
+		err = engine.WaitAll(s.requests[:len(bufs)], nil)
+	}
+	for i := 0; i < len(bufs) && err == nil; i++ {
+		err = stamped(bufs[i], round)
+	}
+	return err
 }

@@ -92,5 +92,5 @@ func goals(found *results.Set) (all []report.Goal) {
 	for _, b := range inOrder() {
 		all = append(all, b.goals...)
 	}
-	return report.Due(found, all)
+	return report.Due(found, append(all, goalsOfBuilds(found)...))
 }

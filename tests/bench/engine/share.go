@@ -14,6 +14,24 @@ import (
 )
 
 func init() {
+	goals := []report.Goal{
+		{What: "message of one thread to itself, per-VNI/global", Name: alone("per-vni"), Base: alone("global"), AtMost: 1.15},
+		{What: "message of one thread to itself, LockQ/per-VNI", Name: alone("lockq"), Base: alone("per-vni"), AtMost: 1.10},
+		{What: "message of one thread to itself, CSync/global", Name: alone("csync"), Base: alone("global")},
+		{What: "message of one thread to itself, HMCS/global", Name: alone("hmcs"), Base: alone("global")},
+		{What: "message of one thread to itself, offload/global", Name: alone("offload"), Base: alone("global")},
+		{What: "message of one thread to itself, concurrent/per-VNI", Name: alone("concurrent"), Base: alone("per-vni")},
+	}
+	for _, op := range []string{"isend", "irecv", "self"} {
+		for _, threads := range []string{"2", "4"} {
+			of := func(model string) string {
+				return "Share/op=" + op + "/model=" + model + "/threads=" + threads + "/size=64"
+			}
+			for _, model := range []engine.Model{engine.PerVNI, engine.LockQ} {
+				goals = append(goals, report.Goal{What: op + " by " + threads + " threads, concurrent/" + model.String(), Name: of("concurrent"), Base: of(model.String())})
+			}
+		}
+	}
 	register(bench{
 		name:    "Share",
 		about:   "one port that threads share, by model, threads and size: Isend, Irecv, round trips, messages to itself, Put",
@@ -21,13 +39,7 @@ func init() {
 		sides:   shareSides,
 		measure: measureShare,
 		cores:   16,
-		goals: []report.Goal{
-			{What: "message of one thread to itself, per-VNI/global", Name: alone("per-vni"), Base: alone("global"), AtMost: 1.15},
-			{What: "message of one thread to itself, LockQ/per-VNI", Name: alone("lockq"), Base: alone("per-vni"), AtMost: 1.10},
-			{What: "message of one thread to itself, CSync/global", Name: alone("csync"), Base: alone("global")},
-			{What: "message of one thread to itself, HMCS/global", Name: alone("hmcs"), Base: alone("global")},
-			{What: "message of one thread to itself, offload/global", Name: alone("offload"), Base: alone("global")},
-		},
+		goals:   goals,
 	})
 }
 

@@ -151,12 +151,12 @@ func namespaces(words []string) (enter [2][]string, end func(), err error) {
 	return enter, end, err
 }
 
-// partTCP joins as one rank of two, on its core, with so many rails.
-func (m *meter) partTCP(rank, rails int) (port *engine.Port, leave func() error, err error) {
+// partTCP joins as one rank of two, on its core, with so many rails and these options.
+func (m *meter) partTCP(rank, rails int, o tcp.Options) (port *engine.Port, leave func() error, err error) {
 	if err := pin(m.cores[rank%len(m.cores)]); err != nil {
 		return nil, nil, err
 	}
-	o := tcp.Options{Process: rank, AtStart: true}
+	o.Process, o.AtStart = rank, true
 	for i := range 2 {
 		p := tcp.Peer{First: i, Ports: 1, Address: net.JoinHostPort(wire(i, 0), wirePort)}
 		for rail := 1; rail < rails; rail++ {
@@ -194,7 +194,7 @@ func (m *meter) partTCP(rank, rails int) (port *engine.Port, leave func() error,
 
 // leadTCP measures as the first process.
 func (m *meter) leadTCP() error {
-	port, leave, err := m.partTCP(0, 1)
+	port, leave, err := m.partTCP(0, 1, tcp.Options{})
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (m *meter) leadTCP() error {
 
 // followTCP does what the first process orders.
 func (m *meter) followTCP() error {
-	port, leave, err := m.partTCP(1, 1)
+	port, leave, err := m.partTCP(1, 1, tcp.Options{})
 	if err != nil {
 		return err
 	}

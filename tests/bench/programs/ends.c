@@ -68,12 +68,18 @@ static void run_rank(struct end e, void (*run)(const struct end *))
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	if (ranks % 2 != 0)
-		wrong("needs an even number of ranks");
-	e.pairs = ranks / 2;
-	e.side = me / e.pairs;
-	e.pair = me % e.pairs;
-	e.peer = (me + e.pairs) % ranks;
+	if (strcmp(e.mode, "leaf") == 0) {
+		e.pairs = ranks - 1;
+		e.side = 1;
+		e.pair = e.tag = me - 1;
+	} else {
+		if (ranks % 2 != 0)
+			wrong("needs an even number of ranks");
+		e.pairs = ranks / 2;
+		e.side = me / e.pairs;
+		e.pair = me % e.pairs;
+		e.peer = (me + e.pairs) % ranks;
+	}
 	look_at_cpus(&e);
 	run(&e);
 }
@@ -86,8 +92,9 @@ static void run_threads(struct end all, void (*run)(const struct end *))
 	all.pairs = omp_get_max_threads();
 	MPI_Comm_rank(MPI_COMM_WORLD, &all.side);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	if (ranks != 2 || all.pairs > MOST_ENDS)
-		wrong("needs two ranks of at most 256 threads");
+	const bool fan = strcmp(all.mode, "fan") == 0;
+	if (ranks != (fan ? 1 + all.pairs : 2) || all.pairs > MOST_ENDS)
+		wrong("needs two ranks of at most 256 threads each, or as a fan one and a leaf for each of its threads");
 	all.peer = 1 - all.side;
 	for (int p = 0; p < all.pairs; p++)
 		if (strcmp(all.mode, "comms") == 0)
@@ -101,6 +108,8 @@ static void run_threads(struct end all, void (*run)(const struct end *))
 			e.comm = comms[e.pair];
 		else
 			e.tag = e.pair;
+		if (fan)
+			e.peer = 1 + e.pair;
 		look_at_cpus(&e);
 		run(&e);
 	}
@@ -156,15 +165,15 @@ int run_ends(int argc, char **argv, void (*run)(const struct end *))
 {
 	struct end e = { .comm = MPI_COMM_WORLD };
 
-	if (argc != 5 || !is_one_of(argv[1], "flat async private tpsl memory neighbours noted counted tags comms ") || !read_sizes(&e, argv[4])) {
-		fprintf(stderr, "usage: %s flat|async|private|tpsl|memory|neighbours|noted|counted|tags|comms BETWEEN MILLISECONDS SIZE,SIZE...\n", argv[0]);
+	if (argc != 5 || !is_one_of(argv[1], "flat async private tpsl memory neighbours noted counted tags comms fan leaf ") || !read_sizes(&e, argv[4])) {
+		fprintf(stderr, "usage: %s flat|async|private|tpsl|memory|neighbours|noted|counted|tags|comms|fan|leaf BETWEEN MILLISECONDS SIZE,SIZE...\n", argv[0]);
 		return 2;
 	}
 	e.mode = argv[1];
 	e.between = argv[2];
 	e.seconds = atof(argv[3]) / 1e3;
 	e.start = e.seconds > 0 ? 0.25 : 0;
-	e.threaded = is_one_of(e.mode, "tags comms ");
+	e.threaded = is_one_of(e.mode, "tags comms fan ");
 	if (e.threaded) {
 		int provided;
 
@@ -173,6 +182,13 @@ int run_ends(int argc, char **argv, void (*run)(const struct end *))
 			wrong("no MPI_THREAD_MULTIPLE");
 		tell_library();
 		run_threads(e, run);
+		finalize(&e);
+		return 0;
+	}
+	if (strcmp(e.mode, "leaf") == 0) {
+		MPI_Init(&argc, &argv);
+		tell_library();
+		run_rank(e, run);
 		finalize(&e);
 		return 0;
 	}
@@ -236,14 +252,13 @@ double over_ends(const struct end *e, double value, MPI_Op op)
 	of[e->pair] = value;
 #pragma omp barrier
 	if (e->pair == 0) {
-		double mine[MOST_ENDS];
+		double mine = of[0];
 		MPI_Request req;
 
-		MPI_Iallreduce(of, mine, e->pairs, MPI_DOUBLE, op, MPI_COMM_WORLD, &req);
-		wait_all(e, 1, &req);
-		all = mine[0];
 		for (int p = 1; p < e->pairs; p++)
-			all = op == MPI_MAX ? (mine[p] > all ? mine[p] : all) : all + mine[p];
+			mine = op == MPI_MAX ? (of[p] > mine ? of[p] : mine) : mine + of[p];
+		MPI_Iallreduce(&mine, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD, &req);
+		wait_all(e, 1, &req);
 	}
 #pragma omp barrier
 	return all;

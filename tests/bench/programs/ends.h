@@ -11,6 +11,8 @@
  *                         every OpenMP thread is a rank; the first half of the ranks is side 0
  *   tags, comms           two processes with MPI_THREAD_MULTIPLE, each a side; its threads are the
  *                         ends, told apart by tags, or by a communicator for each pair
+ *   fan, leaf             rank 0 is called with fan, has MPI_THREAD_MULTIPLE, and is side 0, its threads the
+ *                         ends; the other ranks are called with leaf, and are an end each
  *
  * A program is called with the mode, where the ranks of the sides are (threads of one process,
  * processes; else they are on two hosts), for how many milliseconds a figure is measured (0: the fewest

@@ -23,7 +23,9 @@ static void play(const struct end *e, void *what, long first, long count)
 {
 	struct ball *b = what;
 
-	for (uint64_t n = first; n < (uint64_t)(first + count); n++) {
+	for (uint64_t round = first; round < (uint64_t)(first + count); round++) {
+		const uint64_t n = round | (uint64_t)e->pair << 48; /* no message of another pair has it */
+
 		if (e->side == 0) {
 			stamp(b->buf, b->size, n);
 			send_to_peer(e, b->buf, b->size);

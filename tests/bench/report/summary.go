@@ -58,10 +58,13 @@ func writeGoals(b *strings.Builder, found *results.Set, goals []Goal) {
 
 // modes are the columns of medians, in order; then come the ratios.
 var (
-	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "tpsl", "neighbours", "noted", "counted", "memory", "private", "own", "window", "views", "engine", "socket", "packet", "rendezvous"}
+	modes  = []string{"flat", "flat-yields", "async", "tags", "comms", "fan", "tpsl", "neighbours", "noted", "counted", "memory", "private", "own", "window", "views", "engine", "socket", "packet", "rendezvous", "read", "parts", "sent", "asked"}
 	ratios = [][2]string{{"tpsl", "flat"}, {"neighbours", "flat"}, {"neighbours", "tpsl"}, {"noted", "tpsl"}, {"counted", "tpsl"}, {"memory", "flat"}, {"memory", "tpsl"}, {"private", "flat"},
-		{"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"views", "flat"}, {"views", "private"}, {"views", "own"}, {"views", "window"}, {"engine", "flat"}, {"engine", "socket"}, {"packet", "rendezvous"}}
+		{"tpsl", "flat-yields"}, {"tpsl", "tags"}, {"tpsl", "comms"}, {"views", "flat"}, {"views", "private"}, {"views", "own"}, {"views", "window"}, {"engine", "flat"}, {"engine", "socket"}, {"packet", "rendezvous"}, {"packet", "read"}, {"parts", "read"}, {"sent", "asked"}}
 )
+
+// HasColumn tells whether a summary has a column for figures of this mode. "" is none.
+func HasColumn(mode string) bool { return mode == "" || slices.Contains(modes, mode) }
 
 // writeMedians writes a table for each kind of benchmark, with the modes that it has.
 func writeMedians(b *strings.Builder, found *results.Set) {
@@ -70,7 +73,7 @@ func writeMedians(b *strings.Builder, found *results.Set) {
 		name := results.ParseName(text)
 		row := name
 		if mode := name.Get("mode"); mode != "" {
-			if !slices.Contains(modes, mode) {
+			if !HasColumn(mode) {
 				panic("report: mode " + mode + " has no column")
 			}
 			row = name.With("mode", "*")
