@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command soak keeps the record of scripts/soak, a file with a line of JSON for each run of the tests, and prints it as a table:
+// Command soak keeps the record of scripts/soak, a file with a line of JSON for each run of the tests and comments that begin with #, and prints it as a table:
 //
 //	soak -add [-whole] [-commit ID] FILE <events # one run more, from what go test -json says
 //	soak -table FILE
@@ -81,12 +81,19 @@ func readRuns(file string) (runs []run, err error) {
 		return nil, err
 	}
 	defer record.Close()
-	decoder := json.NewDecoder(bufio.NewReader(record))
-	for {
+	for lines := bufio.NewReader(record); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
 		var r run
-		if err := decoder.Decode(&r); errors.Is(err, io.EOF) {
+		switch {
+		case len(line) == 0:
 			return runs, nil
-		} else if err != nil {
+		case line[0] == '#':
+			continue
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
 			return nil, fmt.Errorf("run %d of %s: %w", len(runs)+1, file, err)
 		}
 		runs = append(runs, r)

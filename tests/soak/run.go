@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -114,7 +115,7 @@ func failures(ends, logs map[failure]string) (found []failure) {
 		if end != "fail" || slices.ContainsFunc(slices.Collect(maps.Keys(ends)), func(other failure) bool { return below(other, key) && ends[other] == "fail" }) {
 			continue
 		}
-		found = append(found, failure{key.Package, key.Test, short(logs[key])})
+		found = append(found, failure{key.Package, key.Test, short(portable(logs[key]))})
 	}
 	slices.SortFunc(found, func(a, b failure) int { return strings.Compare(a.name(), b.name()) })
 	return found
@@ -123,6 +124,17 @@ func failures(ends, logs map[failure]string) (found []failure) {
 // below tells whether a is a test of b.
 func below(a, b failure) bool {
 	return a.Package == b.Package && a.Test != b.Test && (b.Test == "" || strings.HasPrefix(a.Test, b.Test+"/"))
+}
+
+// portable takes out of a log where the tree and the user's files are on this machine.
+func portable(log string) string {
+	if tree, err := os.Getwd(); err == nil {
+		log = strings.ReplaceAll(log, tree+"/", "")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		log = strings.ReplaceAll(log, home+"/", "~/")
+	}
+	return log
 }
 
 // short leaves the middle of a long log out: what the test says comes first, how it ended last.

@@ -149,6 +149,14 @@ func TestEvents(t *testing.T) {
 	assert.EqualError(t, err, "the tests of a did not come to their end; the run does not count")
 }
 
+// The log of a failure in a record names files by their paths in the repository, and the home directory as ~.
+func TestPortableLog(t *testing.T) {
+	tree, home := t.TempDir(), t.TempDir()
+	t.Chdir(tree)
+	t.Setenv("HOME", home)
+	assert.Equal(t, "a/b.go:1: in ~/go/pkg\n", portable(tree+"/a/b.go:1: in "+home+"/go/pkg\n"))
+}
+
 func TestLongLog(t *testing.T) {
 	log := short(strings.Repeat("a", 50_000) + "end")
 	assert.Less(t, len(log), 31_000)
@@ -170,4 +178,17 @@ func TestTable(t *testing.T) {
 	require.NoError(t, printTable(&out, runs))
 	assert.Contains(t, out.String(), "| all packages together | 3 | 1 | 1 |\n| a | 5 | 2 | 2 |\n| b | 3 | 0 | 3 |\n")
 	assert.Contains(t, out.String(), "| 2 | 5 | ")
+}
+
+// The kept table is that of the kept record.
+func TestKeptRecord(t *testing.T) {
+	kept := filepath.Join(testsupport.Root(t), "docs", "results", "soak")
+	runs, err := readRuns(kept + ".jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, runs)
+	var table strings.Builder
+	require.NoError(t, printTable(&table, runs))
+	page, err := os.ReadFile(kept + ".md")
+	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(string(page), "\n\n"+table.String()), "soak.md is not of soak.jsonl: make it anew by scripts/soak -out docs/results/soak.jsonl -table")
 }
