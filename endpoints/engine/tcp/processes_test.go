@@ -121,8 +121,9 @@ func (k *errand) talk(both carrier.Carrier, near *shm.Node, n *Node, input *bufi
 	return nil
 }
 
-// talkers starts processes that talk, and has them join: by shared memory on each of several hosts, and by TCP.
-func talkers(t *testing.T, errands []errand) (all []*process) {
+// talkers starts processes that talk, each of whose lines may take so long, and has them join: by shared memory on each of several
+// hosts, and by TCP.
+func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*process) {
 	t.Helper()
 	perHost := errands[0].perHost
 	var sockets []*os.File
@@ -133,9 +134,7 @@ func talkers(t *testing.T, errands []errand) (all []*process) {
 		p, err := start(t, talkVariable+"="+k.String(), 0, joins)
 		require.NoError(t, err)
 		joins.Close()
-		if testsupport.Large() {
-			p.limit = time.Hour
-		}
+		p.limit = limit
 		all, sockets = append(all, p), append(sockets, meets)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -162,8 +161,10 @@ func talkers(t *testing.T, errands []errand) (all []*process) {
 // lost, doubled, overtaken or changed among the others, and all hear who is gone. TPSL_TEST_LARGE=1 has 64 processes, and 10^7 messages.
 func TestProcessesAreKilled(t *testing.T) {
 	testsupport.NothingLeft(t)
+	limit := within
 	if testsupport.Large() {
-		testsupport.Limit(t, time.Hour)
+		limit = time.Hour
+		testsupport.Limit(t, limit)
 	}
 	const perHost, deaths = 4, 3
 	random := seeded(t)
@@ -177,7 +178,7 @@ func TestProcessesAreKilled(t *testing.T) {
 	for i, rank := range mortal {
 		errands[rank].dies = (i + 1) * count * processes / (deaths + 1)
 	}
-	all := talkers(t, errands)
+	all := talkers(t, errands, limit)
 	for _, rank := range mortal {
 		all[rank].until(t, "now")
 		time.Sleep(time.Duration(random.IntN(20_000)) * time.Microsecond)
