@@ -43,7 +43,7 @@ func (p *Port) IsendAll(bufs [][]byte, e Envelope, requests []Request) error {
 		for i := range n {
 			o := p.prepare(opSend, bufs[i], &e)
 			o.node().Context = e.Context
-			o.complete(fine)
+			o.end(fine)
 			requests[i] = Request{o, o.turn}
 		}
 		if n == 0 {
@@ -88,6 +88,7 @@ func (p *Port) receiveAll(bufs [][]byte, e *Envelope, requests []Request) {
 	for i, buf := range bufs {
 		o := p.prepare(opReceive, buf, e)
 		o.node().Envelope = *e
+		o.begin()
 		if t != nil {
 			o.bit = t.Bit()
 		}
@@ -238,7 +239,7 @@ func (p *Port) deliverShort(o *op, source, tag int32, message []byte) {
 	if o.bytes < len(message) {
 		o.outcome = truncated
 	}
-	o.complete(o.outcome)
+	o.end(o.outcome)
 }
 
 // dropRun gives a run back to its carrier, whose last message was in the cell.

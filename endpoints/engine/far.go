@@ -158,7 +158,7 @@ func (p *Port) rest(w *waiter, o *op) {
 		return
 	}
 	since := p.far.port.Doze()
-	if p.poll(o) || o.is(done) || p.fabric.closed.Load() {
+	if p.poll(o) || o.ended() || p.fabric.closed.Load() {
 		p.far.port.Rouse()
 		return
 	}

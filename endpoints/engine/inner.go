@@ -86,7 +86,7 @@ func (p *Port) put(o *op) bool {
 		if !p.putShort(to, e, o.buf) {
 			return false
 		}
-		o.complete(fine)
+		o.end(fine)
 		return true
 	}
 	c, turn := to.inbox.Claim()
@@ -108,7 +108,7 @@ func (p *Port) put(o *op) bool {
 	c.Publish(turn)
 	to.wake()
 	if packed {
-		o.complete(fine)
+		o.end(fine)
 	}
 	return true
 }
@@ -121,8 +121,12 @@ func (p *Port) putShort(to *peer, e *Envelope, data []byte) bool {
 	}
 	c.Kind, c.Context, c.Source, c.Tag, c.Length = cellShort, e.Context, p.rank, e.Tag, uint32(len(data))
 	copy(c.Inline[:], data)
-	c.Publish(turn)
-	to.wake()
+	if to.bell == nil && to.worker == nil {
+		c.PublishUnfenced(turn)
+	} else {
+		c.Publish(turn)
+		to.wake()
+	}
 	return true
 }
 
@@ -288,5 +292,5 @@ func (p *Port) deliver(o *op, c *ring.Cell) {
 		p.fetch(c, o)
 		return
 	}
-	o.complete(o.outcome)
+	o.end(o.outcome)
 }

@@ -24,6 +24,7 @@ const (
 	opAsk     // an access of another process's region
 	opAnswer  // what that process says of it
 	opComing  // a put whose data are to come from another process
+	opEnded   // a send or receive that has ended, whatever its word says: see end
 )
 
 // The states of an op, the low bits of its word.
@@ -82,6 +83,29 @@ func (o *op) is(state uint64) bool { return o.word.Load() == wordOf(o.turn, stat
 
 // node returns what matching sees of the op.
 func (o *op) node() *match.Node { return o.match }
+
+// begin makes a taken op pending. In models whose threads share the port it is so already: see pool.put.
+func (o *op) begin() {
+	if o.port.model == Private {
+		o.word.Store(wordOf(o.turn, pending))
+	}
+}
+
+// end ends a send or receive of which no peer knows, on its port's thread. In model Private nobody else asks after it
+// then: a store of the word, which would wait until other processors have seen the stores before it, is spared.
+func (o *op) end(how outcome) {
+	if o.port.model != Private || o.ready || o.notify {
+		o.complete(how)
+		return
+	}
+	o.outcome, o.kind = how, opEnded
+	if o.bit.Valid() {
+		o.bit.Set()
+	}
+}
+
+// ended tells whether an op has ended, which is of the caller's turn.
+func (o *op) ended() bool { return o.port.model == Private && o.kind == opEnded || o.is(done) }
 
 // complete ends an op, whose fields say already what came. The signal comes after
 // the word that it is about.

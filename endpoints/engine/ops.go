@@ -51,6 +51,13 @@ func place(index uint32) (chunk int, offset uint32) {
 
 // get returns a free op for its next turn.
 func (l *pool) get() *op {
+	o := l.fetch()
+	o.begin()
+	return o
+}
+
+// fetch returns a free op for its next turn, which has yet to begin.
+func (l *pool) fetch() *op {
 	for {
 		if o := l.pop(); o != nil {
 			return o
@@ -63,7 +70,9 @@ func (l *pool) get() *op {
 // says when the op is posted next.
 func (l *pool) put(o *op) {
 	o.turn++
-	o.word.Store(wordOf(o.turn, pending))
+	if l.shared {
+		o.word.Store(wordOf(o.turn, pending))
+	}
 	o.buf = nil
 	if o.bit.Valid() {
 		o.bit = fult.Bit{}

@@ -133,7 +133,7 @@ func (p *Port) Irecv(buf []byte, e Envelope) (Request, error) {
 
 // prepare takes an op for a send or receive.
 func (p *Port) prepare(k kind, buf []byte, e *Envelope) *op {
-	o := p.ops.get()
+	o := p.ops.fetch()
 	o.kind, o.buf = k, buf
 	o.source, o.tag, o.bytes = e.Peer, e.Tag, len(buf)
 	return o
@@ -144,8 +144,9 @@ func (p *Port) launch(o *op, e *Envelope) Request {
 	r, into := Request{o, o.turn}, o.notify
 	if o.kind == opSend && p.sendShort(o.buf, e) {
 		o.node().Context = e.Context
-		o.complete(fine)
+		o.end(fine)
 	} else {
+		o.begin()
 		o.node().Envelope = *e
 		if t := p.thread(); into { // nobody waits for this one
 		} else if t != nil {

@@ -19,9 +19,9 @@ package engine
 //	leave    give it back
 //
 // What post may rely on: the op's word says pending, its fields stand, and nothing
-// else points to it. An op is done when its word says so, whoever stored that; its
-// owner then gives it back to the pool, which any thread may use in all models but
-// Private. Threads that share a port queue by the seat of an op of theirs.
+// else points to it. An op is done when its word says so, whoever stored that, or its
+// kind (op.end); its owner then gives it back to the pool, which any thread may use in
+// all models but Private. Threads that share a port queue by the seat of an op of theirs.
 
 // post runs a posted op or leaves it to whoever owns the inner half.
 func (p *Port) post(o *op) {
@@ -89,14 +89,14 @@ func (p *Port) poll(o *op) bool {
 func (p *Port) wait(o *op) {
 	var w waiter
 	if t := p.thread(); o.signals(t) {
-		for !o.is(done) && !p.fabric.closed.Load() {
+		for !o.ended() && !p.fabric.closed.Load() {
 			t.Wait()
 		}
 	}
 	if p.model == HMCS {
 		p.waitServed(o)
 	}
-	for !o.is(done) {
+	for !o.ended() {
 		if p.poll(o) {
 			w.reset()
 			continue

@@ -14,7 +14,10 @@ type Request struct {
 }
 
 // Test tells whether the operation is done, and if so, how it ended.
-func (r Request) Test() (Status, bool, error) {
+func (r Request) Test() (Status, bool, error) { return r.test(true) }
+
+// test is Test, with progress of the port or without.
+func (r Request) test(poll bool) (Status, bool, error) {
 	if r.op == nil {
 		return Status{}, true, nil
 	}
@@ -23,7 +26,9 @@ func (r Request) Test() (Status, bool, error) {
 	}
 	if !r.done() {
 		p := r.op.port
-		p.poll(r.op)
+		if poll {
+			p.poll(r.op)
+		}
 		r.op.help()
 		if p.fabric.closed.Load() {
 			p.wait(r.op) // not for long
@@ -66,8 +71,16 @@ func (r Request) Cancel() error {
 	return nil
 }
 
-func (r Request) stale() bool { return r.op.word.Load()>>stateBits != r.turn }
-func (r Request) done() bool  { return r.op.word.Load() == wordOf(r.turn, done) }
+// stale tells whether the op is of another turn by now. In model Private the word may lag behind.
+func (r Request) stale() bool {
+	if r.op.port.model == Private {
+		return r.op.turn != r.turn
+	}
+	return r.op.word.Load()>>stateBits != r.turn
+}
+
+// done tells whether a request that is not stale has ended.
+func (r Request) done() bool { return r.op.ended() }
 
 // finish gives back a done op. A port's threads may do so side by side.
 func (r Request) finish() (Status, error) {
@@ -101,7 +114,7 @@ func (o *op) result() (Status, error) {
 // withdraw ends an op that nothing has matched. It is of the inner half.
 func (p *Port) withdraw(r Request, how outcome) {
 	o := r.op
-	if !o.take(r.turn) {
+	if o.ended() || !o.take(r.turn) {
 		return
 	}
 	switch {
@@ -137,15 +150,19 @@ func WaitAny(requests []Request) (int, Status, error) {
 	var w waiter
 	for {
 		last, signalled := -1, true
+		var polled *Port // most often all are of one
 		for i, r := range requests {
 			if r.op == nil {
 				continue
 			}
-			if s, done, err := r.Test(); done {
+			p := r.op.port
+			s, done, err := r.test(p != polled)
+			polled = p
+			if done {
 				requests[i] = Request{}
 				return i, s, err
 			}
-			last, signalled = i, signalled && r.op.signals(r.op.port.thread())
+			last, signalled = i, signalled && r.op.signals(p.thread())
 		}
 		if last < 0 {
 			return -1, Status{}, nil

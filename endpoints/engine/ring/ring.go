@@ -213,6 +213,10 @@ func (r *Ring) adapt(at, capacity, head uint64) change {
 // Publish hands a claimed and filled cell to the consumer.
 func (c *Cell) Publish(turn uint32) { c.turn.Store(turn) }
 
+// PublishUnfenced is Publish for a consumer that polls, and does not wait for its processor. What the caller loads afterwards
+// it may load before others see the cell, so it cannot find out whether somebody has to be woken.
+func (c *Cell) PublishUnfenced(turn uint32) { store(&c.turn, turn) }
+
 // Warm fetches the line of the next cell to claim, for writing, and changes nothing: a
 // producer that has nothing else to do saves its next Claim and Publish the way to the
 // consumer's cache.
