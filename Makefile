@@ -19,9 +19,10 @@ GO      ?= go
 
 # No VCS stamp: it would relink everything at each commit.
 GOFLAGS_BUILD = -trimpath -buildvcs=false
-# What the C library lacks is found out here, and not when a program is loaded (-z defs).
-EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map -Wl,-z,defs
-HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map -Wl,-z,defs
+# What the C library lacks is found out here, and not when a program is loaded (-z defs). Functions are bound at the start (-z now):
+# a handler of a crash calls some for the first time, and the thread may be too broken for ld.so.
+EXTLDFLAGS = -Wl,-soname,libtpsl.so.0 -Wl,--version-script=libtpsl.map -Wl,-z,defs,-z,now
+HOSTLDFLAGS = -Wl,-soname,libtpslhost.so -Wl,--version-script=libtpslhost.map -Wl,-z,defs,-z,now
 MSGLDFLAGS = -Wl,-soname,libtpslmsg.so.0 -Wl,--version-script=libtpslmsg.map -Wl,-z,defs
 # What tells the version of a library's file.
 STAMP = -X 'github.com/tpsl/tpsl/internal/version.Stamp=tpsl_version=$(VERSION);'

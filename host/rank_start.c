@@ -35,17 +35,6 @@ rlim_t tpsl_files_of_ranks(void)
     return files.rlim_cur;
 }
 
-/* Sets the dispositions that execve leaves (signal(7)): ignored signals stay ignored, and all others get the default action.
- * signal() does not change libc's own two signals: see cancel_once. */
-static void reset_signals(void)
-{
-    stack_t none = {.ss_flags = SS_DISABLE};
-    for (int i = 1; i < SIGNALS; i++)
-        signal(i, ignored[i] ? SIG_IGN : SIG_DFL);
-    sigaltstack(&none, NULL);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
-}
-
 void tpsl_close_streams(void)
 {
     for (int i = 0; i < tpsl_host.nranks; i++) {
@@ -133,9 +122,30 @@ static bool find_victim(struct tpsl_victim *v)
     return true;
 }
 
+/* Sets the dispositions that execve leaves (signal(7)): ignored signals stay ignored, and all others get the default action.
+ * signal() does not change libc's own two signals: see cancel_once. From here on a fault of the rank is told. Other signals stay
+ * blocked, as the lent thread has them. */
+static void reset_signals(void)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigset_t faults;
+    for (int i = 1; i < SIGNALS; i++)
+        signal(i, ignored[i] ? SIG_IGN : SIG_DFL);
+    sigaltstack(&none, NULL);
+    tpsl_give_signal_stack();
+    tpsl_watch_faults(find_victim, false);
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    sigaddset(&faults, SIGFPE);
+    sigaddset(&faults, SIGILL);
+    pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+}
+
 _Noreturn void tpsl_rank_run(struct tpsl_rank_process *r)
 {
     struct tpsl_instance *in = r->instance;
+    reset_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != tpsl_host.pid)
         _exit(1); /* the host died before prctl */
@@ -145,9 +155,7 @@ _Noreturn void tpsl_rank_run(struct tpsl_rank_process *r)
     own_descriptors(tpsl_host.job, r->rank);
     setrlimit(RLIMIT_NOFILE, &files);
     tpsl_rank_pin(r->rank);
-    reset_signals();
-    tpsl_give_signal_stack();
-    tpsl_watch_faults(find_victim, false);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     tpsl_become(in);
     tpsl_census_thread(in, false);
     if (tpsl_instance_needs_exec_stack(in) && !tpsl_stack_executable())

@@ -3,7 +3,8 @@
 
 /* The report of a crash: which rank, what happened, where, and the frames with offsets for addr2line.
  * It runs in the signal handler of a broken process, so it takes no lock, calls no malloc, and makes
- * one write per line. A fault inside the report ends the report, and the crash takes its course.
+ * one write per line. A fault inside the report ends the report, and the crash takes its course. A
+ * thread without thread-local variables, in which libc does not work, gets one line.
  */
 #include "process.h"
 
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -117,6 +119,7 @@ static void tell_frames(greg_t *registers)
 
 static _Atomic int reporter; /* thread that reports; the first crash is the one to tell */
 static _Atomic bool done;
+static _Atomic bool can_leave; /* the report, by the next line */
 static sigjmp_buf out_of_report;
 
 /* Waits while another thread reports, because the end of this thread ends the process. */
@@ -131,20 +134,41 @@ void tpsl_crash_report(const char *whom, int signal, siginfo_t *info, void *cont
 {
     int nobody = 0;
     if (!atomic_compare_exchange_strong(&reporter, &nobody, gettid())) {
-        if (nobody == gettid() && !atomic_load(&done))
+        if (nobody != gettid())
+            wait_for_report();
+        else if (atomic_exchange(&can_leave, false))
             siglongjmp(out_of_report, 1);
-        wait_for_report();
         return;
     }
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     const greg_t pc = registers[REG_RIP], sp = registers[REG_RSP];
     if (sigsetjmp(out_of_report, 0) == 0) {
+        atomic_store(&can_leave, true);
         say_what(whom, signal, info, (uintptr_t)pc);
         tell_frames(registers);
+        atomic_store(&can_leave, false);
     } else {
         say("tpsl:   the stack cannot be followed further\n");
     }
     registers[REG_RIP] = pc;
     registers[REG_RSP] = sp;
     atomic_store(&done, true);
+}
+
+/* printf reads the locale of the thread. */
+static char *hexadecimal(char *to, uintptr_t value)
+{
+    for (int shift = 60; shift >= 0; shift -= 4)
+        *to++ = "0123456789abcdef"[value >> shift & 15];
+    return to;
+}
+
+void tpsl_crash_without_thread(uintptr_t pc)
+{
+    static const char text[] = "tpsl: a thread crashed without thread-local variables, at 0x";
+    char line[sizeof text + 17];
+    memcpy(line, text, sizeof text - 1);
+    char *end = hexadecimal(line + sizeof text - 1, pc);
+    *end++ = '\n';
+    syscall(SYS_write, STDERR_FILENO, line, (size_t)(end - line)); /* write() finds out whether the thread is to be cancelled */
 }

@@ -14,6 +14,10 @@
  */
 #include "process.h"
 
+#include <errno.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "loader.h"
@@ -65,12 +69,38 @@ static void call_theirs(int i, int signal, siginfo_t *info, void *context)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static _Atomic pid_t probing; /* a thread that finds out whether it has thread-local variables */
+
+/* Without them all that follows would fault, and come here again until the stack for handlers is used up. Then the kernel
+ * kills the process, and nobody learns why. A second thread that comes here at the same time makes the first one only try again. */
+static bool has_thread_pointer(uintptr_t pc)
+{
+    static _Atomic uintptr_t crashed; /* where it had none */
+    pid_t thread = gettid();
+    if (atomic_load(&probing) == thread) {
+        tpsl_crash_without_thread(atomic_load(&crashed));
+        atomic_store(&probing, 0);
+        return false;
+    }
+    atomic_store(&crashed, pc);
+    atomic_store(&probing, thread);
+    (void)*(volatile int *)&errno;
+    atomic_store(&probing, 0);
+    return true;
+}
+
 /* A handler of the program is called as if it were installed. Else the default comes
  * back and the fault happens again under it; a signal that was sent does not, so it is
  * sent again. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     bool sent = info->si_code <= 0;
+    if (!has_thread_pointer((uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP])) {
+        static const uint64_t defaults[4]; /* what the kernel calls a struct sigaction; libc's function has a stack protector */
+        for (int n = 0; n < NFAULTS; n++)
+            syscall(SYS_rt_sigaction, signals[n], defaults, NULL, sizeof(uint64_t));
+        return;
+    }
     if (!sent && (signal == SIGSEGV || signal == SIGBUS))
         tpsl_copy_fault(context);
     int i = 0;

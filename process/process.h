@@ -115,6 +115,8 @@ void tpsl_restore_signals(void);
 /* For the handler of a fatal signal: tells stderr what came to whom, and where. Only the
  * first one in the address space is told. */
 void tpsl_crash_report(const char *whom, int signal, siginfo_t *, void *context);
+/* The same for a thread whose thread pointer is bad, so that neither its rank nor its frames can be found. */
+void tpsl_crash_without_thread(uintptr_t pc);
 
 /* ---- stack.c: the calling thread's stack, from the newest frame ---- */
 /* A frame's instruction, or with `exact` false the one that its call returns to. False

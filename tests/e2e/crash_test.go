@@ -46,6 +46,10 @@ func TestPrivateCrashReport(t *testing.T) {
 		job := mpiexec(t, env, "-n 2 -rpp 2", program, "no_stack")
 		assert.Contains(t, job.stderr, "tpsl:   #0 0x10\ntpsl:   the stack cannot be followed further\n")
 	})
+	t.Run("no_thread_pointer", func(t *testing.T) {
+		testsupport.NothingLeft(t)
+		withoutThread(t, mpiexec(t, env, "-n 2 -rpp 2", program, "no_thread_pointer"))
+	})
 	t.Run("own_handler", func(t *testing.T) {
 		testsupport.NothingLeft(t)
 		job := mpiexec(t, env, "-n 2 -rpp 2", program, "own_handler")
@@ -112,6 +116,19 @@ func TestCrashReportCannotFollow(t *testing.T) {
 	job := crash(t, "no_stack")
 	assert.Equal(t, int(unix.SIGSEGV), job.code)
 	assert.Contains(t, job.stderr, "tpsl:   #0 0x10\ntpsl:   the stack cannot be followed further\n")
+}
+
+// Where even libc does not work, one line says so, and the crash takes its course.
+func TestCrashWithoutThreadPointer(t *testing.T) {
+	testsupport.NothingLeft(t)
+	withoutThread(t, crash(t, "no_thread_pointer"))
+}
+
+func withoutThread(t *testing.T, job outcome) {
+	t.Helper()
+	assert.Equal(t, int(unix.SIGSEGV), job.code)
+	assert.Regexp(t, `(?m)^tpsl: a thread crashed without thread-local variables, at 0x[0-9a-f]{16}$`, job.stderr)
+	assert.Equal(t, 1, strings.Count(job.stderr, "tpsl: "), job.stderr)
 }
 
 // A program that handles the signal hears of it, and nobody else.

@@ -3,11 +3,13 @@
 
 /* Rank 1 of two crashes, in the way that the argument names, inside the MPI library or
  * below it. */
+#include <asm/prctl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -59,6 +61,13 @@ NOINLINE static void overflow(void) { deeper(0); }
 /* Nothing to walk up: the stack pointer leads nowhere. */
 NOINLINE static void no_stack(void) { __asm__ volatile("mov $16, %rsp\n\tjmp *%rsp"); }
 
+/* libc finds no thread-local variable, nor the rank. */
+NOINLINE static void no_thread_pointer(void)
+{
+    long number = SYS_arch_prctl;
+    __asm__ volatile("syscall\n\tmovl $0, 16" : "+a"(number) : "D"(ARCH_SET_FS), "S"(0) : "rcx", "r11", "memory");
+}
+
 static void on_signal(int number)
 {
     static const char line[] = "the program's own handler\n";
@@ -78,7 +87,7 @@ NOINLINE static void own_handler(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {CASE(bad_buffer), CASE(bad_function), CASE(divide), CASE(abort_inside), CASE(overflow), CASE(no_stack), CASE(own_handler)};
+} cases[] = {CASE(bad_buffer), CASE(bad_function), CASE(divide), CASE(abort_inside), CASE(overflow), CASE(no_stack), CASE(no_thread_pointer), CASE(own_handler)};
 
 int main(int argc, char **argv)
 {
