@@ -60,12 +60,13 @@ func TestWays(t *testing.T) {
 func TestContestsServeGoals(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Benchmarks(t)
+	testsupport.Build(t)
 	t.Chdir("../..")
 	p := plan{cores: machine.Cores(), cut: 8, quick: true}
 	for _, all := range []suite{p.suite(), openMPI(p), progress(p), kernels(p), calls(p), embedded(p), python(p), multiple(p)} {
 		t.Run("suite"+all.suffix, func(t *testing.T) { // so that one sees how far it is
 			t.Log(all.leftOut)
-			require.NoError(t, compile(t.Context(), all.commands))
+			require.NoError(t, turns.Compile(t.Context(), all.commands))
 			servesGoals(t, all)
 		})
 	}
