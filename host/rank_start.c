@@ -123,8 +123,8 @@ static bool find_victim(struct tpsl_victim *v)
 }
 
 /* Sets the dispositions that execve leaves (signal(7)): ignored signals stay ignored, and all others get the default action.
- * signal() does not change libc's own two signals: see cancel_once. From here on a fault of the rank is told. Other signals stay
- * blocked, as the lent thread has them. */
+ * signal() does not change libc's own two signals: see cancel_once. From here on a fault of the rank is told, even
+ * before its program begins. Other signals stay blocked, as they are in the lent thread. */
 static void reset_signals(void)
 {
     stack_t none = {.ss_flags = SS_DISABLE};

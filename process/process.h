@@ -115,7 +115,7 @@ void tpsl_restore_signals(void);
 /* For the handler of a fatal signal: tells stderr what came to whom, and where. Only the
  * first one in the address space is told. */
 void tpsl_crash_report(const char *whom, int signal, siginfo_t *, void *context);
-/* The same for a thread whose thread pointer is bad, so that neither its rank nor its frames can be found. */
+/* Tells of a thread whose thread pointer is bad. Neither its rank nor its frames can be found. */
 void tpsl_crash_without_thread(uintptr_t pc);
 
 /* ---- stack.c: the calling thread's stack, from the newest frame ---- */

@@ -58,6 +58,15 @@ func TestPrivateCrashReport(t *testing.T) {
 	})
 }
 
+// A rank is told, too, that crashes before its program begins.
+func TestPrivateCrashAtStart(t *testing.T) {
+	testsupport.NothingLeft(t)
+	early := testsupport.CC(t, "gcc", "testdata/earlycrash.c", "-shared", "-fPIC", "-fno-builtin")
+	job := mpiexec(t, []string{"OMP_NUM_THREADS=1"}, "-n 2 -rpp 2 -genv LD_PRELOAD "+early, plain(t, "mpicc.mpich", "crash.c", crashFlags...), "none")
+	assert.Equal(t, int(unix.SIGSEGV), job.code)
+	assert.Regexp(t, `(?m)^tpsl: rank [01] \(process \d+, thread \d+\): SIGSEGV at address 0x10 in earlycrash\S*\+0x[0-9a-f]+ \(setsid\+0x[0-9a-f]+\)$`, job.stderr)
+}
+
 // reports requires the report of each way to crash. Rank 1 crashes; the threads of OpenMP
 // are the ranks, or each rank has one.
 func reports(t *testing.T, env []string, program, whom, banner string) {

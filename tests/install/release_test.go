@@ -34,7 +34,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 	noGit := t.TempDir()
 	require.NoError(t, os.WriteFile(noGit+"/git", []byte("#!/bin/sh\necho no git >&2\nexit 127\n"), 0o755))
 	var packages [2][32]byte
-	t.Run("builds", func(t *testing.T) { // side by side: each waits for one core at a time, mostly
+	t.Run("builds", func(t *testing.T) { // side by side, because a build uses one core for most of its time
 		for i, umask := range []string{"022", "077"} {
 			t.Run("umask "+umask, func(t *testing.T) {
 				t.Parallel()
