@@ -65,8 +65,8 @@ func TestRemoveSharedMemory(t *testing.T) {
 	time.Sleep(20 * time.Millisecond) // more than a tick
 	began := Now()
 	left, used, foreign := create("mpich_shar_tmp*"), create("mpich_shar_tmp*"), create("user_data*")
-	openMPI, window := create("sm_segment.*"), create("osc_rdma.*")
-	for _, f := range []*os.File{left, openMPI, window, foreign, old} {
+	openMPI, window, trial := create("sm_segment.*"), create("osc_rdma.*"), create("open_mpi.*")
+	for _, f := range []*os.File{left, openMPI, window, trial, foreign, old} {
 		require.NoError(t, f.Close())
 	}
 	link := shmDir + "ucx_shm_posix_link"
@@ -76,6 +76,7 @@ func TestRemoveSharedMemory(t *testing.T) {
 	assert.NoFileExists(t, left.Name())
 	assert.NoFileExists(t, openMPI.Name())
 	assert.NoFileExists(t, window.Name())
+	assert.NoFileExists(t, trial.Name())
 	for _, name := range []string{used.Name(), foreign.Name(), old.Name(), link} {
 		assert.FileExists(t, name)
 	}

@@ -17,9 +17,9 @@ import (
 const shmDir = "/dev/shm/"
 
 // shmNames are the names under which MPI libraries make segments that they unlink once every rank has them mapped.
-// Ranks that are killed before that leave them behind. Those of Open MPI are vader_segment in version 4 and sm_segment from 5 on, and
-// osc_rdma of windows.
-var shmNames = []string{"mpich_shar_tmp*", "ucx_shm_posix_*", "vader_segment.*", "sm_segment.*", "osc_rdma.*"}
+// Ranks that are killed before that leave them behind. Those of Open MPI are vader_segment in version 4 and sm_segment from 5 on,
+// osc_rdma of windows, and open_mpi, which each process makes at its start to find out whether it can.
+var shmNames = []string{"mpich_shar_tmp*", "ucx_shm_posix_*", "vader_segment.*", "sm_segment.*", "osc_rdma.*", "open_mpi.*"}
 
 // Now returns the time of the clock from which files and segments get their times. It may be a tick behind time.Now.
 func Now() time.Time {
