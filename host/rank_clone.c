@@ -30,6 +30,9 @@ enum {
     RSEQ_SIGNATURE = 0x53053053, /* with which libc registers, on x86 */
 };
 static const size_t unlimited_stack = (size_t)1 << 30; /* for ulimit -s unlimited */
+/* The kernel keeps as much free below the stack of a process. A function whose variables are larger than the stack
+ * then touches no memory of another rank. These are addresses without memory. */
+static const size_t stack_guard = (size_t)128 << 20;
 
 /* What the sleeping thread hands over. */
 struct loan {
@@ -107,6 +110,12 @@ static size_t stack_size(void)
     return r.rlim_cur + PARKED_FRAMES + tpsl_stack_taken();
 }
 
+static bool addresses_are_limited(void)
+{
+    struct rlimit r;
+    return getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
+}
+
 bool tpsl_rank_start(struct tpsl_rank_process *rank)
 {
     struct loan *loan = calloc(1, sizeof *loan); /* the rank reads it when we have gone on */
@@ -117,6 +126,8 @@ bool tpsl_rank_start(struct tpsl_rank_process *rank)
     loan->rank = rank;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, stack_size());
+    if (!addresses_are_limited())
+        pthread_attr_setguardsize(&attributes, stack_guard);
     errno = pthread_create(&thread, &attributes, park, loan);
     pthread_attr_destroy(&attributes);
     if (errno != 0)

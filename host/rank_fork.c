@@ -19,6 +19,10 @@
 
 enum { PATIENCE_MS = 5000 };
 
+/* In a child of fork, where the other ranks are not. libc takes their stacks, which hold their ids, and unmaps them there
+ * when a thread ends. */
+static bool alone;
+
 /* Whether a thread of the rank may still come out. It does not when the rank has died, or has executed
  * another program. */
 static bool may_leave(const struct tpsl_rank_process *r)
@@ -32,7 +36,7 @@ static void await_others(void)
 {
     const struct timespec tick = {0, 10000000};
     long end = tpsl_milliseconds() + PATIENCE_MS;
-    for (int i = 0; i < tpsl_host.nranks; i++) {
+    for (int i = 0; i < tpsl_host.nranks && !alone; i++) {
         const struct tpsl_rank_process *r = &tpsl_host.ranks[i];
         if (r->instance != tpsl_current)
             while (may_leave(r) && !tpsl_gate_await(r->instance, &tick) && tpsl_milliseconds() < end && !tpsl_rank_ends())
@@ -42,6 +46,7 @@ static void await_others(void)
 
 static void be_alone(void)
 {
+    alone = true;
     for (int i = 0; i < tpsl_host.nranks; i++)
         tpsl_gate_count(tpsl_host.ranks[i].instance);
     tpsl_turn_of_child();

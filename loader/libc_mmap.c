@@ -13,17 +13,22 @@
  * a process of its own: programs may count on two addresses.
  *
  * An instance may unmap a part. The mapping is then divided, so that each part has its own users.
+ *
+ * What else is done to a mapping, mprotect for one, is done for all its users. Libraries for messages do
+ * nothing of that kind, but programs may. So what a program maps is its own, and so is each file on a disk.
  */
 #include "object.h"
 #include "libc.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 struct key {
@@ -190,14 +195,28 @@ static void *join_or_record(const struct key *k, void *mapped)
     return address ? address : mapped;
 }
 
+/* Whether a descriptor is of memory that processes share, and its status. What a device maps depends on the descriptor. */
+static bool is_segment(int fd, struct stat *st)
+{
+    struct statfs fs;
+    return fstat(fd, st) == 0 && S_ISREG(st->st_mode) && fstatfs(fd, &fs) == 0 &&
+           (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC);
+}
+
+/* Whether code is of the program of a rank. */
+static bool is_program(const void *code)
+{
+    return tpsl_current->rebound == TPSL_REBIND_PROCESS && tpsl_object_at(code) == tpsl_current->first;
+}
+
 void *tpsl_mmap(void *hint, size_t length, int protection, int flags, int fd, off_t offset)
 {
     TPSL_INSIDE;
     struct stat st;
     int kind = flags & MAP_TYPE;
     bool shareable = tpsl_current && !hint && fd >= 0 && (kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE) &&
-                     !(flags & (MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)) && fstat(fd, &st) == 0 &&
-                     S_ISREG(st.st_mode); /* what a device maps depends on the descriptor */
+                     !(flags & (MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)) && is_segment(fd, &st) &&
+                     !is_program(__builtin_return_address(0));
     if (!shareable)
         return mmap(hint, length, protection, flags, fd, offset);
     struct key k = {st.st_dev, st.st_ino, (uint64_t)offset, length, (uint64_t)protection};
@@ -309,7 +328,7 @@ int tpsl_munmap(void *address, size_t length)
 void *tpsl_shmat(int id, const void *hint, int flags)
 {
     TPSL_INSIDE;
-    if (hint || !tpsl_current)
+    if (hint || !tpsl_current || is_program(__builtin_return_address(0)))
         return shmat(id, hint, flags);
     struct key k = {UINT64_MAX, (uint64_t)id, 0, 0, (uint64_t)flags};
     void *address = join_locked(&k);

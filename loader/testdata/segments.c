@@ -17,6 +17,7 @@ enum { THREADS = 4, ROUNDS = 200, BYTES = 8192 };
 __thread struct tpsl_instance *tpsl_current;
 struct tpsl_instance *tpsl_gate_enter(void) { return NULL; }
 void tpsl_gate_leave(struct tpsl_instance **in) {}
+struct tpsl_object *tpsl_object_at(const void *code) { return NULL; }
 
 static pthread_barrier_t all;
 static atomic_int mapped, given_back;
@@ -62,6 +63,7 @@ static int unmap_file(char *address) { return tpsl_munmap(address, BYTES); }
 static char *attach(int id) { return tpsl_shmat(id, NULL, 0); }
 static int detach(char *address) { return tpsl_shmdt(address); }
 
+static struct tpsl_instance instances[THREADS];
 static const struct segment *segment;
 static char *address_of[THREADS];
 static atomic_int wrong;
@@ -76,7 +78,7 @@ static void check(bool right)
 static void *use(void *number)
 {
     int i = (int)(intptr_t)number;
-    tpsl_current = (struct tpsl_instance *)(intptr_t)(i + 1);
+    tpsl_current = &instances[i];
     for (int round = 0; round < ROUNDS; round++) {
         char *mine = address_of[i] = segment->map(segment->id);
         mine[i] = (char)round;

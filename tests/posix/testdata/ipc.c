@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -377,8 +378,67 @@ static void mappings(void)
     OK(munmap(file, 5));
 }
 
+static void *map_all(int fd)
+{
+    void *address = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    OK(address == MAP_FAILED);
+    return address;
+}
+
+/* Rank 0 does this and that to its mapping of what all have mapped. */
+static void change_mapping(int fd)
+{
+    int *p = map_all(fd);
+    p[rank] = rank + 1;
+    step();
+    if (rank == 0)
+        OK(mprotect(p, 65536, PROT_READ));
+    step();
+    if (rank == 1)
+        p[1] = 5;
+    step();
+    if (rank == 0)
+        ((int *)mmap(p, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0))[1] = 99;
+    step();
+    SAY("%d", p[1]);
+    char *moved = map_all(fd);
+    step();
+    if (rank == 0)
+        OK(mremap(moved, 65536, 1 << 20, MREMAP_MAYMOVE) == MAP_FAILED);
+    step();
+    if (rank != 0)
+        SAY("%d", moved[0]);
+    char *kept = map_all(fd);
+    step();
+    if (rank == 0)
+        OK(madvise(kept, 65536, MADV_DONTFORK));
+    step();
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(kept[0]);
+    SAY("%d", status_of(child));
+}
+
+static void changed_mappings(void)
+{
+    char name[64];
+    struct stat parent;
+    int file = open(path_of("../file"), O_CREAT | O_RDWR, 0600);
+    OK(ftruncate(file, 65536));
+    change_mapping(file);
+    OK(stat(path_of(".."), &parent));
+    snprintf(name, sizeof name, "/tpsl-posix-%ju", (uintmax_t)parent.st_ino); /* the same in all ranks */
+    int memory = shm_open(name, O_CREAT | O_RDWR, 0600);
+    OK(ftruncate(memory, 65536));
+    step();
+    if (rank == 0)
+        OK(shm_unlink(name));
+    change_mapping(memory);
+}
+
 const struct program programs[] = {
     PROGRAM(named_semaphores), PROGRAM(process_shared), PROGRAM(robust_across_processes), PROGRAM(message_queues), PROGRAM(shared_memory),
     PROGRAM(system_v), PROGRAM(locks_on_files), PROGRAM(memory_files), PROGRAM(event_descriptors), PROGRAM(watched_files), PROGRAM(sockets),
-    PROGRAM(mappings), {NULL, NULL},
+    PROGRAM(mappings), PROGRAM(changed_mappings), {NULL, NULL},
 };

@@ -8,9 +8,12 @@
 #define POSIX_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct program {
@@ -42,6 +45,22 @@ static inline const char *path_of(const char *name)
     static int turn;
     snprintf(path[turn ^= 1], sizeof path[0], "%s/%s", folder, name);
     return path[turn];
+}
+
+/* Waits for all ranks. */
+static inline void step(void)
+{
+    static int *arrived, steps; /* of all ranks, at all steps together; the steps of this one */
+    if (!arrived) {
+        int fd = open(path_of("../steps"), O_CREAT | O_RDWR, 0600);
+        OK(ftruncate(fd, sizeof *arrived));
+        arrived = (int *)mmap(NULL, sizeof *arrived, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        OK(close(fd));
+    }
+    int all = atoi(getenv("PMI_SIZE")) * ++steps;
+    __atomic_fetch_add(arrived, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(arrived, __ATOMIC_SEQ_CST) < all)
+        sched_yield();
 }
 
 int main(int argc, char **argv)

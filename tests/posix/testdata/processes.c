@@ -4,6 +4,7 @@
 /* Processes that a rank makes, and what it is itself. */
 #include "posix.h"
 
+#include <alloca.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -296,6 +298,57 @@ static void limits(void)
     SAY("%zd %m", rc);
 }
 
+static __attribute__((noinline)) void touch(size_t bytes)
+{
+    volatile char *variables = alloca(bytes);
+    variables[0] = 1;
+}
+
+/* A function with more variables than the stack has room for. */
+static void large_frame(void)
+{
+    struct rlimit r;
+    OK(getrlimit(RLIMIT_STACK, &r));
+    if (r.rlim_cur == RLIM_INFINITY)
+        return;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        touch(r.rlim_cur + (4 << 20));
+        _exit(0);
+    }
+    SAY("%d", status_of(child));
+}
+
+/* All ranks move their breaks at the same time. */
+static void breaks(void)
+{
+    enum { BYTES = 100000 };
+    unsigned char *blocks[100];
+    unsigned long wrong = 0;
+    SAY("stdout has its buffer, which may lie below the break");
+    for (int i = 0; i < 100; i++) {
+        blocks[i] = sbrk(BYTES);
+        OK(blocks[i] == (void *)-1);
+        for (int k = 0; k < BYTES; k++)
+            wrong += blocks[i][k] != 0; /* new memory is zero */
+        memset(blocks[i], 1 + i + rank, BYTES);
+        step();
+    }
+    for (int i = 0; i < 100; i++)
+        for (int k = 0; k < BYTES; k++)
+            wrong += blocks[i][k] != 1 + i + rank;
+    SAY("%lu wrong, one after another %d", wrong, blocks[99] - blocks[0] == 99 * BYTES);
+    unsigned char *old = sbrk(-50 * BYTES);
+    SAY("%d %d", old == blocks[99] + BYTES, sbrk(0) == blocks[50]);
+    OK(brk(blocks[60]));
+    for (int k = 0; k < 10 * BYTES; k++)
+        wrong += blocks[50][k] != 0 && blocks[50] + k > (unsigned char *)(((uintptr_t)blocks[50] + 4095) & -4096UL); /* what was given back */
+    SAY("%lu wrong", wrong);
+    SAY("%d %m", sbrk(INTPTR_MAX) == (void *)-1);
+}
+
 static void scheduling(void)
 {
     struct sched_param p;
@@ -364,6 +417,6 @@ static void subreaper(void)
 
 const struct program programs[] = {
     PROGRAM(identity), PROGRAM(forks), PROGRAM(waits), PROGRAM(no_siblings), PROGRAM(vforks), PROGRAM(spawns), PROGRAM(shells), PROGRAM(pipelines),
-    PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(scheduling), PROGRAM(replaced),
+    PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(large_frame), PROGRAM(breaks), PROGRAM(scheduling), PROGRAM(replaced),
     PROGRAM(replaced_by_thread), PROGRAM(subreaper), {NULL, NULL},
 };
