@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,8 +76,8 @@ func Sweep(reap func() bool, limit time.Duration) bool {
 	}
 }
 
-// descendants lists the processes below pid, zombies excluded.
-func descendants(pid int) []int {
+// descendants lists the processes below those of these PIDs, zombies excluded.
+func descendants(pids ...int) []int {
 	children := map[int][]int{}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -91,12 +92,24 @@ func descendants(pid int) []int {
 			children[parent] = append(children[parent], child)
 		}
 	}
-	var found []int
-	for next := children[pid]; len(next) > 0; {
+	var next, found []int
+	for _, pid := range pids {
+		next = append(next, children[pid]...)
+	}
+	for len(next) > 0 {
 		found = append(found, next[0])
 		next = append(next[1:], children[next[0]]...)
 	}
 	return found
+}
+
+// Tell sends a signal to those of the processes, and of their descendants, that have a handler for it. Others it might end.
+func Tell(sig unix.Signal, pids ...int) {
+	for _, pid := range slices.Concat(pids, descendants(pids...)) {
+		if hasSignal(pid, sig, "SigCgt") {
+			_ = unix.Kill(pid, sig)
+		}
+	}
 }
 
 // Parent returns the parent of a process that is not a zombie.
@@ -119,14 +132,14 @@ func Dying(pid int) bool {
 		return true
 	}
 	bits, _ := strconv.ParseUint(fields[flags], 10, 32)
-	return bits&exiting != 0 || isPending(pid, unix.SIGKILL)
+	return bits&exiting != 0 || hasSignal(pid, unix.SIGKILL, "SigPnd", "ShdPnd")
 }
 
-// isPending reports whether a signal is on its way to a process (proc(5), status).
-func isPending(pid int, sig unix.Signal) bool {
+// hasSignal reports whether one of these sets of a process's signals has a signal (proc(5), status).
+func hasSignal(pid int, sig unix.Signal, sets ...string) bool {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(status)) {
-		if name, set, _ := strings.Cut(line, ":"); name == "SigPnd" || name == "ShdPnd" {
+		if name, set, _ := strings.Cut(line, ":"); slices.Contains(sets, name) {
 			if bits, _ := strconv.ParseUint(strings.TrimSpace(set), 16, 64); bits&(1<<(sig-1)) != 0 {
 				return true
 			}

@@ -103,16 +103,28 @@ func (p *proxy) sendLastLines() {
 	}
 }
 
-// otherDied tells the ranks, as Hydra does, that others have died while the job goes on: by the key PMI_dead_processes and by
-// SIGUSR1. MPI libraries that PMIx serves look at neither, and would die of the signal.
+// otherDied tells the ranks, as Hydra does, that others have died while the job goes on: by the key PMI_dead_processes and, if they
+// have a handler for it, by SIGUSR1. MPI libraries that PMIx serves look at neither.
 func (p *proxy) otherDied(frame channel.Frame) {
 	var dead []int
 	if frame.Value(&dead) == nil {
 		p.server.SetDead(dead)
 		if p.pmix == nil {
-			p.signalAll(unix.SIGUSR1)
+			procs.Tell(unix.SIGUSR1, p.inSession()...)
 		}
 	}
+}
+
+// inSession lists the processes that ranks with a PMI session are in.
+func (p *proxy) inSession() (pids []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, proc := range p.byPID {
+		for _, rank := range proc.unfinalized() {
+			pids = append(pids, proc.pidOf(rank))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(pids)))
 }
 
 // Initialized implements pmi.Events.
