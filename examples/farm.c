@@ -4,7 +4,7 @@
  * farm: counts prime numbers by a task farm on tpslmsg.h, without MPI. Each thread has a port. Rank 0 hands out ranges
  * of numbers, the other ranks count, and rank 0 checks the sum.
  *
- *     cc -pthread farm.c $(pkg-config --cflags --libs tpslmsg) -o farm
+ *     cc -pthread farm.c $(pkg-config --cflags --libs tpslmsg) -Wl,-rpath,$(pkg-config --variable=libdir tpslmsg) -o farm
  *     mpiexec -n 4 ./farm 2       # 4 processes with 2 threads each; without mpiexec one process
  */
 #include <pthread.h>
