@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,17 @@ func TestSoak(t *testing.T) {
 	}
 	assert.Equal(t, "No runs yet.\n", soak(0, "-table"))
 	assert.Regexp(t, `\Arun 1 of 2, .*: 3 tests of 1 packages in 0s, 0 failed\nrun 2 of 2, .*, 0 failed\n`, soak(0, "2", flaky))
-	assert.Contains(t, soak(1, "5", flaky), "run 1 of 5, ")
+	out := soak(1, "5", flaky)
+	assert.Contains(t, out, "run 1 of 5, ")
+	kept := regexp.MustCompile(`\nall that go test said: (build/soak-\S+\.events)\n`).FindAllStringSubmatch(out, -1)
+	require.Len(t, kept, 2, out)
+	for _, k := range kept {
+		path := filepath.Join(testsupport.Root(t), k[1])
+		events, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Contains(t, string(events), "this is run ")
+		require.NoError(t, os.Remove(path))
+	}
 	table := soak(0, "-table")
 	day := `\d{4}-\d\d-\d\d`
 	assert.Regexp(t, `\A7 runs, `+day+` to `+day+`, each CPU with a niced busy loop beside the tests\.\n`, table)
