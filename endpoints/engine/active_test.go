@@ -220,9 +220,10 @@ func TestInvokeIsChecked(t *testing.T) {
 }
 
 // A handler that panics, or that only the sender has, ends the call of the thread that makes progress with
-// a panic that names the handler and who invoked it.
+// a panic that names the handler and who invoked it. Who recovers can go on: the next handler runs.
 func TestPanicInHandler(t *testing.T) {
-	panics := []Handler{func(*Port, Envelope, []byte) { panic("boom") }}
+	ran := 0
+	panics := []Handler{func(*Port, Envelope, []byte) { panic("boom") }, func(*Port, Envelope, []byte) { ran++ }}
 	for _, model := range Models() {
 		if model == Offload {
 			continue // nobody but the port's own thread could recover
@@ -231,6 +232,10 @@ func TestPanicInHandler(t *testing.T) {
 		_, err := p.Invoke(nil, Envelope{})
 		require.NoError(t, err)
 		assert.PanicsWithValue(t, "port 0: handler 0, invoked by port 0: boom", func() { p.Progress() }, "%v", model)
+		ran = 0
+		_, err = p.Invoke(nil, Envelope{Tag: 1})
+		require.NoError(t, err)
+		require.NoError(t, p.Await(func() bool { return ran == 1 }), "%v", model)
 	}
 	testsupport.NothingLeft(t)
 	f := spanning(t, Options{Handlers: panics}, byMemory, 1, 1)

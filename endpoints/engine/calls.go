@@ -139,6 +139,14 @@ func (p *Port) runSome() (ran bool) {
 	return ran
 }
 
+// stopCalls ends a call whose handler is not here, or has not returned.
+func (p *Port) stopCalls(a *op) {
+	e := p.enter()
+	p.endCall(a)
+	p.calls.running = false
+	p.leave(e)
+}
+
 // run runs the handler of a call, or hands over the end of an op.
 func (p *Port) run(a *op) {
 	if a.kind != opCall {
@@ -147,14 +155,21 @@ func (p *Port) run(a *op) {
 	}
 	e := Envelope{Context: a.cell.Context, Peer: a.cell.Source, Tag: handlerOf(a.cell.Tag)}
 	if !p.hasHandler(e.Tag) {
+		p.stopCalls(a)
 		panic(fmt.Sprintf("port %d: port %d invokes handler %d, which is not here: give all processes the same Options.Handlers", p.rank, e.Peer, e.Tag))
 	}
+	returned := false
 	defer func() {
+		if returned {
+			return
+		}
+		p.stopCalls(a) // who recovers may go on, with the next handler
 		if what := recover(); what != nil {
 			panic(fmt.Sprintf("port %d: handler %d, invoked by port %d: %v", p.rank, e.Tag, e.Peer, what))
 		}
 	}()
 	p.fabric.options.Handlers[e.Tag](p, e, a.buf)
+	returned = true
 }
 
 // nextCall takes the next call whose message is not cancelled or lost, with its data in its buf.

@@ -54,7 +54,11 @@ var sizes = []int{0, 1, 8, 40, 41, 4096, 8192, 8193, 100000, 1 << 20}
 
 func TestOptions(t *testing.T) {
 	_, err := New(Options{})
-	assert.ErrorContains(t, err, "needs at least one")
+	assert.ErrorContains(t, err, "take 1 to 2147483647")
+	_, err = New(Options{Ports: 1 << 31})
+	assert.ErrorContains(t, err, "take 1 to 2147483647")
+	_, err = New(Options{Ports: 1, Handlers: []Handler{func(*Port, Envelope, []byte) {}, nil}})
+	assert.ErrorContains(t, err, "handler 1 of Options.Handlers is nil")
 	_, err = New(Options{Ports: 1, Model: 100})
 	assert.ErrorContains(t, err, "no model 100")
 	_, err = New(Options{Ports: 1, Matcher: 100})

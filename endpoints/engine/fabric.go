@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -80,14 +81,16 @@ func (o *Options) defaults() {
 
 func (o *Options) check() error {
 	switch {
-	case o.Ports < 1 || o.Ports > 1<<31-1:
-		return fmt.Errorf("fabric of %d ports: it needs at least one", o.Ports)
+	case o.Ports < 1 || o.Ports > math.MaxInt32:
+		return fmt.Errorf("fabric of %d ports: take 1 to %d", o.Ports, math.MaxInt32)
 	case int(o.Model) >= len(modelNames):
 		return fmt.Errorf("fabric: there is no model %d", uint8(o.Model))
 	case int(o.Matcher) >= len(match.Kinds):
 		return fmt.Errorf("fabric: there is no matcher %d", uint8(o.Matcher))
 	case o.Eager > maxEager:
 		return fmt.Errorf("fabric: Eager of %d bytes: at most %d", o.Eager, maxEager)
+	case slices.ContainsFunc(o.Handlers, func(h Handler) bool { return h == nil }):
+		return fmt.Errorf("fabric: handler %d of Options.Handlers is nil", slices.IndexFunc(o.Handlers, func(h Handler) bool { return h == nil }))
 	case o.Help:
 		return o.checkHelp()
 	}
@@ -168,7 +171,7 @@ func New(o Options) (*Fabric, error) {
 // Size returns the number of ports.
 func (f *Fabric) Size() int { return len(f.peers) }
 
-// Port returns the port with this number, nil if it is another process's.
+// Port returns the port with this number, nil if it is another process's. It panics for a number that is not from 0 to Size()-1.
 func (f *Fabric) Port(rank int) *Port { return f.peers[rank].port }
 
 // Close ends the fabric: what waits returns ErrClosed, and so does every call after.

@@ -102,6 +102,8 @@ func (p *Port) access(a access) (Request, error) {
 	}
 	rank, size := a.key.rank(), a.key.size()
 	switch {
+	case size == 0: // as in Key{}: a region has at least one byte
+		return Request{}, fmt.Errorf("port %d: %w", p.rank, ErrNoRegion)
 	case rank >= uint32(len(p.fabric.peers)):
 		return Request{}, fmt.Errorf("port %d: a key of port %d: the fabric has ports 0 to %d", p.rank, rank, len(p.fabric.peers)-1)
 	case a.offset < 0 || !fits(uint64(a.offset), a.length(), size):

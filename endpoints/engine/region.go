@@ -33,6 +33,9 @@ type regions struct {
 
 // Register makes memory a region. It starts at a multiple of 8, as all that make returns does.
 func (p *Port) Register(memory []byte) (*Region, error) {
+	if p.fabric.closed.Load() {
+		return nil, ErrClosed
+	}
 	if len(memory) == 0 || !isAligned(memory) {
 		return nil, fmt.Errorf("port %d: register %d bytes: a region has at least one, and starts at a multiple of %d", p.rank, len(memory), wordSize)
 	}

@@ -127,7 +127,8 @@ func (p *Port) withdraw(r Request, how outcome) {
 }
 
 // WaitAll waits for all requests and leaves zero ones in their place. It fills in
-// statuses, if that is not nil, and returns the first error in the order given.
+// statuses, if that is not nil, and returns the first error in the order given. It
+// panics if statuses are fewer than requests.
 func WaitAll(requests []Request, statuses []Status) error {
 	var first error
 	for i := range requests {

@@ -39,6 +39,9 @@ const noRank = 1<<32 - 1
 
 // Team makes this port's part of a team, whose messages use a context that nothing else uses.
 func (p *Port) Team(context uint32) (*Team, error) {
+	if p.fabric.closed.Load() {
+		return nil, ErrClosed
+	}
 	if p.fabric.options.Unique {
 		return nil, errUnique
 	}

@@ -111,3 +111,24 @@ func TestEngineAccessesKilled(t *testing.T) {
 		}
 	}
 }
+
+// Job.Close may be called while threads are in calls, which end. A job that cannot start, or not again, says why, and hangs nobody.
+func TestEngineEnds(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := engineProgram(t, "./testdata/ends")
+	hosts := testsupport.Hosts(t, "a", "b")
+	for range 10 {
+		assert.Equal(t, strings.Repeat("closed\n", 4), mpiexec(t, nil, "-n 4", program, "waiting").succeeded(t).stdout)
+		assert.Equal(t, strings.Repeat("closed\n", 4), from(t, hosts, "-hosts a,b -ppn 1 -n 4", program, "waiting").succeeded(t).stdout)
+	}
+	const once = "start a job: this process has started its launcher's job already: that can be done once\n"
+	assert.Equal(t, once+once, mpiexec(t, nil, "-n 2", program, "again", t.TempDir()).succeeded(t).stdout)
+	out := mpiexec(t, nil, "-n 2", program, "refused")
+	assert.Equal(t, 3, out.code)
+	assert.Contains(t, out.stderr, "start a job: fabric: inbox: ring of 3 cells: take a power of two from 2 to 16777216\n")
+	assert.Contains(t, out.stderr, "mpiexec: rank 1 (")
+	out = mpiexec(t, nil, "-n 2", program, "late")
+	assert.Equal(t, 3, out.code)
+	assert.Contains(t, out.stderr, "start a job: context deadline exceeded: ")
+	assert.NotContains(t, out.stderr, "no error of the context")
+}

@@ -74,7 +74,7 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 	var near *shm.Node
 	if len(here) > 1 {
 		g := group{processes: here, self: s.rank, secret: secret, door: door, leader: cards[here[0]].name}
-		if near, err = g.join(ctx, shm.Options{First: own.First, Ports: ports, Total: size}); err != nil {
+		if near, err = g.join(ctx, shm.Options{First: own.First, Ports: ports, Total: size, Lasting: true}); err != nil {
 			return nil, err
 		}
 		if !others {

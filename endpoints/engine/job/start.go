@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
@@ -24,19 +25,33 @@ import (
 // patience is how long processes have to meet, if the context does not say.
 const patience = time.Minute
 
+// mostPorts is how many ports a process may have.
+const mostPorts = 1 << 16
+
 // A Job is this process's part of a job.
 type Job struct {
 	Fabric  *engine.Fabric
 	First   int             // the first rank of this process; it has the ports of the options
 	carrier carrier.Carrier // nil: the process is alone
 	session *session        // nil: there is no launcher
+	closed  atomic.Bool
 }
 
+// started tells whether this process has begun the session that its launcher has for it.
+var started atomic.Bool
+
 // Start makes this process's part of the job's fabric. Options.Ports is how many ports are
-// here, 0 for one; Carrier must be nil.
+// here, 0 for one and 65536 at most; Carrier must be nil. A process starts the job of its launcher once; without
+// a launcher it may start any number of jobs of its own.
+//
+// The context bounds the time in which the processes meet, when all have called Start: one minute, if it has no deadline. An error
+// then is the context's, too.
 func Start(ctx context.Context, o engine.Options) (*Job, error) {
 	if o.Ports == 0 {
 		o.Ports = 1
+	}
+	if o.Ports < 0 || o.Ports > mostPorts {
+		return nil, fmt.Errorf("start a job: %d ports: a process has 1 to %d", o.Ports, mostPorts)
 	}
 	s, err := begin(os.Getenv)
 	if err != nil {
@@ -54,21 +69,32 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 			defer cancel()
 		}
 		if j.carrier, err = meet(ctx, s, o.Ports, f); err != nil {
+			if late := ctx.Err(); late != nil && !errors.Is(err, late) {
+				err = fmt.Errorf("%w: %w", late, err)
+			}
 			return nil, fmt.Errorf("start a job: %w", err)
 		}
 		j.First, _ = j.carrier.Ranks()
 		o.Ports, o.Carrier = 0, j.carrier
 	}
 	if j.Fabric, err = engine.New(o); err != nil {
-		return nil, errors.Join(fmt.Errorf("start a job: %w", err), j.leave())
+		if j.carrier != nil { // the session stays, so that the launcher sees this process end within it, and ends the others
+			err = errors.Join(err, j.carrier.Close())
+		}
+		return nil, fmt.Errorf("start a job: %w", err)
 	}
 	return j, nil
 }
 
 // Close ends the process's part when all processes have called it: as with MPI_Finalize, each needs
 // nothing more from the others then. Without a launcher any more, it ends at once, with an error. A
-// process that fails ends without it; the launcher ends the others.
+// process that fails ends without it; the launcher ends the others. Threads may be in calls
+// of the ports: what waits returns engine.ErrClosed, or that a peer is gone, if that one was faster. A second Close is
+// engine.ErrClosed.
 func (j *Job) Close() error {
+	if j.closed.Swap(true) {
+		return engine.ErrClosed
+	}
 	if j.session == nil {
 		return j.Fabric.Close()
 	}
@@ -76,17 +102,11 @@ func (j *Job) Close() error {
 	if err != nil {
 		err = fmt.Errorf("end a job: %w", err)
 	}
-	return errors.Join(err, j.Fabric.Close(), j.leave())
-}
-
-func (j *Job) leave() (err error) {
+	err = errors.Join(err, j.Fabric.Close())
 	if j.carrier != nil {
-		err = j.carrier.Close()
+		err = errors.Join(err, j.carrier.Close())
 	}
-	if j.session != nil {
-		err = errors.Join(err, j.session.end())
-	}
-	return err
+	return errors.Join(err, j.session.end())
 }
 
 // A session is what the launcher says about this process.
@@ -103,7 +123,7 @@ func begin(getenv func(string) string) (*session, error) {
 	case fd == "" && getenv("PMI_PORT") != "":
 		return nil, errors.New("the launcher listens at PMI_PORT, and the engine needs PMI_FD: leave out -pmi-port")
 	case fd == "" && getenv("PMIX_RANK") != "":
-		return nil, errors.New("the launcher speaks PMIx, and the engine needs PMI-1: use tpsl run, or mpiexec")
+		return nil, errors.New("the launcher speaks PMIx, and the engine needs PMI-1: start the job by the mpiexec of tpsl, without -pmi x")
 	case fd == "":
 		return nil, nil
 	case strings.Contains(fd, ","):
@@ -119,6 +139,9 @@ func begin(getenv func(string) string) (*session, error) {
 	}
 	if s.rank >= s.size {
 		return nil, fmt.Errorf("environment: PMI_RANK is %d, but PMI_SIZE is %d", s.rank, s.size)
+	}
+	if started.Swap(true) { // the descriptor may be another file's by now
+		return nil, errors.New("this process has started its launcher's job already: that can be done once")
 	}
 	s.file = os.NewFile(uintptr(number), "PMI_FD")
 	s.client = pmi.NewClient(s.file)

@@ -29,6 +29,8 @@ type Options struct {
 	// Streams has large messages sent packet by packet even where the kernel would
 	// let the receiver read the sender's memory.
 	Streams bool
+	// Lasting has Close leave the memory mapped until the process ends. So Close may be called while threads are in calls.
+	Lasting bool
 }
 
 // mostMapped is how many bytes of tracks a process maps by default, if all processes have as many ports.

@@ -162,7 +162,7 @@ func (n *Node) alarm(process int) {
 
 // Close leaves the node: to its peers this process is gone.
 //
-// Preconditions: nobody uses a port, now or later.
+// Preconditions: nobody uses a port, now or later, unless the options are Lasting.
 func (n *Node) Close() error {
 	if n.closed.Swap(true) {
 		return os.ErrClosed
@@ -173,6 +173,9 @@ func (n *Node) Close() error {
 		if i != n.self {
 			n.alarm(i)
 		}
+	}
+	if n.options.Lasting {
+		return nil
 	}
 	return n.unmap()
 }

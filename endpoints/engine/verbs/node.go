@@ -48,6 +48,8 @@ type Options struct {
 	Near int
 	// Bells are those of this process's ports, if others ring them too.
 	Bells []*carrier.Bell
+	// Lasting has Close leave memory and queue pairs until the process ends. So Close may be called while threads are in calls.
+	Lasting bool
 }
 
 func (o *Options) check() error {
@@ -263,7 +265,7 @@ func (n *Node) Gone(rank int) error { return n.linkOf(rank).gone(rank) }
 // Close leaves: to its peers this process is gone. What was sent is still delivered: Close waits until the peers' devices
 // have it, and has patience with them.
 //
-// Preconditions: nobody uses a port, now or later.
+// Preconditions: nobody uses a port, now or later, unless the options are Lasting.
 func (n *Node) Close() error {
 	if n.closed.Swap(true) {
 		return os.ErrClosed
@@ -283,14 +285,22 @@ func (n *Node) Close() error {
 	n.close()
 	n.listener.Close()
 	n.busy.Wait()
+	if n.options.Lasting {
+		n.stopRails()
+		return nil
+	}
 	return n.free()
+}
+
+func (n *Node) stopRails() {
+	for _, r := range n.rails {
+		r.stop()
+	}
 }
 
 // free gives back what begin has made, as far as it has got, and closes the devices.
 func (n *Node) free() error {
-	for _, r := range n.rails {
-		r.stop()
-	}
+	n.stopRails()
 	for _, l := range n.links {
 		if l == nil {
 			continue
