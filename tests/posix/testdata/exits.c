@@ -190,6 +190,24 @@ static void ends_apart(void)
     printf("rank %d ends", rank);
 }
 
+static void *note_thread(void *unused)
+{
+    note("thread");
+    return NULL;
+}
+
+/* A rank that has no threads any more ends without libc's help: the others go on, for longer than ranks are given after a crash. */
+static void leaves_by_system_call(void)
+{
+    pthread_t thread;
+    OK(pthread_create(&thread, NULL, note_thread, NULL));
+    OK(pthread_join(thread, NULL));
+    if (rank == 1)
+        syscall(SYS_exit_group, 0);
+    sleep(1);
+    SAY("rank %d goes on", rank);
+}
+
 /* ---- the first thread ends, and the process goes on ---- */
 
 static void cleaned(void *text) { note(text); }
@@ -281,7 +299,7 @@ static void first_thread_leaves_a_ring(void)
 const struct program programs[] = {
     PROGRAM(returns), PROGRAM(exits), PROGRAM(exits_at_once), PROGRAM(exits_quickly), PROGRAM(exits_twice), PROGRAM(leaves_at_end),
     PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
-    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart),
+    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), PROGRAM(leaves_by_system_call),
     PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late),
     PROGRAM(leaves_a_ring), PROGRAM(first_thread_leaves_a_ring), {NULL, NULL},
 };
