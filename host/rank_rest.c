@@ -6,14 +6,15 @@
  * executes another program, its other threads are brought to rest outside such code.
  *
  * Each gets the signal that libc uses for setuid: no program blocks it, and a rank that ends does not
- * call setuid. The handler rests if the thread was outside the objects that all ranks share, or asleep
- * in a system call that is not about one of their locks. Else it returns, and the signal is sent again
+ * call setuid. The handler rests if the thread was outside the objects that all ranks share, asleep
+ * in a system call that is not about one of their locks, or in a function such as write. Else it returns, and the signal is sent again
  * a little later. A thread behind the gate (gate.c of the loader) rests when it has left it: a thread that calls
  * such functions all the time would hardly ever be found outside.
  */
 #include "host.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,7 +44,8 @@ struct range {
 static struct ranges {
     struct range list[OBJECTS];
     size_t n;
-} code, data; /* of what ld.so loaded: libc, ld.so, this library, libgcc_s */
+} code, data, /* of what ld.so loaded: libc, ld.so, this library, libgcc_s */
+    transfers; /* functions of libc */
 
 static bool holds(const struct ranges *r, uintptr_t address)
 {
@@ -69,10 +71,30 @@ static int note(struct dl_phdr_info *info, size_t size, void *unused)
     return 0;
 }
 
+/* Functions of libc that are a system call and little more, and that a signal may end with a part of their work done. A
+ * thread that calls them again and again may never be seen asleep then. They take no lock. Nor does libc call them with a
+ * lock that ranks share: what does is behind the gate, but for malloc_stats. stdio has the lock of a stream then, which is
+ * the rank's own. */
+static void note_transfers(void)
+{
+    static const char *const names[] = {
+        "write", "writev", "pwrite64", "pwritev", "pwritev2", "send", "sendto", "sendmsg", "sendmmsg", "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg",
+        "sendfile", "splice", "tee", "vmsplice", "copy_file_range",
+    };
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Dl_info info;
+        const ElfW(Sym) *symbol;
+        if (dladdr1(dlsym(libc, names[i]), &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol)
+            add(&transfers, (uintptr_t)info.dli_saddr, symbol->st_size);
+    }
+}
+
 /* Before anything is opened, so only ld.so's objects are seen. */
 void tpsl_rest_prepare(void)
 {
     dl_iterate_phdr(note, NULL);
+    note_transfers();
 }
 
 static bool is_shared_code(uintptr_t pc)
@@ -116,7 +138,7 @@ static bool is_asleep(const struct tpsl_interruption *at)
 /* It may hold a lock there that all ranks share. */
 static bool is_inside(const struct tpsl_interruption *at)
 {
-    return is_shared_code(at->pc) && (!is_asleep(at) || is_shared_lock(at->operand));
+    return is_shared_code(at->pc) && !holds(&transfers, at->pc) && (!is_asleep(at) || is_shared_lock(at->operand));
 }
 
 bool tpsl_interrupted_libc(void)

@@ -7,11 +7,15 @@
 #include <assert.h>
 #include <err.h>
 #include <error.h>
+#include <fcntl.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static void note(const char *text)
 {
@@ -208,6 +212,48 @@ static void leaves_by_system_call(void)
     SAY("rank %d goes on", rank);
 }
 
+/* ---- a thread is in the middle of a transfer ---- */
+
+static char much[1 << 20];
+static struct iovec vector = {much, sizeof much};
+static struct mmsghdr message = {.msg_hdr = {.msg_iov = &vector, .msg_iovlen = 1}};
+static ssize_t by_write(int fd) { return write(fd, much, sizeof much); }
+static ssize_t by_writev(int fd) { return writev(fd, &vector, 1); }
+static ssize_t by_send(int fd) { return send(fd, much, sizeof much, 0); }
+static ssize_t by_sendto(int fd) { return sendto(fd, much, sizeof much, 0, NULL, 0); }
+static ssize_t by_sendmsg(int fd) { return sendmsg(fd, &message.msg_hdr, 0); }
+static ssize_t by_sendmmsg(int fd) { return sendmmsg(fd, &message, 1, 0); }
+static ssize_t by_vmsplice(int fd) { return vmsplice(fd, &vector, 1, 0); }
+
+static ssize_t (*const transfers[])(int) = {by_write, by_writev, by_send, by_sendto, by_sendmsg, by_sendmmsg, by_vmsplice};
+enum { FIRST_OF_SOCKETS = 2, LAST_OF_SOCKETS = 5, TRANSFERS = sizeof transfers / sizeof *transfers };
+
+/* Each call blocks when a part is written. A signal ends it with this part, and the next one blocks, too. */
+static void *transfer(void *which)
+{
+    long i = (long)which;
+    for (;;) {
+        int ends[2];
+        OK(i >= FIRST_OF_SOCKETS && i <= LAST_OF_SOCKETS ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends));
+        transfers[i](ends[1]);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
+static void replaced_in_transfers(void)
+{
+    pthread_t thread;
+    char command[128];
+    struct timespec now;
+    for (long i = 0; i < TRANSFERS; i++)
+        OK(pthread_create(&thread, NULL, transfer, (void *)i));
+    usleep(50000);
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(command, sizeof command, "[ $(($(date +%%s) - %ld)) -lt 4 ] && echo replaced at once", now.tv_sec);
+    execl("/bin/sh", "sh", "-c", command, NULL);
+}
+
 /* ---- the first thread ends, and the process goes on ---- */
 
 static void cleaned(void *text) { note(text); }
@@ -299,7 +345,7 @@ static void first_thread_leaves_a_ring(void)
 const struct program programs[] = {
     PROGRAM(returns), PROGRAM(exits), PROGRAM(exits_at_once), PROGRAM(exits_quickly), PROGRAM(exits_twice), PROGRAM(leaves_at_end),
     PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
-    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), PROGRAM(leaves_by_system_call),
+    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), PROGRAM(leaves_by_system_call), PROGRAM(replaced_in_transfers),
     PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late),
     PROGRAM(leaves_a_ring), PROGRAM(first_thread_leaves_a_ring), {NULL, NULL},
 };
