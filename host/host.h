@@ -58,6 +58,8 @@ static inline long tpsl_milliseconds(void)
 void tpsl_ranks_make(struct tpsl_job *);
 /* The rank that a process is; NULL: none, as the host or a child of a rank. Safe in a signal handler. */
 struct tpsl_rank_process *tpsl_rank_of(pid_t);
+/* Whether a process has the program's file as its own: the calling one, and a rank that has executed no other one. As safe. */
+bool tpsl_runs_program(pid_t);
 /* The slot that the calling process is; -1: it is no rank, as a child of one. For libtpslarrays, as the next. */
 int tpsl_slot_here(void);
 int tpsl_rank_at(int slot); /* -1: there is no such slot */

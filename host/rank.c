@@ -40,6 +40,12 @@ struct tpsl_rank_process *tpsl_rank_of(pid_t pid)
     return NULL;
 }
 
+bool tpsl_runs_program(pid_t pid)
+{
+    const struct tpsl_rank_process *r = tpsl_rank_of(pid);
+    return pid == getpid() || (r && *tpsl_host.ids[r->rank->slot]);
+}
+
 int tpsl_slot_here(void)
 {
     const struct tpsl_rank_process *r = tpsl_rank_of(getpid());

@@ -7,9 +7,9 @@
  *
  * Each gets the signal that libc uses for setuid: no program blocks it, and a rank that ends does not
  * call setuid. The handler rests if the thread was outside the objects that all ranks share, asleep
- * in a system call that is not about one of their locks, or in a function such as write. Else it returns, and the signal is sent again
- * a little later. A thread behind the gate (gate.c of the loader) rests when it has left it: a thread that calls
- * such functions all the time would hardly ever be found outside.
+ * in a system call that is not about one of their locks, or in a function such as write. Else it returns,
+ * and the signal is sent again a little later. A thread behind the gate (gate.c of the loader) rests when
+ * it has left it: a thread that calls such functions all the time would hardly ever be found outside.
  */
 #include "host.h"
 

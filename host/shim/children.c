@@ -30,13 +30,13 @@ static int replaced_or_not(int result)
 int execve(const char *path, char *const argv[], char *const envp[])
 {
     tpsl_rank_rest();
-    return replaced_or_not((int)syscall(SYS_execve, path, argv, envp));
+    return replaced_or_not((int)syscall(SYS_execve, tpsl_meant(path), argv, envp));
 }
 
 int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
     tpsl_rank_rest();
-    return replaced_or_not((int)syscall(SYS_execveat, folder, path, argv, envp, flags));
+    return replaced_or_not((int)syscall(SYS_execveat, folder, tpsl_meant(path), argv, envp, flags));
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
@@ -80,6 +80,11 @@ int execlp(const char *file, const char *first, ...)
     va_start(more, first);
     va_copy(again, more);
     return execute(execvpe, file, count(first, more), first, again);
+}
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+    return BEHIND(posix_spawn)(pid, tpsl_meant(path), actions, attributes, argv, envp);
 }
 
 static int start_shell(pid_t *pid, const char *command, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes)

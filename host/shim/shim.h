@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -46,6 +47,7 @@ extern char **environ;
 /* ---- of libtpslhost (host.h) ---- */
 void tpsl_rank_finish(void); /* the rank's atexit list and destructors */
 const char *tpsl_program(void);
+bool tpsl_runs_program(pid_t);
 void tpsl_in_zone(const char *zone, void (*call)(void *), void *argument);
 void tpsl_in_environment(char **of_rank, void (*call)(void *), void *argument);
 void tpsl_in_turn(void (*call)(void *), void *argument);
@@ -69,6 +71,10 @@ void tpsl_keys_end(void);
 
 /* ---- first_thread.c ---- */
 _Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, char **argv); /* and exit */
+
+/* ---- exe.c ---- */
+/* The file that a path means to the program. For handlers of signals and children of vfork, too. */
+const char *tpsl_meant(const char *path);
 
 /* ---- streams.c ---- */
 void tpsl_streams_open(void); /* the standard ones */

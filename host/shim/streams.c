@@ -124,25 +124,25 @@ static bool converts(const char *mode)
 FILE *fopen(const char *path, const char *mode)
 {
     TPSL_INSIDE_IF(converts(mode));
-    return tpsl_stream_add(BEHIND(fopen)(path, mode));
+    return tpsl_stream_add(BEHIND(fopen)(tpsl_meant(path), mode));
 }
 
 FILE *fopen64(const char *path, const char *mode)
 {
     TPSL_INSIDE_IF(converts(mode));
-    return tpsl_stream_add(BEHIND(fopen64)(path, mode));
+    return tpsl_stream_add(BEHIND(fopen64)(tpsl_meant(path), mode));
 }
 
 FILE *freopen(const char *path, const char *mode, FILE *stream)
 {
     TPSL_INSIDE_IF(converts(mode));
-    return BEHIND(freopen)(path, mode, stream);
+    return BEHIND(freopen)(tpsl_meant(path), mode, stream);
 }
 
 FILE *freopen64(const char *path, const char *mode, FILE *stream)
 {
     TPSL_INSIDE_IF(converts(mode));
-    return BEHIND(freopen64)(path, mode, stream);
+    return BEHIND(freopen64)(tpsl_meant(path), mode, stream);
 }
 
 FILE *fdopen(int fd, const char *mode) { return tpsl_stream_add(BEHIND(fdopen)(fd, mode)); }

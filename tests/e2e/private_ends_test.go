@@ -233,3 +233,23 @@ func TestPrivateGrace(t *testing.T) {
 	assert.Equal(t, want.stdout, got.stdout)
 	assert.Equal(t, want.code, got.code)
 }
+
+// The backtrace of a Fortran program has the lines of a flat rank's.
+func TestPrivateFortranBacktrace(t *testing.T) {
+	testsupport.NothingLeft(t)
+	testsupport.Require(t, "gfortran")
+	program := testsupport.CC(t, "gfortran", "testdata/stops.f90", "-g")
+	backtrace := func(options string) (lines []string) {
+		job := mpiexec(t, nil, options, program)
+		assert.Equal(t, 1, job.code)
+		for line := range strings.Lines(job.stderr) {
+			if strings.Contains(line, "stops.f90") || strings.Contains(line, "the end") {
+				lines = append(lines, line[strings.LastIndex(line, "/")+1:])
+			}
+		}
+		return lines
+	}
+	want := backtrace("-n 1")
+	assert.Contains(t, strings.Join(want, ""), "stops.f90:10\n")
+	assert.Equal(t, want, backtrace("-n 1 -rpp 1 -tpsl private"))
+}

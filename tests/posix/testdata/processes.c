@@ -396,6 +396,92 @@ static void replaced_by_thread(void)
     pthread_join(thread, NULL);
 }
 
+/* ---- the program's own file, by the names that /proc has for it ---- */
+
+static char by_number[32]; /* that of the rank, also in its children */
+static const char *const own_names[] = {"/proc/self/exe", "/proc/thread-self/exe", by_number};
+enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
+
+static size_t size_of(int fd)
+{
+    struct stat file = {0};
+    OK(fstat(fd, &file));
+    close(fd);
+    return (size_t)file.st_size;
+}
+
+static size_t size_of_stream(FILE *f)
+{
+    OK(fseek(f, 0, SEEK_END));
+    size_t size = (size_t)ftell(f);
+    fclose(f);
+    return size;
+}
+
+static void opens_its_file(void)
+{
+    struct stat program;
+    OK(stat(program_invocation_name, &program));
+    size_t size = (size_t)program.st_size;
+    snprintf(by_number, sizeof by_number, "/proc/%d/exe", getpid());
+    fflush(stdout);
+    pid_t child = fork(); /* both do the same */
+    if (child > 0)
+        SAY("%d", status_of(child));
+    for (int i = 0; i < OWN_NAMES; i++) {
+        const char *name = own_names[i];
+        SAY("%d %d", size_of(open(name, O_RDONLY)) == size, size_of(open64(name, O_RDONLY)) == size);
+        SAY("%d %d", size_of(openat(AT_FDCWD, name, O_RDONLY)) == size, size_of(openat64(0, name, O_RDONLY | O_CLOEXEC)) == size);
+        SAY("%d %d", size_of_stream(fopen(name, "r")) == size, size_of_stream(fopen64(name, "r")) == size);
+        SAY("%d", size_of_stream(freopen(name, "r", fopen("/dev/null", "r"))) == size);
+    }
+    struct stat made;
+    OK(fstat(openat(AT_FDCWD, path_of("new"), O_CREAT | O_RDWR, 0640), &made));
+    SAY("mode %o", made.st_mode & 0777);
+}
+
+typedef void executes(const char *path, char *const *argv);
+static void by_execv(const char *path, char *const *argv) { execv(path, argv); }
+static void by_execve(const char *path, char *const *argv) { execve(path, argv, environ); }
+static void by_execl(const char *path, char *const *argv) { execl(path, argv[0], argv[1], argv[2], NULL); }
+static void by_execvp(const char *path, char *const *argv) { execvp(path, argv); }
+static void by_execveat(const char *path, char *const *argv) { execveat(AT_FDCWD, path, argv, environ, 0); }
+static void by_fexecve(const char *path, char *const *argv) { fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, environ); }
+
+/* The program that is executed runs this, too. */
+static void executes_itself(void)
+{
+    static executes *const ways[] = {by_execv, by_execve, by_execl, by_execvp, by_execveat, by_fexecve};
+    char *argv[] = {"itself", "executes_itself", (char *)folder, NULL};
+    pid_t child;
+    if (getenv("AGAIN"))
+        exit(atoi(getenv("AGAIN")));
+    snprintf(by_number, sizeof by_number, "/proc/%d/exe", getpid());
+    for (int i = 0; i < OWN_NAMES; i++) {
+        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+            setenv("AGAIN", "7", 1);
+            child = fork();
+            if (child == 0) {
+                ways[way](own_names[i], argv);
+                _exit(99);
+            }
+            SAY("fork %d", status_of(child));
+            child = vfork();
+            if (child == 0) {
+                ways[way](own_names[i], argv);
+                _exit(99);
+            }
+            SAY("vfork %d", status_of(child));
+        }
+        OK(posix_spawn(&child, own_names[i], NULL, NULL, argv, environ));
+        SAY("posix_spawn %d", status_of(child));
+        OK(posix_spawnp(&child, own_names[i], NULL, NULL, argv, environ));
+        SAY("posix_spawnp %d", status_of(child));
+    }
+    fflush(stdout);
+    execv("/proc/self/exe", argv);
+}
+
 static void subreaper(void)
 {
     int ends[2];
@@ -419,4 +505,6 @@ const struct program programs[] = {
     PROGRAM(identity), PROGRAM(forks), PROGRAM(waits), PROGRAM(no_siblings), PROGRAM(vforks), PROGRAM(spawns), PROGRAM(shells), PROGRAM(pipelines),
     PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(large_frame), PROGRAM(breaks), PROGRAM(scheduling), PROGRAM(replaced),
     PROGRAM(replaced_by_thread), PROGRAM(subreaper), {NULL, NULL},
+    PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(scheduling), PROGRAM(replaced),
+    PROGRAM(replaced_by_thread), PROGRAM(opens_its_file), PROGRAM(executes_itself), PROGRAM(subreaper), {NULL, NULL},
 };
