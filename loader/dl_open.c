@@ -6,6 +6,8 @@
  */
 #include "dl.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,6 +58,21 @@ static bool is_relative(const char *path)
     return strchr(path, '/') && *path != '/' && *path != '$';
 }
 
+/* Where a process keeps what is its own, such as files that only a descriptor leads to, the step would find what belongs to the
+ * process that runs it. So a path there is told by the number of the caller. */
+static const char *in_any_process(const char *path, char *room, size_t size)
+{
+    static const struct {
+        const char *own, *by_number;
+    } folders[] = {{"/proc/self/", "/proc/%d/%s"}, {"/proc/thread-self/", "/proc/%d/%s"}, {"/dev/fd/", "/proc/%d/fd/%s"}};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t n = strlen(folders[i].own);
+        if (strncmp(path, folders[i].own, n) == 0 && (size_t)snprintf(room, size, folders[i].by_number, getpid(), path + n) < size)
+            return room;
+    }
+    return path;
+}
+
 /* The caller counts as inside the gate, even if another thread runs the step. The constructors that follow run
  * outside the gate. */
 static void run_inside(tpsl_step *step, void *argument)
@@ -104,8 +121,8 @@ void *tpsl_dlopen(const char *path, int mode)
         tpsl_dlerror_set("%s", refused);
         return NULL;
     }
-    char *folder = getcwd(NULL, 0);
-    struct extension x = {.in = in, .path = path, .folder = folder, .caller = caller, .mode = mode};
+    char name[PATH_MAX], *folder = getcwd(NULL, 0);
+    struct extension x = {.in = in, .path = in_any_process(path, name, sizeof name), .folder = folder, .caller = caller, .mode = mode};
     open_more(&x);
     free(folder);
     free(x.fresh);

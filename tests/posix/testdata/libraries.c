@@ -6,9 +6,13 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 
 int exported = 5;
 int exported_function(void) { return 6; }
@@ -126,6 +130,26 @@ static void walks(void)
     SAY("%d", frames(5) >= 3);
 }
 
+/* Libraries in memory, each of which is known by a descriptor only. */
+static void by_descriptor(void)
+{
+    static const char *const names[] = {"/proc/self/fd/%d", "/proc/thread-self/fd/%d", "/dev/fd/%d"};
+    struct link_map *crypt, *copy;
+    char name[64];
+    OK(dlinfo(dlopen("libcrypt.so.1", RTLD_NOW | RTLD_LOCAL), RTLD_DI_LINKMAP, &crypt));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stat file;
+        int from = open(crypt->l_name, O_RDONLY), memory = memfd_create("library", 0);
+        OK(fstat(from, &file));
+        OK(sendfile(memory, from, NULL, (size_t)file.st_size) != file.st_size);
+        snprintf(name, sizeof name, names[i], memory);
+        void *h = dlopen(name, RTLD_NOW | RTLD_LOCAL), *again = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        SAY("%s %d %d", h ? "opened" : dlerror(), h == again, h && dlsym(h, "crypt") != dlsym(crypt, "crypt"));
+        SAY("%d %d", dlinfo(h, RTLD_DI_LINKMAP, &copy), copy != crypt);
+    }
+    SAY("%d %d", dlopen("/proc/self/fd/1000", RTLD_NOW) == NULL, dlerror() != NULL);
+}
+
 const struct program programs[] = {
-    PROGRAM(itself), PROGRAM(others), PROGRAM(at_once), PROGRAM(in_front), PROGRAM(walks), {NULL, NULL},
+    PROGRAM(itself), PROGRAM(others), PROGRAM(at_once), PROGRAM(in_front), PROGRAM(walks), PROGRAM(by_descriptor), {NULL, NULL},
 };
