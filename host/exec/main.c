@@ -9,9 +9,10 @@
 
 int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size);
 
-/* Every thread has it, and libc clears it when it makes one. */
-enum { SIZE = 64 << 10 };
-static _Thread_local _Alignas(64) char block[SIZE];
+/* Every thread has it, and libc clears it when it makes one. Programs may align their thread-locals as this block is (programAlign
+ * in package plan). libc's own part of a thread is above it, and the alignment takes 192 bytes of the stack for it. */
+enum { SIZE = 64 << 10, ALIGN = 256 };
+static _Thread_local _Alignas(ALIGN) char block[SIZE];
 
 int main(int argc, char **argv)
 {

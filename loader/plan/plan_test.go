@@ -158,6 +158,14 @@ func TestStaticTLSPlaces(t *testing.T) {
 	assert.Equal(t, uint64(112), p.Objects[1].StaticTLS)
 	assert.Equal(t, uint64(112), p.StaticTLS)
 
+	aligned := filepath.Join(dir, "aligned")
+	text = `_Thread_local __attribute__((aligned(512))) char page[40]; int _start(void) { return page[0]; }`
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+	_, stderr, code = testsupport.Run(t, testTimeout, nil, "gcc", "-pie", "-fPIE", "-O1", "-nostdlib", "-o", aligned, source)
+	require.Zero(t, code, stderr)
+	_, err = plan.Make(aligned, o)
+	require.ErrorContains(t, err, "aligned to 512 bytes, 256 are possible: align its thread-local variables to less")
+
 	o.StaticTLS = 111
 	_, err = plan.Make(program, o)
 	require.ErrorContains(t, err, "liblow.so: 12 bytes, 15 of the 111 of each thread's static block are left")

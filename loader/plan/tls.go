@@ -17,8 +17,12 @@ const StaticTLS = 512
 // maxTLS is more than any library has for each thread; beyond it a file is wrong.
 const maxTLS = 1 << 30
 
-// staticAlign is what the end of a static block is aligned to: the thread pointer's.
-const staticAlign = 64
+// staticAlign is what the end of a static block is aligned to: the thread pointer's. programAlign is that of a block for
+// programs (host/exec/main.c).
+const (
+	staticAlign  = 64
+	programAlign = 256
+)
 
 // defineThreadLocal finds the definition of a thread-local variable. The relocation
 // of one that no other object can see has no symbol, or a local one.
@@ -76,12 +80,15 @@ func (s *resolver) descriptor(i int, r image.Reloc, st Store) (Store, error) {
 	return st, nil
 }
 
+func (s *resolver) isProgram(i int) bool {
+	return i == 0 && elf.DynFlag1(s.images[i].Flags1)&elf.DF_1_PIE != 0
+}
+
 // placeProgram gives a program the end of the static block: its code has the
 // distances of its thread-locals from the thread pointer built in (local-exec), and no
 // relocation tells of them.
 func (s *resolver) placeProgram(i int) error {
-	m := s.images[i]
-	if i > 0 || elf.DynFlag1(m.Flags1)&elf.DF_1_PIE == 0 || m.TLS.Memsz == 0 {
+	if !s.isProgram(i) || s.images[i].TLS.Memsz == 0 {
 		return nil
 	}
 	if !s.localExec {
@@ -95,7 +102,10 @@ func (s *resolver) placeProgram(i int) error {
 // supposes that of a program.
 func (s *resolver) placeStatic(i int) error {
 	o, p := s.plan.Objects[i], s.plan
-	t := o.TLS
+	t, possible := o.TLS, uint64(staticAlign)
+	if s.localExec {
+		possible = programAlign
+	}
 	switch {
 	case o.StaticTLS > 0:
 		return nil
@@ -105,8 +115,10 @@ func (s *resolver) placeStatic(i int) error {
 		return fmt.Errorf("initial-exec reference to thread-local storage of %s, which was opened before without it: rebuild with -ftls-model=global-dynamic: %w", o.Path, ErrUnsupported)
 	case t.Memsz == 0:
 		return fmt.Errorf("reference to thread-local storage of %s, which has none (PT_TLS)", o.Path)
-	case t.Align > staticAlign:
-		return fmt.Errorf("initial-exec thread-local storage of %s aligned to %d bytes, %d are possible: rebuild it with -ftls-model=global-dynamic: %w", o.Path, t.Align, staticAlign, ErrUnsupported)
+	case t.Align > possible && s.isProgram(i):
+		return fmt.Errorf("thread-local storage of %s aligned to %d bytes, %d are possible: align its thread-local variables to less, or let each thread allocate memory that is aligned: %w", o.Path, t.Align, possible, ErrUnsupported)
+	case t.Align > possible:
+		return fmt.Errorf("initial-exec thread-local storage of %s aligned to %d bytes, %d are possible: rebuild it with -ftls-model=global-dynamic: %w", o.Path, t.Align, possible, ErrUnsupported)
 	}
 	end := p.StaticTLS + t.Memsz
 	end += -(end + t.Vaddr) & (max(t.Align, 1) - 1)
