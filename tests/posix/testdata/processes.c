@@ -503,8 +503,6 @@ static void subreaper(void)
 
 const struct program programs[] = {
     PROGRAM(identity), PROGRAM(forks), PROGRAM(waits), PROGRAM(no_siblings), PROGRAM(vforks), PROGRAM(spawns), PROGRAM(shells), PROGRAM(pipelines),
-    PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(large_frame), PROGRAM(breaks), PROGRAM(scheduling), PROGRAM(replaced),
-    PROGRAM(replaced_by_thread), PROGRAM(subreaper), {NULL, NULL},
-    PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(scheduling), PROGRAM(replaced),
-    PROGRAM(replaced_by_thread), PROGRAM(opens_its_file), PROGRAM(executes_itself), PROGRAM(subreaper), {NULL, NULL},
+    PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(large_frame), PROGRAM(breaks),
+    PROGRAM(scheduling), PROGRAM(replaced), PROGRAM(replaced_by_thread), PROGRAM(opens_its_file), PROGRAM(executes_itself), PROGRAM(subreaper), {NULL, NULL},
 };
