@@ -97,6 +97,9 @@ int tpsl_kernel_threads(void); /* those of them that belong to the kernel, as io
 bool tpsl_interrupted_libc(void);
 
 /* ---- rank_fork.c ---- */
+/* Whether the rank has threads here. It has none when it has died or has executed another program, and in a child of
+ * another rank. Safe in a signal handler. */
+bool tpsl_rank_is_here(const struct tpsl_rank_process *);
 typedef pid_t fork_function(void);
 /* fork for a rank, whose child finds libc's locks free. From a handler that interrupted
  * libc it is `without_locks`: libc's _Fork. */

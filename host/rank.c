@@ -43,7 +43,7 @@ struct tpsl_rank_process *tpsl_rank_of(pid_t pid)
 bool tpsl_runs_program(pid_t pid)
 {
     const struct tpsl_rank_process *r = tpsl_rank_of(pid);
-    return pid == getpid() || (r && *tpsl_host.ids[r->rank->slot]);
+    return pid == getpid() || (r && tpsl_rank_is_here(r));
 }
 
 int tpsl_slot_here(void)

@@ -23,11 +23,9 @@ enum { PATIENCE_MS = 5000 };
  * when a thread ends. */
 static bool alone;
 
-/* Whether a thread of the rank may still come out. It does not when the rank has died, or has executed
- * another program. */
-static bool may_leave(const struct tpsl_rank_process *r)
+bool tpsl_rank_is_here(const struct tpsl_rank_process *r)
 {
-    return *r->pid && *tpsl_host.ids[r->rank->slot];
+    return (r->instance == tpsl_current || !alone) && *r->pid && *tpsl_host.ids[r->rank->slot];
 }
 
 /* The tick is for changes that wake nobody, such as the death of a rank. A rank that is ending waits
@@ -36,10 +34,10 @@ static void await_others(void)
 {
     const struct timespec tick = {0, 10000000};
     long end = tpsl_milliseconds() + PATIENCE_MS;
-    for (int i = 0; i < tpsl_host.nranks && !alone; i++) {
+    for (int i = 0; i < tpsl_host.nranks; i++) {
         const struct tpsl_rank_process *r = &tpsl_host.ranks[i];
         if (r->instance != tpsl_current)
-            while (may_leave(r) && !tpsl_gate_await(r->instance, &tick) && tpsl_milliseconds() < end && !tpsl_rank_ends())
+            while (tpsl_rank_is_here(r) && !tpsl_gate_await(r->instance, &tick) && tpsl_milliseconds() < end && !tpsl_rank_ends())
                 ;
     }
 }
