@@ -160,13 +160,14 @@ func TestCompletionsGone(t *testing.T) {
 		t.Run(model.String()+"/"+string(by), func(t *testing.T) {
 			f := spanning(t, Options{Model: model}, by, 1, 1)
 			a, b := f[0].Port(0), f[1].Port(1)
+			key := register(t, b, make([]byte, 8)).Key()
 			if model == Offload {
 				require.NoError(t, f[1].Close()) // its thread would serve the get
 			}
 			q := NewQueue(4)
 			require.NoError(t, a.Into(q, 0).Recv(nil, Envelope{Peer: 1}))
 			require.NoError(t, a.Into(q, 1).Send(make([]byte, 1<<20), Envelope{Peer: 1}))
-			require.NoError(t, a.Into(q, 2).Get(register(t, b, make([]byte, 8)).Key(), 0, make([]byte, 8)))
+			require.NoError(t, a.Into(q, 2).Get(key, 0, make([]byte, 8)))
 			time.AfterFunc(10*time.Millisecond, func() { f[1].Close(); f[1].options.Carrier.Close() })
 			for range 3 {
 				e, err := q.Wait(a)

@@ -57,8 +57,6 @@ func TestOptions(t *testing.T) {
 	assert.ErrorContains(t, err, "take 1 to 2147483647")
 	_, err = New(Options{Ports: 1 << 31})
 	assert.ErrorContains(t, err, "take 1 to 2147483647")
-	_, err = New(Options{Ports: 1, Handlers: []Handler{func(*Port, Envelope, []byte) {}, nil}})
-	assert.ErrorContains(t, err, "handler 1 of Options.Handlers is nil")
 	_, err = New(Options{Ports: 1, Model: 100})
 	assert.ErrorContains(t, err, "no model 100")
 	_, err = New(Options{Ports: 1, Matcher: 100})

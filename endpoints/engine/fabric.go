@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -89,8 +88,6 @@ func (o *Options) check() error {
 		return fmt.Errorf("fabric: there is no matcher %d", uint8(o.Matcher))
 	case o.Eager > maxEager:
 		return fmt.Errorf("fabric: Eager of %d bytes: at most %d", o.Eager, maxEager)
-	case slices.ContainsFunc(o.Handlers, func(h Handler) bool { return h == nil }):
-		return fmt.Errorf("fabric: handler %d of Options.Handlers is nil", slices.IndexFunc(o.Handlers, func(h Handler) bool { return h == nil }))
 	case o.Help:
 		return o.checkHelp()
 	}
