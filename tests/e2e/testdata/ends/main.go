@@ -113,14 +113,17 @@ func startRefused() error {
 
 // startLate waits for process 1, which has not so much time.
 func startLate() error {
-	limit := time.Minute
-	if os.Getenv("PMI_RANK") == "1" {
+	limit, isLate := time.Minute, os.Getenv("PMI_RANK") == "1"
+	if isLate {
 		limit = time.Nanosecond
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	_, err := job.Start(ctx, engine.Options{})
-	if os.Getenv("PMI_RANK") == "1" && !errors.Is(err, context.DeadlineExceeded) {
+	if !isLate {
+		time.Sleep(time.Hour) // the launcher ends this process, when process 1 has said why it ends
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("this is no error of the context: %w", err)
 	}
 	return err
