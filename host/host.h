@@ -58,6 +58,10 @@ static inline long tpsl_milliseconds(void)
 void tpsl_ranks_make(struct tpsl_job *);
 /* The rank that a process is; NULL: none, as the host or a child of a rank. Safe in a signal handler. */
 struct tpsl_rank_process *tpsl_rank_of(pid_t);
+/* Whether the rank has threads here. It has none when it has died or has executed another program, and in a child of
+ * another rank. As safe. */
+bool tpsl_rank_is_here(const struct tpsl_rank_process *);
+void tpsl_rank_is_alone(void); /* from now on: in a child of fork */
 /* Whether a process has the program's file as its own: the calling one, and a rank that has executed no other one. As safe. */
 bool tpsl_runs_program(pid_t);
 /* The slot that the calling process is; -1: it is no rank, as a child of one. For libtpslarrays, as the next. */
@@ -97,9 +101,6 @@ int tpsl_kernel_threads(void); /* those of them that belong to the kernel, as io
 bool tpsl_interrupted_libc(void);
 
 /* ---- rank_fork.c ---- */
-/* Whether the rank has threads here. It has none when it has died or has executed another program, and in a child of
- * another rank. Safe in a signal handler. */
-bool tpsl_rank_is_here(const struct tpsl_rank_process *);
 typedef pid_t fork_function(void);
 /* fork for a rank, whose child finds libc's locks free. From a handler that interrupted
  * libc it is `without_locks`: libc's _Fork. */

@@ -40,6 +40,20 @@ struct tpsl_rank_process *tpsl_rank_of(pid_t pid)
     return NULL;
 }
 
+/* In a child of fork, where the other ranks are not. libc takes their stacks, which hold their ids, and unmaps them there
+ * when a thread ends. */
+static bool alone;
+
+void tpsl_rank_is_alone(void)
+{
+    alone = true;
+}
+
+bool tpsl_rank_is_here(const struct tpsl_rank_process *r)
+{
+    return (r->instance == tpsl_current || !alone) && *r->pid && *tpsl_host.ids[r->rank->slot];
+}
+
 bool tpsl_runs_program(pid_t pid)
 {
     const struct tpsl_rank_process *r = tpsl_rank_of(pid);

@@ -19,15 +19,6 @@
 
 enum { PATIENCE_MS = 5000 };
 
-/* In a child of fork, where the other ranks are not. libc takes their stacks, which hold their ids, and unmaps them there
- * when a thread ends. */
-static bool alone;
-
-bool tpsl_rank_is_here(const struct tpsl_rank_process *r)
-{
-    return (r->instance == tpsl_current || !alone) && *r->pid && *tpsl_host.ids[r->rank->slot];
-}
-
 /* The tick is for changes that wake nobody, such as the death of a rank. A rank that is ending waits
  * for this thread, so this thread does not wait for the others then. */
 static void await_others(void)
@@ -44,7 +35,7 @@ static void await_others(void)
 
 static void be_alone(void)
 {
-    alone = true;
+    tpsl_rank_is_alone();
     for (int i = 0; i < tpsl_host.nranks; i++)
         tpsl_gate_count(tpsl_host.ranks[i].instance);
     tpsl_turn_of_child();

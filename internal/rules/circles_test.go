@@ -45,6 +45,7 @@ func TestCheckCircles(t *testing.T) {
 		"beside the way":   {map[string]string{"a.c": a + "tpsl_b();}", "b.c": b + "tpsl_c(1, 2);}", "c.c": c + "tpsl_b();}"}, []string{"b.c -> c.c -> b.c"}},
 		"an address":       {map[string]string{"a.c": a + "tpsl_b();}", "b.c": b + "}\nvoid *table[] = {tpsl_a};"}, nil},
 		"words":            {map[string]string{"a.c": a + "tpsl_b();}", "b.c": b + "/* tpsl_a(1) */ s = \"tpsl_a(1)\"; // tpsl_a(1)\n}"}, nil},
+		"two of a name":    {map[string]string{"x/a.c": a + "tpsl_b();}", "x/b.c": b + "tpsl_a(1);}", "y/a.c": a + "}"}, []string{"x/a.c -> x/b.c -> x/a.c"}},
 		"its own":          {map[string]string{"a.c": a + "tpsl_a(1);}"}, nil},
 		"static":           {map[string]string{"a.c": a + "tpsl_b();}", "b.c": b + "tpsl_a(1);}\nstatic int tpsl_a(int n)\n{\n}"}, []string{"a.c -> b.c -> a.c"}},
 		"what a macro has": {map[string]string{"gate.c": "int tpsl_gate_enter(void)\n{\ntpsl_a(1);}", "a.c": a + "TPSL_INSIDE;\n}"}, []string{"a.c -> gate.c -> a.c"}},
