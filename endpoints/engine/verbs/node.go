@@ -287,10 +287,14 @@ func (n *Node) Close() error {
 	n.busy.Wait()
 	if n.options.Lasting {
 		n.stopRails()
+		lasting.Store(n, true)
 		return nil
 	}
 	return n.free()
 }
+
+// lasting has the nodes that Close has left as they are. What they have pinned may not be collected.
+var lasting sync.Map
 
 func (n *Node) stopRails() {
 	for _, r := range n.rails {
