@@ -27,11 +27,10 @@ struct tpsl_rank_process {
     _Atomic uint64_t to_pass_on; /* signals that the host got for it, a bit for each */
     atomic_bool initialized;     /* a thread of it has called MPI_Init */
 
-    /* Written by its own threads (rank_rest.c, rank_threads.c). */
+    /* Written by its own threads (rank_rest.c). */
     _Atomic pid_t ender;         /* the thread that ends it; 0: none. A futex of those that rest */
     atomic_int resting;          /* how many rest; a futex of the ender */
     atomic_bool unclean;         /* it ends with a lock of libc's, or may */
-    atomic_int threads;          /* how many it has beside its first one */
 };
 
 /* The host process and what it has of its ranks, by slot. */

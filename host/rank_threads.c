@@ -31,30 +31,8 @@ bool tpsl_stack_executable(void)
     return mprotect(start, size, PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
 }
 
-/* A rank that ends past libc may take locks with it if it has threads (reaper.c). A thread needs libc's locks also in
- * destructors of keys, so it counts until the last round of them. */
-static pthread_key_t counted;
-
-static void count_out(void *round)
-{
-    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
-    uintptr_t n = (uintptr_t)round;
-    if (n < PTHREAD_DESTRUCTOR_ITERATIONS)
-        pthread_setspecific(counted, (void *)(n + 1));
-    else if (r)
-        atomic_fetch_sub(&r->threads, 1);
-}
-
-static void count_in(void)
-{
-    struct tpsl_rank_process *r = tpsl_rank_of(getpid());
-    if (r && pthread_setspecific(counted, (void *)1) == 0)
-        atomic_fetch_add(&r->threads, 1);
-}
-
 static void enter(void *begins)
 {
-    count_in();
     if (tpsl_instance_needs_exec_stack(tpsl_current))
         tpsl_stack_executable(); /* without, the thread crashes at its first nested function, and that is told */
     tpsl_give_signal_stack();
@@ -122,7 +100,6 @@ static void cancel_once(void)
 void tpsl_threads_start(void)
 {
     pthread_key_create(&at_end, call);
-    pthread_key_create(&counted, count_out);
     cancel_once();
     static const struct tpsl_thread_hooks hooks = {capture, enter, widen};
     tpsl_set_thread_hooks(&hooks);

@@ -39,19 +39,11 @@ static bool any_runs(void)
     return false;
 }
 
-/* It ended, or executed another program, by a system call that libc did not make for it, so its threads did not rest before. */
-static bool was_torn(const struct tpsl_rank_process *r)
-{
-    return !r->ender && r->threads > 0;
-}
-
 /* Which ranks are ended, and why, in one line. */
 static void tell_end_of_set(const struct tpsl_rank_process *dead, int status)
 {
     char line[4096], how[64] = "ended inside libc";
     const char *between = "";
-    if (was_torn(dead))
-        strcpy(how, "ended past libc while it had threads");
     if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "died of signal %d (SIG%s)", WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
     size_t n = (size_t)snprintf(line, sizeof line, "tpsl: rank %d %s. It may have left locks held in the memory that it shares, so these ranks are ended: ", dead->rank->number, how);
@@ -122,7 +114,7 @@ static void *reap(void *unused)
         struct tpsl_rank_process *r = collect(0, &status);
         if (!r)
             tpsl_die(1, "wait for ranks: %s", strerror(errno));
-        if (WIFSIGNALED(status) || ((r->unclean || was_torn(r)) && any_runs()))
+        if (WIFSIGNALED(status) || (r->unclean && any_runs()))
             end_set(r, status);
         if (!told)
             code |= WEXITSTATUS(status);
