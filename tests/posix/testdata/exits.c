@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -194,8 +195,9 @@ static void ends_apart(void)
     printf("rank %d ends", rank);
 }
 
-static void *idle(void *unused)
+static void *idle(void *runs)
 {
+    OK(sem_post(runs));
     pause();
     return NULL;
 }
@@ -204,7 +206,10 @@ static void *idle(void *unused)
 static void leaves_by_system_call(void)
 {
     pthread_t thread;
-    OK(pthread_create(&thread, NULL, idle, NULL));
+    sem_t runs;
+    OK(sem_init(&runs, 0, 0));
+    OK(pthread_create(&thread, NULL, idle, &runs));
+    OK(sem_wait(&runs));
     if (rank == 1)
         syscall(SYS_exit_group, 0);
     sleep(1);
