@@ -82,9 +82,22 @@ func TestWhereBySignal(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return strings.Contains(where(t, strconv.Itoa(job.Process.Pid)).stdout, "deadlock") }, limit, 100*time.Millisecond)
 	assert.Empty(t, text())
-	require.NoError(t, job.Process.Signal(unix.SIGQUIT))
-	require.Eventually(t, func() bool { return strings.Contains(text(), "\nmpiexec: deadlock: ") }, limit, 20*time.Millisecond)
-	assert.Equal(t, 1, strings.Count(text(), "deadlock"))
+	// On a busy machine the proxy may not answer in time, which is told: then a user asks again.
+	told, asked := "", 0
+	for ; asked < 10; asked++ {
+		before := len(text())
+		require.NoError(t, job.Process.Signal(unix.SIGQUIT))
+		if !assert.Eventually(t, func() bool {
+			told = text()[before:]
+			return strings.Contains(told, "\nmpiexec: deadlock: ") || strings.HasSuffix(told, ": not known, as their proxy did not answer\n")
+		}, limit, 20*time.Millisecond) {
+			t.Fatalf("SIGQUIT %d has only told: %s", asked+1, told)
+		}
+		if strings.Contains(told, "deadlock") {
+			break
+		}
+	}
+	assert.Equal(t, 1, strings.Count(told, "deadlock"), told)
 	assert.Contains(t, where(t, strconv.Itoa(job.Process.Pid)).stdout, "deadlock", "the job goes on")
 }
 
