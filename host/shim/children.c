@@ -30,13 +30,13 @@ static int replaced_or_not(int result)
 int execve(const char *path, char *const argv[], char *const envp[])
 {
     tpsl_rank_rest();
-    return replaced_or_not((int)syscall(SYS_execve, tpsl_meant(path), argv, envp));
+    return replaced_or_not((int)tpsl_kernel()(SYS_execve, tpsl_meant(path), argv, envp));
 }
 
 int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
     tpsl_rank_rest();
-    return replaced_or_not((int)syscall(SYS_execveat, folder, tpsl_meant(path), argv, envp, flags));
+    return replaced_or_not((int)tpsl_kernel()(SYS_execveat, folder, tpsl_meant(path), argv, envp, flags));
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])

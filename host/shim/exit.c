@@ -35,7 +35,7 @@ void _exit(int status)
 {
     tpsl_rank_rest();
     for (;;)
-        syscall(SYS_exit_group, status);
+        tpsl_kernel()(SYS_exit_group, status);
 }
 
 void _Exit(int status) __attribute__((alias("_exit")));

@@ -76,6 +76,9 @@ _Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, c
 /* The file that a path means to the program. For handlers of signals and children of vfork, too. */
 const char *tpsl_meant(const char *path);
 
+/* ---- syscall.c ---- */
+long (*tpsl_kernel(void))(long number, ...); /* libc's syscall */
+
 /* ---- streams.c ---- */
 void tpsl_streams_open(void); /* the standard ones */
 void tpsl_streams_flush(void);

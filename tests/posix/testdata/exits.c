@@ -5,6 +5,7 @@
 #include "posix.h"
 
 #include <assert.h>
+#include <dlfcn.h>
 #include <err.h>
 #include <error.h>
 #include <fcntl.h>
@@ -203,7 +204,7 @@ static void *idle(void *runs)
 }
 
 /* A rank whose thread is idle ends past libc, as programs in Go do: the others go on, for longer than ranks are given after a crash. */
-static void leaves_by_system_call(void)
+static void leaves_by_instruction(void)
 {
     pthread_t thread;
     sem_t runs;
@@ -211,8 +212,80 @@ static void leaves_by_system_call(void)
     OK(pthread_create(&thread, NULL, idle, &runs));
     OK(sem_wait(&runs));
     if (rank == 1)
-        syscall(SYS_exit_group, 0);
+        __asm__ volatile("syscall" : : "a"(SYS_exit_group), "D"(0) : "rcx", "r11", "memory");
     sleep(1);
+    SAY("rank %d goes on", rank);
+}
+
+/* ---- threads are in the middle of what takes locks ---- */
+
+static void *lock_of_malloc(void *runs)
+{
+    OK(sem_post(runs));
+    for (size_t n = 1;; n = n * 5 % 100003)
+        free(malloc(n));
+}
+
+static void *lock_of_loader(void *runs)
+{
+    OK(sem_post(runs));
+    for (;;)
+        dlclose(dlopen("libm.so.6", RTLD_NOW));
+}
+
+static void *lock_of_zone(void *runs)
+{
+    OK(sem_post(runs));
+    for (time_t now = 0;; now++)
+        localtime_r(&now, &(struct tm){0});
+}
+
+static void be_busy(void)
+{
+    static void *(*const busy[])(void *) = {lock_of_malloc, lock_of_loader, lock_of_zone};
+    pthread_t thread;
+    sem_t runs;
+    OK(sem_init(&runs, 0, 0));
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
+        OK(pthread_create(&thread, NULL, busy[i], &runs));
+        OK(sem_wait(&runs));
+    }
+}
+
+/* What needs each of these locks. */
+static void take_all(void)
+{
+    time_t now = 86400;
+    for (int i = 0; i < 1000; i++) {
+        free(malloc(1000));
+        dlclose(dlopen("libm.so.6", RTLD_NOW));
+        localtime_r(&now, &(struct tm){0});
+    }
+}
+
+/* All but rank 0 leave so, and it goes on. */
+static void leaves_by_system_call(void)
+{
+    if (rank != 0) {
+        be_busy();
+        usleep(20000);
+        syscall(SYS_exit_group, 0);
+    }
+    sleep(1);
+    take_all();
+    SAY("rank %d goes on", rank);
+}
+
+static void replaced_by_system_call(void)
+{
+    if (rank != 0) {
+        be_busy();
+        usleep(20000);
+        char *argv[] = {"sh", "-c", "exit 0", NULL};
+        rank % 2 ? syscall(SYS_execve, "/bin/sh", argv, environ) : syscall(SYS_execveat, AT_FDCWD, "/bin/sh", argv, environ, 0);
+    }
+    sleep(1);
+    take_all();
     SAY("rank %d goes on", rank);
 }
 
@@ -349,7 +422,8 @@ static void first_thread_leaves_a_ring(void)
 const struct program programs[] = {
     PROGRAM(returns), PROGRAM(exits), PROGRAM(exits_at_once), PROGRAM(exits_quickly), PROGRAM(exits_twice), PROGRAM(leaves_at_end),
     PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
-    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), PROGRAM(leaves_by_system_call), PROGRAM(replaced_in_transfers),
+    PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), PROGRAM(leaves_by_instruction), PROGRAM(leaves_by_system_call),
+    PROGRAM(replaced_by_system_call), PROGRAM(replaced_in_transfers),
     PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late),
     PROGRAM(leaves_a_ring), PROGRAM(first_thread_leaves_a_ring), {NULL, NULL},
 };

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -166,6 +167,33 @@ static void clones(void)
     SAY("%d %d", status_of(child), shared);
 }
 
+static void *look_up(void *unused)
+{
+    while (!stop)
+        dlclose(dlopen("libm.so.6", RTLD_NOW));
+    return NULL;
+}
+
+/* The child needs a lock that threads of other ranks often have. */
+static void by_system_call(void)
+{
+    pthread_t thread;
+    if (rank % 2 != 0)
+        OK(pthread_create(&thread, NULL, look_up, NULL));
+    int sum = 0;
+    for (int i = 0; rank % 2 == 0 && i < 50; i++) {
+        pid_t child = (pid_t)(i % 2 ? syscall(SYS_fork) : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+        if (child == 0)
+            _exit(dlsym(RTLD_DEFAULT, "printf") != NULL);
+        sum += status_of(child);
+    }
+    SAY("%d", sum);
+    step();
+    stop = 1;
+    if (rank % 2 != 0)
+        OK(pthread_join(thread, NULL));
+}
+
 const struct program programs[] = {
-    PROGRAM(handlers), PROGRAM(guarded), PROGRAM(in_child), PROGRAM(daemons), PROGRAM(terminals), PROGRAM(clones), {NULL, NULL},
+    PROGRAM(handlers), PROGRAM(guarded), PROGRAM(in_child), PROGRAM(daemons), PROGRAM(terminals), PROGRAM(clones), PROGRAM(by_system_call), {NULL, NULL},
 };
