@@ -82,6 +82,12 @@ func (r Request) stale() bool {
 // done tells whether a request that is not stale has ended.
 func (r Request) done() bool { return r.op.ended() }
 
+// endedWell tells, most often, whether a request has nothing to say but that it has ended without an error.
+func (r Request) endedWell() bool {
+	o := r.op
+	return o != nil && o.port.model == Private && o.kind == opEnded && o.outcome == fine && o.turn == r.turn
+}
+
 // finish gives back a done op. A port's threads may do so side by side.
 func (r Request) finish() (Status, error) {
 	s, err := r.op.result()
@@ -131,8 +137,13 @@ func (p *Port) withdraw(r Request, how outcome) {
 // panics if statuses are fewer than requests.
 func WaitAll(requests []Request, statuses []Status) error {
 	var first error
-	for i := range requests {
-		s, err := requests[i].Wait()
+	for i, r := range requests {
+		if statuses == nil && r.endedWell() {
+			r.op.port.ops.put(r.op)
+			requests[i] = Request{}
+			continue
+		}
+		s, err := r.Wait()
 		requests[i] = Request{}
 		if statuses != nil {
 			statuses[i] = s

@@ -80,6 +80,9 @@ func (t *Table) swap(s *space, home *bucket, kind, i uint32, n *Node) uint32 {
 		*free = entry{key: n.Envelope, value: i<<1 | kind}
 	case e.kind() == kind:
 		t.queue(e.first(), i, n)
+		if t.alone && t.hot != e {
+			t.hot = e
+		}
 	default:
 		partner := e.first()
 		t.remove(s, home, e, partner, t.nodes.At(partner))
@@ -134,13 +137,18 @@ func (t *Table) remove(s *space, home *bucket, e *entry, i uint32, n *Node) {
 		return
 	}
 	if n.next != 0 {
-		f := t.nodes.At(n.next)
-		f.prev, f.last = 0, n.last
-		e.value = n.next<<1 | e.kind()
+		t.advance(e, n)
 		return
 	}
 	e.value = 0
 	if home.next != 0 {
 		s.trim(home)
 	}
+}
+
+// advance makes the node behind n the first under e, where n was.
+func (t *Table) advance(e *entry, n *Node) {
+	f := t.nodes.At(n.next)
+	f.prev, f.last = 0, n.last
+	e.value = n.next<<1 | e.kind()
 }

@@ -12,11 +12,13 @@ import (
 
 // Table is the hash table of one operation, which grows when it is full. While no receive has wildcards it is
 // plain: an operation locks one bucket, and that is all. Otherwise it is ordered:
-// see order.go. Each group of fields has lines of its own.
+// see order.go. For one thread at a time there is a shorter way to the envelope of the last
+// node that joined others: see hot.go. Each group of fields has lines of its own.
 type Table struct {
 	nodes *Nodes
 	space atomic.Pointer[space]
-	alone bool // one thread at a time: locks are left as they are
+	alone bool   // one thread at a time: locks are left as they are
+	hot   *entry // of a table alone: where a node has joined others; nil: nowhere yet in this space
 	_     [line]byte
 
 	ordered atomic.Uint32 // written with order held
@@ -69,6 +71,12 @@ func (t *Table) lockHome(e Envelope) (*space, *bucket) {
 // then; or None, and the receive waits.
 func (t *Table) Post(i uint32) uint32 {
 	n := t.nodes.At(i)
+	if e := t.hot; e != nil && t.isHot(e, n.Envelope) {
+		n.Number = t.clock.Load()
+		if partner := t.swapHot(e, receive, i, n); partner != full {
+			return partner
+		}
+	}
 	if n.Wild() {
 		return t.postWild(i, n)
 	}
@@ -92,6 +100,11 @@ func (t *Table) Post(i uint32) uint32 {
 // Preconditions: the envelope has no wildcard.
 func (t *Table) Arrive(i uint32) uint32 {
 	n := t.nodes.At(i)
+	if e := t.hot; e != nil && t.isHot(e, n.Envelope) {
+		if partner := t.swapHot(e, message, i, n); partner != full {
+			return partner
+		}
+	}
 	s, home := t.lockHome(n.Envelope)
 	if t.ordered.Load() != 0 {
 		t.unlock(&home.lock)
@@ -193,6 +206,9 @@ func (t *Table) grow(full *space) {
 	homes := full.homes()
 	for i := range homes {
 		t.lock(&homes[i].lock)
+	}
+	if t.alone {
+		t.hot = nil
 	}
 	t.space.Store(full.larger())
 	for i := range homes {

@@ -276,3 +276,23 @@ func TestListIsSorted(t *testing.T) {
 	check(sorted)
 	check(inserted)
 }
+
+// A table grows while one envelope is hot. Its nodes still are in the order posted, and all there.
+func TestHotEnvelopeInTableThatGrows(t *testing.T) {
+	nodes := &Nodes{}
+	m := New(HashTable, nodes, 0)
+	var want, got []uint32
+	for tag := range int32(100) {
+		for range 2 {
+			i := add(nodes, Envelope{}, 0)
+			require.Equal(t, None, m.Post(i))
+			want = append(want, i)
+		}
+		require.Equal(t, None, m.Post(add(nodes, Envelope{Tag: tag + 1}, 0)))
+	}
+	for range want {
+		got = append(got, m.Arrive(add(nodes, Envelope{}, 0)))
+	}
+	require.Equal(t, want, got)
+	require.Equal(t, None, m.Arrive(add(nodes, Envelope{}, 0)))
+}
