@@ -44,7 +44,7 @@ func (p *Port) Invoke(data []byte, e Envelope) (Request, error) {
 		return Request{}, err
 	}
 	e.Tag = tagOf(e.Tag)
-	if p.sendShort(data, &e) {
+	if p.isShort(data) && p.sendShort(data, &e) {
 		return Request{}, nil
 	}
 	return p.launch(p.prepare(opSend, data, &e), &e), nil

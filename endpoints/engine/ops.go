@@ -58,12 +58,12 @@ func (l *pool) get() *op {
 
 // fetch returns a free op for its next turn, which has yet to begin.
 func (l *pool) fetch() *op {
-	for {
-		if o := l.pop(); o != nil {
-			return o
-		}
-		l.extend()
+	o := l.list
+	if o == nil {
+		return l.pop()
 	}
+	l.list = o.next
+	return o
 }
 
 // put gives an op back and makes handles on it stale: its word says already what it
@@ -81,18 +81,15 @@ func (l *pool) put(o *op) {
 	l.push(o, o)
 }
 
+// pop is fetch in a pool that threads share, and where all ops are in use.
 func (l *pool) pop() *op {
-	if !l.shared {
-		o := l.list
-		if o != nil {
-			l.list = o.next
-		}
-		return o
-	}
 	for {
 		head := l.head.Load()
 		if uint32(head) == 0 {
-			return nil
+			if l.extend(); !l.shared {
+				return l.fetch()
+			}
+			continue
 		}
 		o := l.at(uint32(head))
 		below := uint64(o.below.Load())

@@ -96,7 +96,7 @@ func (p *Port) Send(buf []byte, e Envelope) error {
 	if err := p.check(e, false); err != nil {
 		return err
 	}
-	if p.sendShort(buf, &e) {
+	if p.isShort(buf) && p.sendShort(buf, &e) {
 		return nil
 	}
 	_, err := p.launch(p.prepare(opSend, buf, &e), &e).Wait()
@@ -142,7 +142,7 @@ func (p *Port) prepare(k kind, buf []byte, e *Envelope) *op {
 // launch posts an op.
 func (p *Port) launch(o *op, e *Envelope) Request {
 	r, into := Request{o, o.turn}, o.notify
-	if o.kind == opSend && p.sendShort(o.buf, e) {
+	if o.kind == opSend && p.isShort(o.buf) && p.sendShort(o.buf, e) {
 		o.node().Context = e.Context
 		o.end(fine)
 	} else {

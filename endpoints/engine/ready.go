@@ -89,7 +89,7 @@ func (p *Port) announce(r *op) {
 	if len(r.buf) > p.fabric.options.Eager && p.unique(r) {
 		r.ready = true
 		p.send(r)
-	} else {
+	} else if p.far != nil {
 		p.forsake(r)
 	}
 }

@@ -104,17 +104,25 @@ func (o *op) result() (Status, error) {
 	if isActive(s.Tag) {
 		s.Tag = handlerOf(s.Tag)
 	}
-	err := o.outcome.err()
+	if o.outcome == fine {
+		return s, nil
+	}
 	if o.outcome > truncated {
 		s.Bytes = 0
 	}
+	return s, o.failure()
+}
+
+// failure returns the error of an op that has not ended well.
+func (o *op) failure() error {
+	err := o.outcome.err()
 	switch o.outcome {
 	case peerGone:
 		err = o.port.fabric.options.Carrier.Gone(int(o.source))
 	case noRegion:
 		err = fmt.Errorf("port %d: a region of port %d: %w", o.port.rank, o.source, err)
 	}
-	return s, err
+	return err
 }
 
 // withdraw ends an op that nothing has matched. It is of the inner half.

@@ -8,12 +8,13 @@ import "github.com/tpsl/tpsl/endpoints/engine/ring"
 // What a call on a port with one owner can do at once, without an op that waits. Nothing
 // else is under way then that it could overtake, so the order is that of the ring.
 
-// sendShort sends a message that fits into a cell, if there is room and no earlier send
-// waits.
+// isShort tells whether a message may be for sendShort: it fits into a cell, and no earlier send waits.
+func (p *Port) isShort(buf []byte) bool {
+	return p.model == Private && len(buf) <= ring.Inline && p.lanes == nil
+}
+
+// sendShort sends a short message, if its peer is of this process and has room.
 func (p *Port) sendShort(buf []byte, e *Envelope) bool {
-	if p.model != Private || len(buf) > ring.Inline || p.lanes != nil {
-		return false
-	}
 	to := &p.fabric.peers[e.Peer]
 	p.sentTo = to.inbox
 	return to.port != nil && p.putShort(to, e, buf)

@@ -76,19 +76,20 @@ func (t *Table) swap(s *space, home *bucket, kind, i uint32, n *Node) uint32 {
 		}
 		fallthrough
 	case e == nil:
+		e = free
 		n.next, n.prev, n.last = 0, 0, i
-		*free = entry{key: n.Envelope, value: i<<1 | kind}
+		*e = entry{key: n.Envelope, value: i<<1 | kind}
 	case e.kind() == kind:
 		t.queue(e.first(), i, n)
-		if t.alone && t.hot != e {
-			t.hot = e
-		}
 	default:
 		partner := e.first()
 		t.remove(s, home, e, partner, t.nodes.At(partner))
 		return partner
 	}
 	n.where = keyed
+	if t.alone {
+		t.heat(home, e)
+	}
 	return None
 }
 

@@ -3,29 +3,47 @@
 
 package match
 
-// The hot entry. A window of messages or receives most often has one envelope, which a table for one thread at a time
-// need not search each time: it remembers the entry where a node has last joined others. The entry may be
-// free by now, or another envelope's, but one that is in use and has the right key is the only one of that key. Where
-// an operation would free the entry, or the table is ordered, the hot entry does not help.
+// The hot entry. Most often the next message or receive has the envelope of the last one, for which a table for one
+// thread at a time need not search: its hot entry is that of the last node that was left to wait, if its home had
+// no more than one bucket then.
+//
+// While the hot entry is in use, it is the only one of its key. While it is free, its key is nowhere in the table: it
+// was the only one when it became free, and who would have entered the key anew has made another entry hot. So a node
+// with that key may go there. An entry of a home bucket stays where it is until the table grows, which it does for a
+// node that is hot next; and no bucket behind the home becomes empty with the entry.
 
-// isHot tells whether entry e of the space is in use for an envelope, and the table is plain.
-func (t *Table) isHot(e *entry, key Envelope) bool {
-	return e.value != 0 && e.key == key && t.ordered.Load() == 0
+// isHot tells whether the hot entry e is that of an envelope, and the table is plain.
+func (t *Table) isHot(e *entry, key Envelope) bool { return e.key == key && t.ordered.Load() == 0 }
+
+// heat makes an entry in the chain of home the hot one, if that is a home bucket's for sure.
+func (t *Table) heat(home *bucket, e *entry) {
+	if home.next != 0 {
+		e = nil
+	}
+	if t.hot != e {
+		t.hot = e
+	}
 }
 
-// swapHot is swap under an entry in use. It returns full, and has done nothing, if the entry would be free then.
+// swapHot is swap under the hot entry.
 func (t *Table) swapHot(e *entry, kind, i uint32, n *Node) uint32 {
 	first := e.first()
-	if e.kind() == kind {
+	switch {
+	case e.value == 0:
+		n.next, n.prev, n.last = 0, 0, i
+		e.value = i<<1 | kind
+	case e.kind() == kind:
 		t.queue(first, i, n)
-		n.where = keyed
-		return None
+	default:
+		partner := t.nodes.At(first)
+		partner.where = out
+		if partner.next == 0 {
+			e.value = 0
+		} else {
+			t.advance(e, partner)
+		}
+		return first
 	}
-	partner := t.nodes.At(first)
-	if partner.next == 0 {
-		return full
-	}
-	partner.where = out
-	t.advance(e, partner)
-	return first
+	n.where = keyed
+	return None
 }

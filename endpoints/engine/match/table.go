@@ -13,12 +13,12 @@ import (
 // Table is the hash table of one operation, which grows when it is full. While no receive has wildcards it is
 // plain: an operation locks one bucket, and that is all. Otherwise it is ordered:
 // see order.go. For one thread at a time there is a shorter way to the envelope of the last
-// node that joined others: see hot.go. Each group of fields has lines of its own.
+// node that was left to wait: see hot.go. Each group of fields has lines of its own.
 type Table struct {
 	nodes *Nodes
 	space atomic.Pointer[space]
 	alone bool   // one thread at a time: locks are left as they are
-	hot   *entry // of a table alone: where a node has joined others; nil: nowhere yet in this space
+	hot   *entry // of a table alone; nil: there is none
 	_     [line]byte
 
 	ordered atomic.Uint32 // written with order held
@@ -73,9 +73,7 @@ func (t *Table) Post(i uint32) uint32 {
 	n := t.nodes.At(i)
 	if e := t.hot; e != nil && t.isHot(e, n.Envelope) {
 		n.Number = t.clock.Load()
-		if partner := t.swapHot(e, receive, i, n); partner != full {
-			return partner
-		}
+		return t.swapHot(e, receive, i, n)
 	}
 	if n.Wild() {
 		return t.postWild(i, n)
@@ -101,9 +99,7 @@ func (t *Table) Post(i uint32) uint32 {
 func (t *Table) Arrive(i uint32) uint32 {
 	n := t.nodes.At(i)
 	if e := t.hot; e != nil && t.isHot(e, n.Envelope) {
-		if partner := t.swapHot(e, message, i, n); partner != full {
-			return partner
-		}
+		return t.swapHot(e, message, i, n)
 	}
 	s, home := t.lockHome(n.Envelope)
 	if t.ordered.Load() != 0 {
@@ -206,9 +202,6 @@ func (t *Table) grow(full *space) {
 	homes := full.homes()
 	for i := range homes {
 		t.lock(&homes[i].lock)
-	}
-	if t.alone {
-		t.hot = nil
 	}
 	t.space.Store(full.larger())
 	for i := range homes {

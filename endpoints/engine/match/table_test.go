@@ -296,3 +296,36 @@ func TestHotEnvelopeInTableThatGrows(t *testing.T) {
 	require.Equal(t, want, got)
 	require.Equal(t, None, m.Arrive(add(nodes, Envelope{}, 0)))
 }
+
+// The hot entry is free when the table becomes ordered, and its key is entered elsewhere before the table is plain again.
+func TestHotEntryBesideOrder(t *testing.T) {
+	nodes := &Nodes{}
+	m := New(HashTable, nodes, 0) // one home bucket, of which the last free entry is taken
+	post := func(e Envelope) uint32 {
+		i := add(nodes, e, 0)
+		require.Equal(t, None, m.Post(i))
+		return i
+	}
+	other, key := Envelope{Tag: 1}, Envelope{Tag: 2}
+	before := post(other)
+	hot := post(key)
+	require.Equal(t, before, m.Arrive(add(nodes, other, 1)))
+	require.Equal(t, hot, m.Arrive(add(nodes, key, 2)))
+	require.True(t, m.table.hot.value == 0 && m.table.hot.key == key)
+	wild := post(Envelope{Tag: AnyTag})
+	waiting := []uint32{post(key)}
+	require.True(t, m.Cancel(wild))
+	arrive := func(number uint64) {
+		require.Equal(t, waiting[0], m.Arrive(add(nodes, key, number)))
+		waiting = waiting[1:]
+	}
+	number := uint64(3)
+	for ; m.table.ordered.Load() != 0; number++ {
+		waiting = append(waiting, post(key))
+		arrive(number)
+	}
+	waiting = append(waiting, post(key))
+	for ; len(waiting) != 0; number++ {
+		arrive(number)
+	}
+}
