@@ -4,11 +4,13 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -131,4 +133,28 @@ func TestEngineEnds(t *testing.T) {
 	assert.Equal(t, 3, out.code)
 	assert.Contains(t, out.stderr, "start a job: context deadline exceeded: ")
 	assert.NotContains(t, out.stderr, "no error of the context")
+	out = mpiexec(t, nil, "-n 2", program, "wide")
+	assert.Equal(t, 3, out.code)
+	assert.Contains(t, out.stderr, "start a job: process 0 has 5000 ports: it has at most 4096, as there are other processes on its host\n")
+}
+
+// A process of a job may have too few descriptors for any step of its start. All processes end at once, and one says why.
+func TestEngineStartsWithFewFiles(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := engineProgram(t, "./testdata/ends")
+	const most = 64
+	refused, files := 0, 8
+	for ; files <= most; files++ {
+		limited := fmt.Sprintf(`[ $PMI_RANK = %d ] || exec "$0" once; ulimit -n %d; exec "$0" once`, files%2, files)
+		began := time.Now()
+		out := mpiexec(t, nil, "-n 3 sh -c", limited, program)
+		assert.Less(t, time.Since(began), 10*time.Second, "%d files", files)
+		if out.code == 0 {
+			break
+		}
+		refused++
+		assert.Contains(t, out.stderr, "too many open files", "%d files", files)
+	}
+	assert.Greater(t, refused, 5)
+	assert.Less(t, files, most)
 }

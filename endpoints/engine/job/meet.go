@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,6 +74,11 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 	own := peers[s.rank]
 	var near *shm.Node
 	if len(here) > 1 {
+		for _, process := range here {
+			if c := cards[process]; c.ports > shm.MaxPorts {
+				return nil, fmt.Errorf("process %d has %d ports: it has at most %d, as there are other processes on its host", process, c.ports, shm.MaxPorts)
+			}
+		}
 		g := group{processes: here, self: s.rank, secret: secret, door: door, leader: cards[here[0]].name}
 		if near, err = g.join(ctx, shm.Options{First: own.First, Ports: ports, Total: size, Lasting: true}); err != nil {
 			return nil, err
@@ -162,13 +168,31 @@ func (g *group) join(ctx context.Context, o shm.Options) (*shm.Node, error) {
 	if err := g.letIn(ctx, sockets); err != nil {
 		return nil, err
 	}
-	met := make(chan error, 1)
-	go func() { met <- shm.Meet(ctx, sockets) }()
-	n, err := shm.Join(ctx, forJoin, o)
-	if failed := <-met; err == nil && failed != nil {
-		return nil, errors.Join(failed, n.Close())
+	var first sync.Once
+	var cause error
+	fail := func(err error) {
+		if err == nil {
+			return
+		}
+		first.Do(func() { // who has not been told waits for what is closed now
+			cause = err
+			for _, f := range append(sockets, forJoin) {
+				f.Close()
+			}
+		})
 	}
-	return n, err
+	var met sync.WaitGroup
+	met.Go(func() { fail(shm.Meet(ctx, sockets)) })
+	n, err := shm.Join(ctx, forJoin, o)
+	fail(err)
+	met.Wait()
+	if cause != nil && n != nil {
+		cause = errors.Join(cause, n.Close())
+	}
+	if cause != nil {
+		return nil, cause
+	}
+	return n, nil
 }
 
 // proof is how a process shows that it is of the job.
@@ -180,10 +204,11 @@ func (g *group) proof(process int) []byte {
 	return mac.Sum(b)
 }
 
-// A guest is a process that has proved itself.
+// A guest is a process that has proved itself. It has no socket if there is an error.
 type guest struct {
 	process int
 	socket  *os.File
+	err     error
 }
 
 // letIn takes a connection of each other process. Whoever else comes is sent away.
@@ -195,12 +220,12 @@ func (g *group) letIn(ctx context.Context, sockets []*os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = g.door.SetDeadline(time.Unix(1, 0)) })()
-	guests, failed := make(chan guest), make(chan error, 1)
+	guests, closed := make(chan guest), make(chan error, 1)
 	go func() {
 		for {
 			c, err := g.door.AcceptUnix()
 			if err != nil {
-				failed <- err
+				closed <- err
 				return
 			}
 			go g.admit(ctx, c, guests) // who says nothing keeps nobody waiting
@@ -210,14 +235,20 @@ func (g *group) letIn(ctx context.Context, sockets []*os.File) error {
 		select {
 		case c := <-guests:
 			i, expected := missing[c.process]
-			if !expected {
+			switch {
+			case c.err != nil:
+				return fmt.Errorf("meet process %d of this host: %w", c.process, c.err)
+			case !expected:
 				c.socket.Close()
-				continue
+			default:
+				sockets[i] = c.socket
+				delete(missing, c.process)
 			}
-			sockets[i] = c.socket
-			delete(missing, c.process)
-		case err := <-failed:
+		case err := <-closed:
 			for process := range missing {
+				if ctx.Err() == nil {
+					return fmt.Errorf("meet process %d of this host: %w", process, err)
+				}
 				return fmt.Errorf("process %d of this host did not come in time: %w", process, err)
 			}
 		}
@@ -235,11 +266,8 @@ func (g *group) admit(ctx context.Context, c *net.UnixConn, guests chan<- guest)
 		return
 	}
 	f, err := c.File()
-	if err != nil {
-		return
-	}
 	select {
-	case guests <- guest{process, f}:
+	case guests <- guest{process, f, err}:
 	case <-ctx.Done():
 		f.Close()
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	for name, way := range map[string]func() error{"waiting": closeWaiting, "again": startAgain, "refused": startRefused, "late": startLate} {
+	for name, way := range map[string]func() error{"waiting": closeWaiting, "again": startAgain, "refused": startRefused, "late": startLate, "once": startOnce, "wide": startWide} {
 		if name == os.Args[1] {
 			if err := way(); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -69,6 +69,20 @@ func closeWaiting() error {
 	}
 	fmt.Println("closed")
 	return nil
+}
+
+func startOnce() error {
+	j, err := start(engine.Options{})
+	if err != nil {
+		return err
+	}
+	return j.Close()
+}
+
+// startWide starts with more ports than a process has that is not alone on its host.
+func startWide() error {
+	_, err := start(engine.Options{Ports: 5000})
+	return err
 }
 
 // startAgain starts a second job. The launcher's descriptor is then one of a file.
