@@ -16,6 +16,8 @@ import (
 // the pool.
 const firstChunk = 16
 
+const line = 64 // bytes of a cache line
+
 // A pool holds a port's ops. They never move and are never given back to the system,
 // so that an index, from 1 on, names one for ever. In model Private it is a list; in
 // the others any thread takes and gives, by a stack whose head carries a count
@@ -23,10 +25,12 @@ const firstChunk = 16
 type pool struct {
 	port   *Port
 	shared bool
-	list   *op           // Private
+	list   *op // Private
+	_      [line]byte
 	head   atomic.Uint64 // others: count<<32 | index of the top op, 0 for none
-	nodes  match.Nodes   // for matching, one for each op
-	grow   sync.Mutex    // as it is extended, which is no message's business
+	_      [line]byte
+	nodes  match.Nodes // for matching, one for each op
+	grow   sync.Mutex  // as it is extended, which is no message's business
 	size   uint32
 	chunks [24]atomic.Pointer[[]op]
 	seats  [24]atomic.Pointer[[]seat] // shared: one for each op

@@ -9,11 +9,11 @@ package match
 // others are still to be posted, each by Post: a message may be there for them, or this matcher has to look at each.
 // Preconditions: there is one at least.
 func (m *Matcher) PostAll(receives []uint32) (waiting int) {
-	if m.table == nil || m.shared {
+	if m.table == nil || m.alone == nil {
 		return 0
 	}
 	waiting = m.table.postAll(receives)
-	m.waiting += waiting
+	m.alone.waiting += waiting
 	return waiting
 }
 
@@ -21,11 +21,11 @@ func (m *Matcher) PostAll(receives []uint32) (waiting int) {
 // the receives that the first ones match, in order, as Arrive would, and returns how many. The other messages are still to be handed in,
 // each by Arrive.
 func (m *Matcher) ArriveAll(e Envelope, receives []uint32) (matched int) {
-	if m.table == nil || m.shared {
+	if m.table == nil || m.alone == nil {
 		return 0
 	}
 	matched = m.table.arriveAll(e, receives)
-	m.waiting -= matched
+	m.alone.waiting -= matched
 	return matched
 }
 

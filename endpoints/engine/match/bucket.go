@@ -87,7 +87,7 @@ func (t *Table) swap(s *space, home *bucket, kind, i uint32, n *Node) uint32 {
 		return partner
 	}
 	n.where = keyed
-	if t.alone {
+	if t.alone != nil {
 		t.heat(home, e)
 	}
 	return None

@@ -12,16 +12,21 @@ package match
 // with that key may go there. An entry of a home bucket stays where it is until the table grows, which it does for a
 // node that is hot next; and no bucket behind the home becomes empty with the entry.
 
-// isHot tells whether the hot entry e is that of an envelope, and the table is plain.
-func (t *Table) isHot(e *entry, key Envelope) bool { return e.key == key && t.ordered.Load() == 0 }
+// hot returns the hot entry if it is that of an envelope and the table is plain, or nil.
+func (t *Table) hot(key Envelope) *entry {
+	if t.alone == nil || t.alone.hot == nil || t.alone.hot.key != key || t.ordered.Load() != 0 {
+		return nil
+	}
+	return t.alone.hot
+}
 
 // heat makes an entry in the chain of home the hot one, if that is a home bucket's for sure.
 func (t *Table) heat(home *bucket, e *entry) {
 	if home.next != 0 {
 		e = nil
 	}
-	if t.hot != e {
-		t.hot = e
+	if t.alone.hot != e {
+		t.alone.hot = e
 	}
 }
 

@@ -21,36 +21,44 @@ func (k Kind) String() string { return [...]string{HashTable: "table", TwoQueues
 // Matcher is a table or queues. It is for one thread at a time, which takes no locks; one that NewShared made
 // is for any number.
 type Matcher struct {
-	table   *Table // nil: queues
-	queues  Queues
-	shared  bool
-	waiting int // unless shared
+	table  *Table // nil: queues
+	queues Queues
+	alone  *alone // nil: shared
+}
+
+// alone is what changes with nearly each operation of one thread at a time, and is on a line of its own.
+type alone struct {
+	waiting int    // nodes
+	hot     *entry // of the table: see hot.go. nil: there is none
+	_       [line - 2*8]byte
 }
 
 // New makes a matcher of nodes for one thread at a time. A table starts with room for about pending nodes.
 func New(kind Kind, nodes *Nodes, pending int) Matcher {
 	if kind == TwoQueues {
-		return Matcher{queues: *NewQueues(nodes)}
+		return Matcher{queues: *NewQueues(nodes), alone: new(alone)}
 	}
-	return Matcher{table: newTable(nodes, pending, true)}
+	t := NewTable(nodes, pending)
+	t.alone = new(alone)
+	return Matcher{table: t, alone: t.alone}
 }
 
 // NewShared makes a matcher, a table, that any number of threads may use at once.
 func NewShared(nodes *Nodes, pending int) Matcher {
-	return Matcher{table: NewTable(nodes, pending), shared: true}
+	return Matcher{table: NewTable(nodes, pending)}
 }
 
 // Empty tells whether nothing waits. It is not for a shared matcher.
-func (m *Matcher) Empty() bool { return m.waiting == 0 }
+func (m *Matcher) Empty() bool { return m.alone.waiting == 0 }
 
 // count counts who waits, of a partner that was found or not, and returns it.
 func (m *Matcher) count(partner uint32) uint32 {
 	switch {
-	case m.shared:
+	case m.alone == nil:
 	case partner == None:
-		m.waiting++
+		m.alone.waiting++
 	default:
-		m.waiting--
+		m.alone.waiting--
 	}
 	return partner
 }
@@ -80,8 +88,8 @@ func (m *Matcher) Probe(e Envelope, stays func(i uint32) bool) (i uint32, out bo
 	} else {
 		i, out = m.table.Probe(e, stays)
 	}
-	if out && !m.shared {
-		m.waiting--
+	if out && m.alone != nil {
+		m.alone.waiting--
 	}
 	return i, out
 }
@@ -90,8 +98,8 @@ func (m *Matcher) Probe(e Envelope, stays func(i uint32) bool) (i uint32, out bo
 // any source would do for stays.
 func (m *Matcher) TakeReceives(first, end int32, taken func(i uint32)) {
 	count := func(i uint32) {
-		if !m.shared {
-			m.waiting--
+		if m.alone != nil {
+			m.alone.waiting--
 		}
 		taken(i)
 	}
@@ -109,8 +117,8 @@ func (m *Matcher) Cancel(i uint32) (found bool) {
 	} else {
 		found = m.table.Cancel(i)
 	}
-	if found && !m.shared {
-		m.waiting--
+	if found && m.alone != nil {
+		m.alone.waiting--
 	}
 	return found
 }

@@ -17,8 +17,7 @@ import (
 type Table struct {
 	nodes *Nodes
 	space atomic.Pointer[space]
-	alone bool   // one thread at a time: locks are left as they are
-	hot   *entry // of a table alone; nil: there is none
+	alone *alone // of one thread at a time, and locks are left as they are; nil: of any number
 	_     [line]byte
 
 	ordered atomic.Uint32 // written with order held
@@ -34,22 +33,20 @@ type Table struct {
 
 // NewTable makes a table with room for about this many nodes that wait under
 // envelopes of their own.
-func NewTable(nodes *Nodes, pending int) *Table { return newTable(nodes, pending, false) }
-
-func newTable(nodes *Nodes, pending int, alone bool) *Table {
-	t := &Table{nodes: nodes, alone: alone}
+func NewTable(nodes *Nodes, pending int) *Table {
+	t := &Table{nodes: nodes}
 	t.space.Store(newSpace(bits.Len(uint(max(0, pending-1) * 2 / 3))))
 	return t
 }
 
 func (t *Table) lock(l *locks.Flag) {
-	if !t.alone {
+	if t.alone == nil {
 		l.Acquire()
 	}
 }
 
 func (t *Table) unlock(l *locks.Flag) {
-	if !t.alone {
+	if t.alone == nil {
 		l.Release()
 	}
 }
@@ -71,7 +68,7 @@ func (t *Table) lockHome(e Envelope) (*space, *bucket) {
 // then; or None, and the receive waits.
 func (t *Table) Post(i uint32) uint32 {
 	n := t.nodes.At(i)
-	if e := t.hot; e != nil && t.isHot(e, n.Envelope) {
+	if e := t.hot(n.Envelope); e != nil {
 		n.Number = t.clock.Load()
 		return t.swapHot(e, receive, i, n)
 	}
@@ -98,7 +95,7 @@ func (t *Table) Post(i uint32) uint32 {
 // Preconditions: the envelope has no wildcard.
 func (t *Table) Arrive(i uint32) uint32 {
 	n := t.nodes.At(i)
-	if e := t.hot; e != nil && t.isHot(e, n.Envelope) {
+	if e := t.hot(n.Envelope); e != nil {
 		return t.swapHot(e, message, i, n)
 	}
 	s, home := t.lockHome(n.Envelope)

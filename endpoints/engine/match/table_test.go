@@ -311,7 +311,7 @@ func TestHotEntryBesideOrder(t *testing.T) {
 	hot := post(key)
 	require.Equal(t, before, m.Arrive(add(nodes, other, 1)))
 	require.Equal(t, hot, m.Arrive(add(nodes, key, 2)))
-	require.True(t, m.table.hot.value == 0 && m.table.hot.key == key)
+	require.True(t, m.alone.hot.value == 0 && m.alone.hot.key == key)
 	wild := post(Envelope{Tag: AnyTag})
 	waiting := []uint32{post(key)}
 	require.True(t, m.Cancel(wild))
