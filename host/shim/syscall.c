@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* syscall. Where a program ends, executes another program or forks by it, what libc's function of that name would do
- * for the other ranks is done, too. */
+/* syscall. A program that ends, executes another program or forks by it goes the way of _exit, execve, execveat or _Fork,
+ * which look after the other ranks. clone with more flags, and clone3, go to the kernel. */
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -39,7 +39,7 @@ long syscall(long number, ...)
         return _Fork();
 #endif
     case SYS_clone:
-        if (a[0] == SIGCHLD && !a[1])
+        if ((int)a[0] == SIGCHLD && !a[1])
             return _Fork();
     }
     return tpsl_kernel()(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -135,7 +135,7 @@ func TestEngineEnds(t *testing.T) {
 	assert.NotContains(t, out.stderr, "no error of the context")
 	out = mpiexec(t, nil, "-n 2", program, "wide")
 	assert.Equal(t, 3, out.code)
-	assert.Contains(t, out.stderr, "start a job: process 0 has 5000 ports: it has at most 4096, as there are other processes on its host\n")
+	assert.Contains(t, out.stderr, "start a job: process 0 has 5000 ports: it can have 4096, as there are other processes on its host\n")
 }
 
 // A process of a job may have too few descriptors for any step of its start. All processes end at once, and one says why.
@@ -143,18 +143,20 @@ func TestEngineStartsWithFewFiles(t *testing.T) {
 	testsupport.NothingLeft(t)
 	program := engineProgram(t, "./testdata/ends")
 	const most = 64
-	refused, files := 0, 8
-	for ; files <= most; files++ {
-		limited := fmt.Sprintf(`[ $PMI_RANK = %d ] || exec "$0" once; ulimit -n %d; exec "$0" once`, files%2, files)
-		began := time.Now()
-		out := mpiexec(t, nil, "-n 3 sh -c", limited, program)
-		assert.Less(t, time.Since(began), 10*time.Second, "%d files", files)
-		if out.code == 0 {
-			break
+	for rank := range 2 { // the first one of a host lets the others in
+		refused, files := 0, 8
+		for ; files <= most; files++ {
+			limited := fmt.Sprintf(`[ $PMI_RANK = %d ] || exec "$0" once; ulimit -n %d; exec "$0" once`, rank, files)
+			began := time.Now()
+			out := mpiexec(t, nil, "-n 3 sh -c", limited, program)
+			assert.Less(t, time.Since(began), 20*time.Second, "rank %d, %d files", rank, files)
+			if out.code == 0 {
+				break
+			}
+			refused++
+			assert.Contains(t, out.stderr, "too many open files", "rank %d, %d files", rank, files)
 		}
-		refused++
-		assert.Contains(t, out.stderr, "too many open files", "%d files", files)
+		assert.Greater(t, refused, 5)
+		assert.Less(t, files, most)
 	}
-	assert.Greater(t, refused, 5)
-	assert.Less(t, files, most)
 }

@@ -53,10 +53,17 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 	}
 	var peers []tcp.Peer
 	var here []int // processes of this host
+	onHost := map[string]int{}
+	for _, c := range cards {
+		onHost[c.host]++
+	}
 	size, others := 0, false
 	for process, c := range cards {
 		if c.carrier != f.carrier {
 			return nil, fmt.Errorf("process %d is to send by %s, and process %d by %s: set TPSL_CARRIER for all processes", s.rank, f.carrier, process, c.carrier)
+		}
+		if c.ports > shm.MaxPorts && onHost[c.host] > 1 {
+			return nil, fmt.Errorf("process %d has %d ports: it can have %d, as there are other processes on its host", process, c.ports, shm.MaxPorts)
 		}
 		p := tcp.Peer{First: size, Ports: c.ports}
 		size += c.ports
@@ -74,11 +81,6 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 	own := peers[s.rank]
 	var near *shm.Node
 	if len(here) > 1 {
-		for _, process := range here {
-			if c := cards[process]; c.ports > shm.MaxPorts {
-				return nil, fmt.Errorf("process %d has %d ports: it has at most %d, as there are other processes on its host", process, c.ports, shm.MaxPorts)
-			}
-		}
 		g := group{processes: here, self: s.rank, secret: secret, door: door, leader: cards[here[0]].name}
 		if near, err = g.join(ctx, shm.Options{First: own.First, Ports: ports, Total: size, Lasting: true}); err != nil {
 			return nil, err
@@ -170,21 +172,20 @@ func (g *group) join(ctx context.Context, o shm.Options) (*shm.Node, error) {
 	}
 	var first sync.Once
 	var cause error
-	fail := func(err error) {
-		if err == nil {
-			return
-		}
-		first.Do(func() { // who has not been told waits for what is closed now
-			cause = err
-			for _, f := range append(sockets, forJoin) {
+	var met sync.WaitGroup
+	met.Go(func() {
+		if err := shm.Meet(ctx, sockets); err != nil {
+			first.Do(func() { cause = err })
+			for _, f := range sockets { // a process that was told nothing sees this
 				f.Close()
 			}
-		})
-	}
-	var met sync.WaitGroup
-	met.Go(func() { fail(shm.Meet(ctx, sockets)) })
+		}
+	})
 	n, err := shm.Join(ctx, forJoin, o)
-	fail(err)
+	if err != nil {
+		first.Do(func() { cause = err })
+		forJoin.Close() // or Meet would wait for it
+	}
 	met.Wait()
 	if cause != nil && n != nil {
 		cause = errors.Join(cause, n.Close())

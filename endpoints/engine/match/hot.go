@@ -3,14 +3,15 @@
 
 package match
 
-// The hot entry. Most often the next message or receive has the envelope of the last one, for which a table for one
-// thread at a time need not search: its hot entry is that of the last node that was left to wait, if its home had
-// no more than one bucket then.
+// The hot entry. Most often the next message or receive has the envelope of the last one. So a table for one thread at a
+// time remembers the entry where it has last left a node to wait. With that envelope it need not search.
 //
-// While the hot entry is in use, it is the only one of its key. While it is free, its key is nowhere in the table: it
-// was the only one when it became free, and who would have entered the key anew has made another entry hot. So a node
-// with that key may go there. An entry of a home bucket stays where it is until the table grows, which it does for a
-// node that is hot next; and no bucket behind the home becomes empty with the entry.
+// The hot entry is in a home bucket that chains no other. So it stays where it is until the table grows, and to empty it
+// leaves nothing to trim. The table grows only for a node whose entry is made hot next, or none is.
+//
+// While the hot entry is in use, it is the only one of its key. While it is free, its key is nowhere in the table: each
+// node that gets an entry of its own makes that entry the hot one, or none is hot if its home chains. So a node
+// with the hot entry's key may go there.
 
 // hot returns the hot entry if it is that of an envelope and the table is plain, or nil.
 func (t *Table) hot(key Envelope) *entry {

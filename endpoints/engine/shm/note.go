@@ -114,6 +114,8 @@ func (s meetingSocket) receive(kind uint32) (note, attached, error) {
 	}
 	switch {
 	case err != nil:
+	case flags&unix.MSG_CTRUNC != 0 && len(got.files) < noteFiles:
+		err = fmt.Errorf("no place for a peer's descriptors: %w", unix.EMFILE)
 	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
 		err = errors.New("a note that is too long")
 	case m.Version != version:

@@ -223,7 +223,7 @@ static void *lock_of_malloc(void *runs)
 {
     OK(sem_post(runs));
     for (size_t n = 1;; n = n * 5 % 100003)
-        free(malloc(n));
+        use_heap(n);
 }
 
 static void *lock_of_loader(void *runs)
@@ -257,7 +257,7 @@ static void take_all(void)
 {
     time_t now = 86400;
     for (int i = 0; i < 1000; i++) {
-        free(malloc(1000));
+        use_heap(1000);
         dlclose(dlopen("libm.so.6", RTLD_NOW));
         localtime_r(&now, &(struct tm){0});
     }

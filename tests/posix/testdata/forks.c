@@ -95,7 +95,7 @@ static void in_child(void)
             time_t now = 0;
             setenv("TZ", "UTC", 1);
             setlocale(LC_ALL, "C.UTF-8");
-            free(malloc(100000));
+            use_heap(100000);
             OK(pthread_create(&thread, NULL, nothing, NULL));
             OK(pthread_join(thread, NULL));
             char *line = strdup(ctime(&now));
