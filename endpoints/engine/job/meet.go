@@ -11,9 +11,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,7 +24,7 @@ import (
 )
 
 // meet makes the carrier to all other processes.
-func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, error) {
+func meet(ctx context.Context, s *session, ports int, f far) (all carrier.Carrier, err error) {
 	id, err := hostID()
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func meet(ctx context.Context, s *session, ports int, f far) (carrier.Carrier, e
 	if err != nil {
 		return nil, err
 	}
-	defer door.Close()
+	defer func() { leave(err != nil, door) }()
 	cards, secret, err := s.exchange(card{ports: ports, host: id, name: door.Addr().String(), carrier: f.carrier, rails: len(rails), addresses: addresses})
 	if err != nil {
 		return nil, err
@@ -135,65 +135,87 @@ type group struct {
 	leader    string // the name of the first one's door
 }
 
+// lastWords is how long a process that has failed still stands at its sockets, for its program to tell why: as soon as they close,
+// the others fail, too, and the first process that ends has the launcher end all.
+const lastWords = 2 * time.Second
+
+// leave closes the sockets at which other processes may wait: at once, or a moment after this one has failed.
+func leave(failed bool, sockets ...io.Closer) {
+	closeAll := func() {
+		for _, s := range sockets {
+			s.Close()
+		}
+	}
+	if failed {
+		time.AfterFunc(lastWords, closeAll)
+	} else {
+		closeAll()
+	}
+}
+
 // join has this process join the node of its host.
-func (g *group) join(ctx context.Context, o shm.Options) (*shm.Node, error) {
+func (g *group) join(ctx context.Context, o shm.Options) (n *shm.Node, err error) {
 	if g.self != g.processes[0] {
 		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: g.leader})
 		if err != nil {
 			return nil, fmt.Errorf("meet the processes of this host: %w", err)
 		}
-		defer c.Close()
-		if _, err := c.Write(g.proof(g.self)); err != nil {
-			return nil, fmt.Errorf("meet the processes of this host: %w", err)
-		}
-		f, err := c.File()
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return shm.Join(ctx, f, o)
+		n, err := g.joinBy(ctx, c, o)
+		leave(err != nil, c)
+		return n, err
 	}
 	forMeet, forJoin, err := shm.Socketpair()
 	if err != nil {
 		return nil, err
 	}
-	defer forJoin.Close()
 	sockets := make([]*os.File, len(g.processes))
 	sockets[0] = forMeet
 	defer func() {
+		leave(err != nil, forJoin)
 		for _, f := range sockets {
 			if f != nil {
-				f.Close()
+				leave(err != nil, f)
 			}
 		}
 	}()
 	if err := g.letIn(ctx, sockets); err != nil {
 		return nil, err
 	}
-	var first sync.Once
-	var cause error
-	var met sync.WaitGroup
-	met.Go(func() {
-		if err := shm.Meet(ctx, sockets); err != nil {
-			first.Do(func() { cause = err })
-			for _, f := range sockets { // a process that was told nothing sees this
-				f.Close()
-			}
+	met := make(chan error, 1)
+	go func() {
+		err := shm.Meet(ctx, sockets)
+		met <- err
+		if err != nil {
+			forMeet.Close() // or Join would wait, if nobody has told it
 		}
-	})
-	n, err := shm.Join(ctx, forJoin, o)
-	if err != nil {
-		first.Do(func() { cause = err })
-		forJoin.Close() // or Meet would wait for it
+	}()
+	if n, err = shm.Join(ctx, forJoin, o); err != nil {
+		select {
+		case failed := <-met:
+			if failed != nil { // and Join because of that
+				err = failed
+			}
+		default: // Meet ends when its sockets close
+		}
+		return nil, err
 	}
-	met.Wait()
-	if cause != nil && n != nil {
-		cause = errors.Join(cause, n.Close())
-	}
-	if cause != nil {
-		return nil, cause
+	if err := <-met; err != nil {
+		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
+}
+
+// joinBy has this process join by its connection to the first one.
+func (g *group) joinBy(ctx context.Context, c *net.UnixConn, o shm.Options) (*shm.Node, error) {
+	if _, err := c.Write(g.proof(g.self)); err != nil {
+		return nil, fmt.Errorf("meet the processes of this host: %w", err)
+	}
+	f, err := c.File()
+	if err != nil {
+		return nil, fmt.Errorf("meet the processes of this host: %w", err)
+	}
+	defer f.Close()
+	return shm.Join(ctx, f, o)
 }
 
 // proof is how a process shows that it is of the job.
@@ -260,17 +282,18 @@ func (g *group) letIn(ctx context.Context, sockets []*os.File) error {
 
 // admit lets in who is at a connection's other end, if it proves itself.
 func (g *group) admit(ctx context.Context, c *net.UnixConn, guests chan<- guest) {
-	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	process, ok := g.judge(c)
 	if !ok {
+		leave(ctx.Err() != nil, c)
 		return
 	}
 	f, err := c.File()
 	select {
 	case guests <- guest{process, f, err}:
+		leave(err != nil, c)
 	case <-ctx.Done():
-		f.Close()
+		leave(true, c, f)
 	}
 }
 

@@ -39,7 +39,9 @@ func Meet(ctx context.Context, sockets []*os.File) error {
 	for i, f := range sockets {
 		s, err := openSocket(f)
 		if err != nil {
-			return fmt.Errorf("meet process %d: %w", i, err)
+			err = fmt.Errorf("meet process %d: %w", i, err)
+			refuse(guests, err)
+			return err
 		}
 		guests = append(guests, guest{socket: s})
 		defer limit(ctx, s)()
