@@ -142,6 +142,7 @@ func TestEngineEnds(t *testing.T) {
 // it is told why.
 func TestEngineStartsWithFewFiles(t *testing.T) {
 	testsupport.NothingLeft(t)
+	testsupport.Build(t) // its time is no job's
 	program := engineProgram(t, "./testdata/ends")
 	const most = 64
 	for rank := range 2 { // the first one of a host lets the others in
