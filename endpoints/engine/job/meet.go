@@ -135,11 +135,11 @@ type group struct {
 	leader    string // the name of the first one's door
 }
 
-// lastWords is how long a process that has failed still stands at its sockets, for its program to tell why: as soon as they close,
-// the others fail, too, and the first process that ends has the launcher end all.
+// lastWords is how long a process that has failed keeps its sockets open, so that its program can tell why first. When
+// they close the other processes fail, too, and the launcher ends all processes as soon as one has ended.
 const lastWords = 2 * time.Second
 
-// leave closes the sockets at which other processes may wait: at once, or a moment after this one has failed.
+// leave closes sockets at which other processes may wait: at once, or lastWords later if this process has failed.
 func leave(failed bool, sockets ...io.Closer) {
 	closeAll := func() {
 		for _, s := range sockets {
