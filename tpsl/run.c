@@ -31,11 +31,18 @@ struct runner {
 /* run_linux_amd64.S: calls the function below a frame with the personality below. */
 int tpsl_run_function(int (*function)(void *), void *argument);
 
+/* The function of a rank may fork. What follows it is the rank's, which is in the parent. */
+static void must_be_in_parent(void)
+{
+    tpsl_refuse_child("TPSL_Run: the end of the function", "end the child by _exit within the function, or let it exec a program");
+}
+
 /* Called by an unwinder that comes to the frame (Itanium C++ ABI, 1.3): in its search for a handler, which nobody above has for a thread
  * that ends here, or as the thread is taken down. */
 __attribute__((used)) _Unwind_Reason_Code tpsl_run_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
                                                                struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 {
+    must_be_in_parent();
     if (actions & _UA_FORCE_UNWIND)
         tpsl_die(1, "TPSL_Run: the function ended the thread of rank %d, as pthread_exit does: let it return", tpsl_self->rank);
     tpsl_die(1, "TPSL_Run: the function of rank %d threw an exception that it did not catch: catch it there, and return a result", tpsl_self->rank);
@@ -80,6 +87,7 @@ static void *be_rank(void *argument)
     struct tpsl_endpoint *ep = tpsl_claim_of(run->job, "TPSL_Run", r->slot);
     initialize(ep, run->options.thread_level);
     r->result = tpsl_run_function(run->function, run->argument);
+    must_be_in_parent();
     tpsl_act_for(ep); /* the function may have switched */
     finalize(ep);
     if (pthread_barrier_wait(&run->finalized) == PTHREAD_BARRIER_SERIAL_THREAD)
@@ -159,7 +167,7 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
 {
     static _Atomic uint64_t calls;
     char *error = NULL;
-    tpsl_refuse_child("TPSL_Run");
+    tpsl_refuse_child("TPSL_Run", "let it exec a program, or make the call in the parent");
     if (tpsl_self)
         tpsl_die(1, "TPSL_Run: the calling thread is rank %d (slot %d) already: call it from a thread that is no rank", tpsl_self->rank, tpsl_self->slot);
     if (nranks < 1)

@@ -68,19 +68,20 @@ static pid_t home; /* the process whose threads Go's runtime has: noted before a
 
 __attribute__((constructor(101))) static void note_home(void) { home = getpid(); }
 
-/* A child that was forked would wait for threads that it does not have. Its end is no end of its parent's job. */
-void tpsl_refuse_child(const char *call)
+/* A child that was forked would wait for threads that it does not have, and would close what its parent's ranks use. Its end is
+ * no end of its parent's job. */
+void tpsl_refuse_child(const char *call, const char *advice)
 {
     if (getpid() == home)
         return;
-    fprintf(stderr, "tpsl: %s: this process is a child made by fork, and the threads of libtpsl are in its parent: let it exec a program, or make the call in the parent\n", call);
+    fprintf(stderr, "tpsl: %s: this process is a child made by fork, and the threads of libtpsl are in its parent: %s\n", call, advice);
     _exit(1);
 }
 
 static void setup(void)
 {
     char *error = NULL;
-    tpsl_refuse_child("the first call of MPI");
+    tpsl_refuse_child("the first call of MPI", "let it exec a program, or make the call in the parent");
     struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), tpsl_openmp_team(), &error);
     if (error)
         tpsl_die(1, "%s", error);

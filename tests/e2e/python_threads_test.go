@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -42,6 +43,21 @@ func TestPythonThreadsEnd(t *testing.T) {
 		} {
 			o := arraysJob(t, options, "threads.py", "ends", how)
 			assert.Equal(t, c.code, o.code, "%s %s: %s", options, how, o.stderr)
+			assert.Regexp(t, c.says, o.stderr)
+		}
+		// A child of a rank ends alone.
+		for how, c := range map[string]struct {
+			code int
+			says string
+		}{
+			"raise":  {1, `^tpsl\.run: a child of rank 1 ends:\nTraceback .*\n(?s:.*)\nValueError: why\n$`},
+			"return": {1, `^tpsl\.run: a child of rank 1 ends:\nTraceback .*\n(?s:.*)\nRuntimeError: run: f returned in a child made by fork, and the ranks are in its parent: end the child by sys\.exit, or by os\._exit\n$`},
+			"exit":   {3, "^$"},
+			"exit 0": {0, "^$"},
+		} {
+			o := arraysJob(t, options, "threads.py", "child", how)
+			assert.Zero(t, o.code, how)
+			assert.Equal(t, fmt.Sprintln(c.code), o.stdout, "%s %s: %s", options, how, o.stderr)
 			assert.Regexp(t, c.says, o.stderr)
 		}
 	}

@@ -201,6 +201,7 @@ func TestRunMany(t *testing.T) {
 // Each wrong use ends the process with one line.
 func TestRunMisuse(t *testing.T) {
 	testsupport.NothingLeft(t)
+	const childEnds = "TPSL_Run: the end of the function: this process is a child made by fork, and the threads of libtpsl are in its parent: end the child by _exit within the function, or let it exec a program"
 	for _, c := range []struct {
 		words []string
 		code  int
@@ -222,6 +223,8 @@ func TestRunMisuse(t *testing.T) {
 		{[]string{"stack"}, 1, []string{"TPSL_Run: make the thread of rank 0 of 2 with a stack of 1000000000000000 bytes: ", "; use a smaller options.stack"}},
 		{[]string{"caller"}, 1, []string{"TPSL_Run: options.caller is 2: want 0 or 1"}},
 		{[]string{"child"}, 1, []string{"TPSL_Run: this process is a child made by fork, and the threads of libtpsl are in its parent: let it exec a program, or make the call in the parent"}},
+		{[]string{"child_returns"}, 1, []string{childEnds}},
+		{[]string{"child_pthread_exit"}, 1, []string{childEnds}},
 		{[]string{"pthread_exit"}, 1, []string{"TPSL_Run: the function ended the thread of rank 1, as pthread_exit does: let it return"}},
 		{[]string{"exit"}, 3, []string{"rank 1 ends the process before its MPI_Finalize, by exit or by the return from main: all 2 ranks of the job end"}},
 	} {

@@ -243,6 +243,24 @@ static int ends_thread(void *argument) { if (rank_of() == 1) pthread_exit(NULL);
 static int exits(void *argument) { if (rank_of() == 1) exit(3); MPI_Barrier(MPI_COMM_WORLD); return 0; }
 static int aborts(void *argument) { if (rank_of() == 1) MPI_Abort(MPI_COMM_WORLD, 7); MPI_Barrier(MPI_COMM_WORLD); return 0; }
 static int crashes(void *argument) { if (rank_of() == 1) *(volatile int *)16 = 1; MPI_Barrier(MPI_COMM_WORLD); return 0; }
+/* How a child of rank 1 ended, which leaves the function by end. */
+static int forks(void (*end)(void *))
+{
+    int status = 0;
+    if (rank_of() == 1) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (end)
+                end(NULL);
+            return 0;
+        }
+        EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    }
+    EXPECT(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
+    return WEXITSTATUS(status);
+}
+static int child_returns(void *argument) { return forks(NULL); }
+static int child_ends_thread(void *argument) { return forks(pthread_exit); }
 static int nests(void *argument) { return TPSL_Run(2, ends_thread, NULL, NULL); }
 static int initializes(void *argument) { return MPI_Init(NULL, NULL); }
 static int waits(void *argument)
@@ -280,7 +298,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*function)(void *);
-    } wrong[] = {{"pthread_exit", ends_thread}, {"exit", exits}, {"abort", aborts}, {"crash", crashes}, {"nested", nests}, {"init", initializes}, {"wait", waits}};
+    } wrong[] = {{"pthread_exit", ends_thread}, {"exit", exits}, {"abort", aborts}, {"crash", crashes}, {"child_returns", child_returns}, {"child_pthread_exit", child_ends_thread},
+                 {"nested", nests}, {"init", initializes}, {"wait", waits}};
     const char *what = argc > 1 ? argv[1] : "";
     int number = argc > 2 ? atoi(argv[2]) : 0;
     if (strcmp(what, "values") == 0)

@@ -58,21 +58,26 @@ def _end(code):
 
 
 def _be(who, f):
-    """Calls f as a rank."""
+    """Calls f as a rank. A child that f forks has no threads of libtpsl, so it ends as f does."""
     _ranks.become(who)
+    process = os.getpid()
     try:
-        return f(who.rank)
+        result = f(who.rank)
+        if os.getpid() != process:
+            raise RuntimeError("run: f returned in a child made by fork, and the ranks are in its parent: end the child by sys.exit, or by os._exit")
+        return result
     except SystemExit as e:
-        if e.code is None or e.code == 0:
+        code = 0 if e.code is None else e.code
+        if code == 0 and os.getpid() == process:
             return None
         try:
-            if not isinstance(e.code, int):
-                print(e.code, file=sys.stderr)
+            if not isinstance(code, int):
+                print(code, file=sys.stderr)
         finally:
-            _end(e.code if isinstance(e.code, int) else 1)
+            _end(code if isinstance(code, int) else 1)
     except BaseException:
         try:
-            print(f"tpsl.run: rank {who.rank} ends the process:", file=sys.stderr)
+            print(f"tpsl.run: rank {who.rank} ends the process:" if os.getpid() == process else f"tpsl.run: a child of rank {who.rank} ends:", file=sys.stderr)
             traceback.print_exc()
         finally:
             _end(1)

@@ -100,6 +100,19 @@ def ends(how):
     tpsl.run(2, body)
 
 
+def child(how):
+    def body(rank):
+        if rank == 1:
+            pid = os.fork()
+            if pid == 0:
+                exec({"raise": "raise ValueError('why')", "exit 0": "sys.exit()", "exit": "sys.exit(3)", "return": ""}[how])
+                return
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        barrier()
+
+    tpsl.run(2, body)
+
+
 def waits(who="the test interrupts"):
     def body(rank):
         barrier()
