@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -91,7 +93,7 @@ func (x *exchange) message(from, to, number int) []byte {
 	default:
 		size = r.IntN(200)
 	}
-	return shm.Fill(make([]byte, size), id)
+	return carriertest.Fill(make([]byte, size), id)
 }
 
 func (x *exchange) run() error {

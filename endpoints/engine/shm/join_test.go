@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -85,7 +87,7 @@ func TestRanksMustFit(t *testing.T) {
 		"large total": {Options{First: 0, Ports: 1, Total: 1 << 40}, Options{First: 0, Ports: 1, Total: 1 << 40}, "the limit is"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			joined, met := meetWith(t, within, asks(c.a), asks(c.b))
+			joined, met := meetWith(t, carriertest.Within, asks(c.a), asks(c.b))
 			require.Error(t, met)
 			for _, err := range append(joined, met) { // everybody is told
 				assert.ErrorContains(t, err, c.want)
@@ -98,7 +100,7 @@ func TestRanksMustFit(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	good := asks(Options{First: 0, Ports: 1, Total: 2})
 	t.Run("closes", func(t *testing.T) {
-		joined, met := meetWith(t, within, good, func(_ context.Context, f *os.File) error { return f.Close() })
+		joined, met := meetWith(t, carriertest.Within, good, func(_ context.Context, f *os.File) error { return f.Close() })
 		assert.EqualError(t, met, "process 1 left before it joined")
 		assert.EqualError(t, joined[0], "join a node: process 1 left before it joined")
 	})
@@ -135,7 +137,7 @@ func TestLeftAfterHello(t *testing.T) {
 	pidfd := os.NewFile(uintptr(own), "own")
 	defer pidfd.Close()
 	left := make(chan struct{})
-	joined, met := meetWith(t, within,
+	joined, met := meetWith(t, carriertest.Within,
 		func(ctx context.Context, f *os.File) error {
 			<-left
 			return asks(Options{First: 0, Ports: 1, Total: 2})(ctx, f)
@@ -189,12 +191,12 @@ func TestImpostors(t *testing.T) {
 		"one":        {[]*os.File{sealed}, "with 1 descriptors"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			joined, _ := meetWith(t, within, good, says(hello, c.files...))
+			joined, _ := meetWith(t, carriertest.Within, good, says(hello, c.files...))
 			assert.ErrorContains(t, joined[0], c.want)
 		})
 	}
 	if os.Getppid() != 0 {
-		_, met := meetWith(t, within, good, says(hello, sealed, other))
+		_, met := meetWith(t, carriertest.Within, good, says(hello, sealed, other))
 		assert.ErrorContains(t, met, "its second descriptor is no pidfd of process")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -36,9 +38,9 @@ func init() {
 		c, _ := p.node.track(place{}).Claim()
 		c.Kind, c.Length, c.Inline[0] = carrier.Kept, 100, byte(number)
 	})
-	at("offered", func(p *Port) { _, _ = p.Send(0, 7, 1, filled(1<<20, 1), 0) })
+	at("offered", func(p *Port) { _, _ = p.Send(0, 7, 1, carriertest.Filled(1<<20, 1), 0) })
 	at("streaming", func(p *Port) { // asked for parts, some of which it has sent
-		_, _ = p.Send(0, 7, 1, filled(1<<20, 1), 0)
+		_, _ = p.Send(0, 7, 1, carriertest.Filled(1<<20, 1), 0)
 		for len(p.streams) == 0 {
 			p.Poll(new(carrier.Event))
 		}
@@ -81,33 +83,16 @@ func doomed(t *testing.T, point string, o Options) (a, c *Port, kill func()) {
 	}
 }
 
-// isGone looks at an error of what was under way with rank 1.
-func isGone(t *testing.T, err error) {
-	t.Helper()
-	require.ErrorIs(t, err, carrier.ErrPeerGone)
-	require.Regexp(t, `^rank 1 is gone: its process \d+ has ended$`, err.Error())
-}
+const whyGone = `^rank 1 is gone: its process \d+ has ended$`
 
 // mourn awaits that rank 1 is gone, and that nothing of it is left. What comes before is
 // returned.
 func mourn(t *testing.T, a, c *Port) (before []*carrier.Event) {
 	t.Helper()
 	for _, p := range []*Port{a, c} {
-		for {
-			e := await(t, p)
-			if e.Kind == carrier.Gone {
-				require.Equal(t, []int{1, 1}, []int{e.First, e.Ranks})
-				break
-			}
-			require.Same(t, a, p, "the onlooker gets nothing else")
-			before = append(before, e)
-		}
-		assert.True(t, p.Gone(1))
-		isGone(t, p.node.Gone(1))
-		for _, size := range []int{0, 1000, 1 << 20} {
-			_, err := p.Send(1, 0, 0, make([]byte, size), 0)
-			isGone(t, err)
-		}
+		came := carriertest.Mourn(t, p.node, p, whyGone)
+		require.True(t, p == a || len(came) == 0, "the onlooker gets nothing else")
+		before = append(before, came...)
 		assert.Empty(t, p.outbox)
 		assert.Empty(t, p.streams)
 		p.sends.Used(func(uint64, *send) { t.Error("a send that never ends") })
@@ -116,11 +101,11 @@ func mourn(t *testing.T, a, c *Port) (before []*carrier.Event) {
 		assert.Zero(t, p.packets.out, "packets that nobody gives back")
 	}
 	for i, size := range sizes { // the others go on
-		buf := filled(size, i)
+		buf := carriertest.Filled(size, i)
 		outcome, err := c.Send(0, 7, 0, buf, 9)
 		require.NoError(t, err)
-		m := await(t, a)
-		take(t, c, a, &m.Cell, size, outcome, buf, 9)
+		m := carriertest.Await(t, a)
+		carriertest.Take(t, c, a, &m.Cell, size, outcome, buf, 9)
 	}
 	return before
 }
@@ -148,16 +133,16 @@ func TestKilled(t *testing.T) {
 	for _, streams := range []bool{false, true} {
 		t.Run("offered", func(t *testing.T) {
 			a, c, kill := doomed(t, "offered", Options{Streams: streams})
-			offer := await(t, a)
+			offer := carriertest.Await(t, a)
 			kill()
 			_ = mourn(t, a, c)
 			_, err := a.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
-			isGone(t, err)
+			carriertest.IsGone(t, err, whyGone)
 		})
 		t.Run("offered, fetched at once", func(t *testing.T) {
 			a, c, kill := doomed(t, "offered", Options{Streams: streams})
 			kill()
-			offer := await(t, a)
+			offer := carriertest.Await(t, a)
 			require.Equal(t, carrier.Arrived, offer.Kind)
 			for a.node.peers[1].fate.Load() == fine { // until the watch has seen it,
 				time.Sleep(time.Millisecond)
@@ -166,7 +151,7 @@ func TestKilled(t *testing.T) {
 			done, err := a.Fetch(&offer.Cell, make([]byte, 1<<20), 5)
 			a.node.condemn(1, ended)
 			if done {
-				isGone(t, err)
+				carriertest.IsGone(t, err, whyGone)
 				assert.Empty(t, mourn(t, a, c))
 				return
 			}
@@ -177,7 +162,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Run("streaming", func(t *testing.T) {
 		a, c, kill := doomed(t, "streaming", Options{Streams: true})
-		offer := await(t, a)
+		offer := carriertest.Await(t, a)
 		buf := make([]byte, 1<<20)
 		done, err := a.Fetch(&offer.Cell, buf, 6)
 		require.NoError(t, err)
@@ -186,14 +171,14 @@ func TestKilled(t *testing.T) {
 		before := mourn(t, a, c)
 		require.Len(t, before, 1)
 		assert.Equal(t, []any{carrier.Received, true, uint64(6)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
-		assert.Equal(t, filled(1<<20, 1)[:16<<10], buf[:16<<10], "a part had come")
+		assert.Equal(t, carriertest.Filled(1<<20, 1)[:16<<10], buf[:16<<10], "a part had come")
 	})
 	for _, point := range []string{"offered-to", "streamed-to"} {
 		t.Run(point, func(t *testing.T) {
 			a, c, kill := doomed(t, point, Options{Streams: true})
 			outcome := mustSend(t, a, 1, 0, make([]byte, 1<<20), 8)
 			require.Equal(t, carrier.Pending, outcome)
-			for end := time.Now().Add(within); point == "streamed-to" && a.packets.out == 0; {
+			for end := time.Now().Add(carriertest.Within); point == "streamed-to" && a.packets.out == 0; {
 				require.False(t, a.Poll(new(carrier.Event)))
 				require.True(t, time.Now().Before(end))
 			}
@@ -236,10 +221,10 @@ func TestKilledWhileRinging(t *testing.T) {
 	mustSend(t, c, 0, 1, nil, 0)
 	select {
 	case <-woken:
-	case <-time.After(within):
+	case <-time.After(carriertest.Within):
 		t.Fatal("asleep for ever")
 	}
-	assert.Equal(t, carrier.Arrived, await(t, a).Kind)
+	assert.Equal(t, carrier.Arrived, carriertest.Await(t, a).Kind)
 	kill()
 	assert.Empty(t, mourn(t, a, c))
 }
@@ -254,12 +239,12 @@ func TestCutOff(t *testing.T) {
 	cell.Kind, cell.Source, cell.Length = carrier.Inline, 1, ring.Inline+1
 	cell.Publish(turn)
 	mustSend(t, b, 0, 6, []byte("too late"), 0)
-	assert.EqualValues(t, 5, await(t, a).Cell.Tag)
-	assert.Equal(t, carrier.Gone, await(t, a).Kind)
+	assert.EqualValues(t, 5, carriertest.Await(t, a).Cell.Tag)
+	assert.Equal(t, carrier.Gone, carriertest.Await(t, a).Kind)
 	assert.False(t, a.Poll(new(carrier.Event)))
 	_, err := a.Send(1, 0, 0, nil, 0)
 	assert.ErrorIs(t, err, carrier.ErrPeerGone)
 	assert.ErrorContains(t, err, "rank 1 is gone: what its process")
 	mustSend(t, c, 0, 7, nil, 0)
-	assert.EqualValues(t, 7, await(t, a).Cell.Tag)
+	assert.EqualValues(t, 7, carriertest.Await(t, a).Cell.Tag)
 }

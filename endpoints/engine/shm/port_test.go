@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
-	"github.com/tpsl/tpsl/endpoints/engine/ring"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -31,63 +32,14 @@ func TestEverySize(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
 		assert.Equal(t, !o.Streams, a.node.peers[1].direct.Load(), "the probe of this machine's own memory")
-		for i, size := range sizes {
-			buf := filled(size, i)
-			outcome := mustSend(t, a, 1, int32(i), buf, uint64(1000+i))
-			assert.Equal(t, size <= 16<<10, outcome == carrier.Done, "%d bytes", size)
-
-			m := await(t, b)
-			require.Equal(t, carrier.Arrived, m.Kind)
-			require.Equal(t, []int{7, 0, i, size}, []int{int(m.Cell.Context), int(m.Cell.Source), int(m.Cell.Tag), carrier.Bytes(&m.Cell)}, "%d bytes", size)
-			take(t, a, b, &m.Cell, size, outcome, buf, uint64(1000+i))
-		}
+		carriertest.EverySize(t, sender(a), b, 16<<10, sizes)
 	})
 }
 
-// take has b fetch a message with room for some bytes of it, moves a on meanwhile,
-// and looks at what both are told.
-func take(t *testing.T, a, b *Port, c *ring.Cell, room int, outcome carrier.Outcome, buf []byte, handle uint64) {
-	t.Helper()
-	dst := make([]byte, room+8)
-	done, err := b.Fetch(c, dst[:room], 55)
-	require.NoError(t, err)
-	told := make(chan *carrier.Event, 1)
-	go func() {
-		if outcome == carrier.Pending {
-			told <- await(t, a)
-		}
-		close(told)
-	}()
-	if !done {
-		m := await(t, b)
-		require.Equal(t, carrier.Received, m.Kind)
-		require.EqualValues(t, 55, m.Handle)
-		require.False(t, m.Lost)
-	}
-	if end, ok := <-told; ok {
-		require.Equal(t, carrier.Sent, end.Kind)
-		require.Equal(t, handle, end.Handle)
-		require.False(t, end.Lost)
-	}
-	copied := min(room, len(buf))
-	require.Equal(t, buf[:copied], dst[:copied])
-	require.Equal(t, make([]byte, len(dst)-copied), dst[copied:], "the rest of the buffer")
-}
-
-// A buffer that is too short gets what it has room for; how long the message was is
-// known before. The sender is told all the same.
 func TestTruncation(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
-		for i, size := range sizes {
-			for _, room := range []int{0, 1, size / 2} {
-				buf := filled(size, i)
-				outcome := mustSend(t, a, 1, 0, buf, 9)
-				m := await(t, b)
-				require.Equal(t, size, carrier.Bytes(&m.Cell))
-				take(t, a, b, &m.Cell, room, outcome, buf, 9)
-			}
-		}
+		carriertest.Truncation(t, sender(a), b, sizes)
 	})
 }
 
@@ -99,11 +51,11 @@ func TestFetchedLater(t *testing.T) {
 		const count = 60 // more than there are packets, less than a track has cells
 		var kept []*carrier.Event
 		for i := range count {
-			outcome := mustSend(t, a, 1, int32(i), filled(500+i, i), 0)
+			outcome := mustSend(t, a, 1, int32(i), carriertest.Filled(500+i, i), 0)
 			assert.Equal(t, i < 48, outcome == carrier.Done, "message %d", i)
 		}
 		for range count {
-			kept = append(kept, await(t, b))
+			kept = append(kept, carriertest.Await(t, b))
 		}
 		for i := count - 1; i >= 0; i-- {
 			require.EqualValues(t, i, kept[i].Cell.Tag, "in the order sent")
@@ -111,7 +63,7 @@ func TestFetchedLater(t *testing.T) {
 			if i >= 48 {
 				outcome = carrier.Pending
 			}
-			take(t, a, b, &kept[i].Cell, 500+i, outcome, filled(500+i, i), 0)
+			carriertest.Take(t, a, b, &kept[i].Cell, 500+i, outcome, carriertest.Filled(500+i, i), 0)
 		}
 		a.packets.collect()
 		assert.Zero(t, a.packets.out, "packets that did not come back")
@@ -135,7 +87,7 @@ func TestFull(t *testing.T) {
 	assert.Zero(t, a.packets.out)
 	a.sends.Used(func(uint64, *send) { t.Error("a send that is under way") })
 	for i := range 8 {
-		m := await(t, b)
+		m := carriertest.Await(t, b)
 		assert.EqualValues(t, i, m.Cell.Tag)
 	}
 	assert.Equal(t, carrier.Done, mustSend(t, a, 1, 9, nil, 0))
@@ -146,9 +98,9 @@ func TestAnswersWait(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		o.Cells = 4
 		a, b := pair(t, o)
-		buf := filled(1<<20, 1)
+		buf := carriertest.Filled(1<<20, 1)
 		require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, buf, 3))
-		m := await(t, b)
+		m := carriertest.Await(t, b)
 		for i := range 4 {
 			require.Equal(t, carrier.Done, mustSend(t, b, 0, int32(i), nil, 0))
 		}
@@ -159,7 +111,7 @@ func TestAnswersWait(t *testing.T) {
 		received := make(chan *carrier.Event, 1)
 		go func() {
 			if !done {
-				received <- await(t, b)
+				received <- carriertest.Await(t, b)
 			} else {
 				for len(b.outbox) > 0 { // nobody rings when there is room
 					since := b.Doze()
@@ -173,10 +125,10 @@ func TestAnswersWait(t *testing.T) {
 		}()
 		time.Sleep(20 * time.Millisecond) // b sleeps by now
 		for i := range 4 {
-			m := await(t, a)
+			m := carriertest.Await(t, a)
 			require.EqualValues(t, i, m.Cell.Tag)
 		}
-		assert.Equal(t, carrier.Sent, await(t, a).Kind)
+		assert.Equal(t, carrier.Sent, carriertest.Await(t, a).Kind)
 		if !done {
 			assert.Equal(t, carrier.Received, (<-received).Kind)
 		}
@@ -189,7 +141,7 @@ func TestAnswersWait(t *testing.T) {
 func TestPacketsThatComeBackRing(t *testing.T) {
 	a, b := pair(t, Options{Streams: true})
 	mustSend(t, a, 1, 0, make([]byte, 1<<20), 0)
-	offer := await(t, b)
+	offer := carriertest.Await(t, b)
 	_, err := b.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
 	require.NoError(t, err)
 	for a.packets.out == 0 {
@@ -208,22 +160,22 @@ func TestSleep(t *testing.T) {
 		start := time.Now()
 		since := b.Doze()
 		time.AfterFunc(50*time.Millisecond, wake)
-		b.Sleep(since, within)
+		b.Sleep(since, carriertest.Within)
 		return time.Since(start)
 	}
-	assert.Less(t, woken(func() { mustSend(t, a, 1, 0, nil, 0) }), within/2)
-	assert.Less(t, woken(func() { b.bell.Ring() }), within/2)
+	assert.Less(t, woken(func() { mustSend(t, a, 1, 0, nil, 0) }), carriertest.Within/2)
+	assert.Less(t, woken(func() { b.bell.Ring() }), carriertest.Within/2)
 	times, start := 0, time.Now()
 	for ; time.Since(start) < 30*time.Millisecond; times++ { // it may return early: the waking above has perhaps only begun
 		b.Sleep(b.Doze(), 30*time.Millisecond)
 	}
 	assert.Less(t, times, 10)
-	assert.Less(t, time.Since(start), within/2)
+	assert.Less(t, time.Since(start), carriertest.Within/2)
 	since := b.Doze()
 	b.bell.Ring()
 	start = time.Now()
-	b.Sleep(since, within)
-	assert.Less(t, time.Since(start), within/2, "the ring came first")
+	b.Sleep(since, carriertest.Within)
+	assert.Less(t, time.Since(start), carriertest.Within/2, "the ring came first")
 	assert.False(t, b.bell.IsAsleep())
 }
 
@@ -232,7 +184,7 @@ func TestNoAllocation(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
 		for _, size := range []int{8, 4000, 64 << 10} {
-			buf, dst := filled(size, 1), make([]byte, size)
+			buf, dst := carriertest.Filled(size, 1), make([]byte, size)
 			n := testing.AllocsPerRun(200, func() { exchange(a, b, buf, dst) })
 			assert.Zero(t, n, "%d bytes", size)
 			assert.Equal(t, buf, dst)

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -102,11 +104,11 @@ func (c *Child) Line() string {
 			c.t.Fatalf("%s ended: %s", c.name, &c.stderr)
 		}
 		return line
-	case <-time.After(within):
+	case <-time.After(carriertest.Within):
 		_ = c.cmd.Process.Signal(unix.SIGQUIT) // where is it?
 		time.Sleep(100 * time.Millisecond)
 		c.Kill()
-		c.t.Fatalf("%s: no line in %v\n%s", c.name, within, &c.stderr)
+		c.t.Fatalf("%s: no line in %v\n%s", c.name, carriertest.Within, &c.stderr)
 	}
 	return ""
 }
@@ -142,7 +144,7 @@ func (c *Child) Kill() {
 func Together(t testing.TB, o Options, words ...string) ([]*Node, []*Child) {
 	t.Helper()
 	forMeet, forJoin := sockets(t, len(words))
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	o.Ports, o.Total = 1, len(words)
 	nodes, children := make([]*Node, len(words)), make([]*Child, len(words))
@@ -180,5 +182,5 @@ func Together(t testing.TB, o Options, words ...string) ([]*Node, []*Child) {
 func stopped(out func(string, ...any)) {
 	out("stops")
 	_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
-	time.Sleep(within) // until this thread is stopped too
+	time.Sleep(carriertest.Within) // until this thread is stopped too
 }

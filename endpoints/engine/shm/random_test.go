@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -80,7 +82,7 @@ func (t *talker) sendSome() {
 		return
 	}
 	size := t.random.IntN(1 << t.random.IntN(18))
-	buf := Fill(make([]byte, size), t.number(int(t.p.rank), t.next[to]))
+	buf := carriertest.Fill(make([]byte, size), t.number(int(t.p.rank), t.next[to]))
 	switch outcome, err := t.p.Send(to, 0, int32(t.next[to]), buf, 0); {
 	case err != nil:
 		return // Poll will tell
@@ -138,7 +140,7 @@ func (t *talker) arrived(e *carrier.Event) {
 		panic(fmt.Sprintf("message %d of rank %d, not %d", e.Cell.Tag, from, t.expected[from]))
 	}
 	buf := make([]byte, 2*size)
-	Fill(buf[size:], t.number(from, t.expected[from]))
+	carriertest.Fill(buf[size:], t.number(from, t.expected[from]))
 	t.expected[from]++
 	t.keys++
 	done, err := t.p.Fetch(&e.Cell, buf[:size:size], t.keys)
@@ -194,7 +196,7 @@ func TestKilledWhileJoining(t *testing.T) {
 		forMeet, forJoin := sockets(t, 2)
 		child := Start(t, forJoin[1], Options{First: 1, Ports: 1, Total: 2}, "talk 1")
 		forJoin[1].Close() // the child's end is the only one
-		ctx, cancel := context.WithTimeout(context.Background(), within)
+		ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 		met := make(chan error, 1)
 		go func() { met <- Meet(ctx, forMeet) }()
 		time.AfterFunc(time.Duration(round)*time.Millisecond, func() { _ = child.cmd.Process.Kill() })
@@ -210,7 +212,7 @@ func TestKilledWhileJoining(t *testing.T) {
 		} else {
 			came++
 			assert.NoError(t, cancelled)
-			for e := await(t, n.port(0)); e.Kind != carrier.Gone; e = await(t, n.port(0)) {
+			for e := carriertest.Await(t, n.port(0)); e.Kind != carrier.Gone; e = carriertest.Await(t, n.port(0)) {
 			}
 			require.NoError(t, n.Close())
 		}

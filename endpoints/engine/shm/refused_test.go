@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -21,9 +23,9 @@ func init() {
 	Roles["closed"] = func(n *Node, _ []string, out func(string, ...any)) {
 		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // its memory is nobody's business now
 		p := n.port(1)
-		_, _ = p.Send(0, 0, 0, filled(1<<20, 1), 7)
+		_, _ = p.Send(0, 0, 0, carriertest.Filled(1<<20, 1), 7)
 		var e carrier.Event
-		for end := time.Now().Add(within); !p.Poll(&e) && time.Now().Before(end); {
+		for end := time.Now().Add(carriertest.Within); !p.Poll(&e) && time.Now().Before(end); {
 			time.Sleep(10 * time.Microsecond)
 		}
 		out("%v %d", e.Kind == carrier.Sent, e.Handle)
@@ -35,7 +37,7 @@ func TestRefusedLater(t *testing.T) {
 	testsupport.NothingLeft(t)
 	nodes, children := Together(t, Options{}, "", "closed")
 	a := nodes[0].port(0)
-	offer := await(t, a)
+	offer := carriertest.Await(t, a)
 	require.True(t, nodes[0].peers[1].direct.Load())
 	buf := make([]byte, 1<<20)
 	fetched := make(chan error)
@@ -52,9 +54,9 @@ func TestRefusedLater(t *testing.T) {
 		fetched <- nil
 	}()
 	require.NoError(t, <-fetched)
-	e := await(t, a)
+	e := carriertest.Await(t, a)
 	assert.Equal(t, []any{carrier.Received, uint64(5), false}, []any{e.Kind, e.Handle, e.Lost})
-	assert.Equal(t, filled(1<<20, 1), buf)
+	assert.Equal(t, carriertest.Filled(1<<20, 1), buf)
 	assert.False(t, nodes[0].peers[1].direct.Load())
 	assert.Equal(t, "true 7", children[1].Line())
 	children[1].Wait()

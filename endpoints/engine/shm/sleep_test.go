@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -67,7 +69,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			assert.EqualValues(t, rounds-1, last)
 			children[1].Wait()
 			return
-		case <-time.After(within):
+		case <-time.After(carriertest.Within):
 			require.NotEqual(t, before, passed.Load(), "both sleep")
 		}
 	}
@@ -87,7 +89,7 @@ func TestNoRingForTheAwake(t *testing.T) {
 // spinFor polls without sleep.
 func spinFor(t *testing.T, p *Port) {
 	t.Helper()
-	for e, end := new(carrier.Event), time.Now().Add(within); !p.Poll(e); {
+	for e, end := new(carrier.Event), time.Now().Add(carriertest.Within); !p.Poll(e); {
 		require.True(t, time.Now().Before(end))
 	}
 }

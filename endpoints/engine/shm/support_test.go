@@ -5,20 +5,16 @@ package shm
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 )
-
-// within is the time limit of what a test waits for.
-const within = time.Minute
 
 // sockets returns the two ends of so many sockets to meet by.
 func sockets(t testing.TB, count int) (forMeet, forJoin []*os.File) {
@@ -36,7 +32,7 @@ func sockets(t testing.TB, count int) (forMeet, forJoin []*os.File) {
 func joined(t testing.TB, options ...Options) []*Node {
 	t.Helper()
 	forMeet, forJoin := sockets(t, len(options))
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	nodes := make([]*Node, len(options))
 	ends := make(chan error)
@@ -51,13 +47,7 @@ func joined(t testing.TB, options ...Options) []*Node {
 	for range len(options) + 1 {
 		require.NoError(t, <-ends)
 	}
-	t.Cleanup(func() {
-		for _, n := range nodes {
-			if err := n.Close(); !errors.Is(err, os.ErrClosed) { // by the test
-				require.NoError(t, err)
-			}
-		}
-	})
+	t.Cleanup(func() { carriertest.CloseAll(t, nodes) })
 	return nodes
 }
 
@@ -71,50 +61,13 @@ func pair(t testing.TB, o Options) (a, b *Port) {
 	return nodes[0].port(0), nodes[1].port(1)
 }
 
-// await polls until there is something, and sleeps meanwhile, as long as it takes.
-func await(t testing.TB, p *Port) *carrier.Event {
-	t.Helper()
-	e := new(carrier.Event)
-	for end := time.Now().Add(within); time.Now().Before(end); {
-		if p.Poll(e) {
-			return e
-		}
-		since := p.Doze()
-		if p.Poll(e) {
-			p.Rouse()
-			return e
-		}
-		p.Sleep(since, within)
-	}
-	t.Fatalf("rank %d: nothing came, or nobody woke it", p.rank)
-	return nil
+// sender is a port with what moves it on.
+func sender(p *Port) carriertest.Sender {
+	return carriertest.Sender{Port: p, Progress: func() { time.Sleep(10 * time.Microsecond) }}
 }
 
 // mustSend sends when there is room.
 func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint64) carrier.Outcome {
 	t.Helper()
-	for end := time.Now().Add(within); ; {
-		outcome, err := p.Send(to, 7, tag, buf, handle)
-		require.NoError(t, err)
-		if outcome != carrier.Full {
-			return outcome
-		}
-		require.True(t, time.Now().Before(end), "no room")
-		time.Sleep(10 * time.Microsecond)
-	}
+	return sender(p).MustSend(t, to, tag, buf, handle)
 }
-
-// Fill makes a buffer whose content its number and length tell.
-func Fill(buf []byte, number uint64) []byte {
-	r := rand.NewPCG(number, uint64(len(buf)))
-	rest := buf
-	for ; len(rest) >= 8; rest = rest[8:] {
-		binary.LittleEndian.PutUint64(rest, r.Uint64())
-	}
-	for i, word := 0, r.Uint64(); i < len(rest); i++ {
-		rest[i] = byte(word >> (8 * i))
-	}
-	return buf
-}
-
-func filled(size, number int) []byte { return Fill(make([]byte, size), uint64(number)) }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
@@ -163,7 +165,7 @@ func (k *talker) send(to int) (sent bool, err error) {
 	if k.moody > 0 && k.random.IntN(20) == 0 {
 		k.silent[to] = time.Now().Add(time.Duration(k.random.Int64N(int64(k.moody))))
 	}
-	buf := fill(make([]byte, k.size()), k.number(k.rank, to, k.next[to]))
+	buf := carriertest.Fill(make([]byte, k.size()), k.number(k.rank, to, k.next[to]))
 	k.handles++
 	how, err := k.p.Send(to, 3, int32(k.next[to]), buf, k.handles)
 	switch {
@@ -191,7 +193,7 @@ func (k *talker) handle(e *carrier.Event) error {
 			return fmt.Errorf("rank %d: message %d of rank %d came, not %d", k.rank, e.Cell.Tag, from, k.expected[from])
 		}
 		buf := make([]byte, 2*size)
-		fill(buf[size:], k.number(from, k.rank, k.expected[from]))
+		carriertest.Fill(buf[size:], k.number(from, k.rank, k.expected[from]))
 		k.expected[from]++
 		if k.breaks != nil && !k.near[from] && k.random.IntN(50) == 0 && k.breaks(from) {
 			k.broken++

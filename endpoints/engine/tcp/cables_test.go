@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -87,7 +89,7 @@ func sendByCables(n *Node, input *bufio.Scanner) error {
 	go func() { input.Scan(); close(end) }()
 	p, l := n.port(0), n.links[1]
 	for number := 0; ; number++ {
-		buf, tag := filled(cableMessage, number), int32(0)
+		buf, tag := carriertest.Filled(cableMessage, number), int32(0)
 		select {
 		case <-end:
 			buf, tag = nil, lastMessage
@@ -143,7 +145,7 @@ func checkFromCables(p *Port) error {
 				return err
 			}
 		case carrier.Received:
-			if e.Lost || !bytes.Equal(got, filled(cableMessage, number)) {
+			if e.Lost || !bytes.Equal(got, carriertest.Filled(cableMessage, number)) {
 				return fmt.Errorf("message %d has other bytes than were sent", number)
 			}
 			number++
@@ -163,7 +165,7 @@ type process struct {
 // start starts a process with a role, which a variable tells.
 func start(t *testing.T, role string, flags uintptr, files ...*os.File) (*process, error) {
 	t.Helper()
-	w := &process{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16), limit: within}
+	w := &process{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16), limit: carriertest.Within}
 	w.cmd.Env = append(os.Environ(), role)
 	w.cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: flags}
 	w.cmd.ExtraFiles = files
@@ -224,7 +226,7 @@ func (w *process) until(t *testing.T, prefix string) string {
 func (w *process) in(t *testing.T, words string) {
 	t.Helper()
 	argv := append([]string{"nsenter", "-t", strconv.Itoa(w.cmd.Process.Pid), "-n", "--"}, strings.Fields(words)...)
-	_, said, code := testsupport.Run(t, within, nil, argv...)
+	_, said, code := testsupport.Run(t, carriertest.Within, nil, argv...)
 	require.Zero(t, code, "%s: %s", words, said)
 }
 

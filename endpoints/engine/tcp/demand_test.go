@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -79,7 +81,7 @@ func sockets(t testing.TB, nodes []*Node) (counts []int, others int) {
 // settle waits until each node has so many connections, and the kernel no other.
 func settle(t testing.TB, nodes []*Node, want int) {
 	t.Helper()
-	for end := time.Now().Add(within); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(carriertest.Within); ; time.Sleep(time.Millisecond) {
 		for _, n := range nodes {
 			n.progress(true) // they may have to hear of an end
 		}
@@ -115,7 +117,7 @@ func pass(t testing.TB, nodes []*Node, to func(rank int) []int) {
 			for range peers {
 				e := new(carrier.Event)
 				// Not asleep in the kernel: a Go process of very many such threads takes long to notice each.
-				for end := time.Now().Add(within); !p.Poll(e) && time.Now().Before(end); {
+				for end := time.Now().Add(carriertest.Within); !p.Poll(e) && time.Now().Before(end); {
 					time.Sleep(100 * time.Microsecond)
 				}
 				if !assert.Equal(t, carrier.Arrived, e.Kind) {
@@ -139,14 +141,14 @@ func TestStart(t *testing.T) {
 	var join, ring, all [2]time.Duration
 	for i, atStart := range []bool{false, true} {
 		begin := time.Now()
-		nodes := joined(t, Options{AtStart: atStart, Patience: within}, ones(size)...)
+		nodes := joined(t, Options{AtStart: atStart, Patience: carriertest.Within}, ones(size)...)
 		join[i] = time.Since(begin)
 		pass(t, nodes, around(size))
 		ring[i] = time.Since(begin)
 		pass(t, nodes, others(size))
 		all[i] = time.Since(begin)
 		settle(t, nodes, size-1)
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 	t.Logf("%d processes: joined in %v, at start %v; ring %v, %v; all to all %v, %v", size, join[0], join[1], ring[0], ring[1], all[0], all[1])
 	assert.Less(t, join[0], join[1]/2)
@@ -191,7 +193,7 @@ func TestConnectsOnDemand(t *testing.T) {
 	pass(t, nodes, others(size))
 	settle(t, nodes, size-1)
 	assert.EqualValues(t, size*(size-1)/2, made(nodes), "each once")
-	closeAll(t, nodes)
+	carriertest.CloseAll(t, nodes)
 
 	nodes = joined(t, Options{AtStart: true}, ones(size)...)
 	settle(t, nodes, size-1)
@@ -213,7 +215,7 @@ func TestSimultaneousOpens(t *testing.T) {
 					mustSend(t, p, 1-rank, int32(i), nil, 0)
 				}
 				for i := range 20 {
-					e := await(t, p)
+					e := carriertest.Await(t, p)
 					assert.EqualValues(t, i, e.Cell.Tag)
 					giveBack(p, e)
 				}
@@ -222,7 +224,7 @@ func TestSimultaneousOpens(t *testing.T) {
 		all.Wait()
 		settle(t, nodes, 1)
 		require.EqualValues(t, 1, made(nodes))
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -239,20 +241,20 @@ func TestMessagesWaitForConnection(t *testing.T) {
 		a := join(early)
 		const count = 1000
 		for i := range count {
-			outcome, err := a.port(early).Send(1-early, 0, int32(i), filled(100, i), 0)
+			outcome, err := a.port(early).Send(1-early, 0, int32(i), carriertest.Filled(100, i), 0)
 			require.NoError(t, err)
 			require.Equal(t, carrier.Done, outcome)
 		}
 		b := join(1 - early)
 		got := make([]byte, 100)
 		for i := range count {
-			e := await(t, b.ports[0])
+			e := carriertest.Await(t, b.ports[0])
 			require.EqualValues(t, i, e.Cell.Tag)
 			_, err := b.ports[0].Fetch(&e.Cell, got, 0)
 			require.NoError(t, err)
-			require.Equal(t, filled(100, i), got)
+			require.Equal(t, carriertest.Filled(100, i), got)
 		}
-		closeAll(t, []*Node{a, b})
+		carriertest.CloseAll(t, []*Node{a, b})
 	}
 }
 
@@ -286,7 +288,7 @@ func still(t testing.TB, links ...*link) {
 		l.in.Unlock()
 	}
 	for _, l := range links {
-		for end := time.Now().Add(within); l.stillOwes(); l.node.progress(true) {
+		for end := time.Now().Add(carriertest.Within); l.stillOwes(); l.node.progress(true) {
 			require.True(t, time.Now().Before(end))
 		}
 	}
@@ -317,7 +319,7 @@ func TestRestIsCrossed(t *testing.T) {
 		toB, toA := nodes[first].links[1-first], nodes[1-first].links[first]
 		say := func(from, to *Port, tag int32) {
 			mustSend(t, from, int(to.rank), tag, nil, 0)
-			e := await(t, to)
+			e := carriertest.Await(t, to)
 			require.Equal(t, tag, e.Cell.Tag)
 			giveBack(to, e)
 		}
@@ -334,7 +336,7 @@ func TestRestIsCrossed(t *testing.T) {
 		for range 100 {
 			b.node.progress(true)
 		}
-		require.Equal(t, carrier.Arrived, await(t, a).Kind)
+		require.Equal(t, carrier.Arrived, carriertest.Await(t, a).Kind)
 		assert.False(t, toB.resting.Load())
 		say(a, b, 4)
 		say(b, a, 5)
@@ -349,10 +351,10 @@ func TestRestIsCrossed(t *testing.T) {
 		toB.in.Unlock()
 		_, err = a.Send(int(b.rank), 0, 6, nil, 0)
 		require.NoError(t, err)
-		for end := time.Now().Add(within); toA.made() < 2 || toB.made() < 2; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(carriertest.Within); toA.made() < 2 || toB.made() < 2; time.Sleep(time.Millisecond) {
 			require.True(t, time.Now().Before(end))
 		}
-		e := await(t, b) // which hears of the rest only now: it was that of another connection
+		e := carriertest.Await(t, b) // which hears of the rest only now: it was that of another connection
 		require.EqualValues(t, 6, e.Cell.Tag)
 		giveBack(b, e)
 		say(b, a, 7)
@@ -370,7 +372,7 @@ func TestRestIsCrossed(t *testing.T) {
 		say(a, b, 9)
 		settle(t, nodes, 1)
 		require.EqualValues(t, 3, made(nodes))
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -386,7 +388,7 @@ func TestMissed(t *testing.T) {
 	require.NoError(t, err)
 	awaits := func(what func() bool) {
 		t.Helper()
-		for end := time.Now().Add(within); !what(); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(carriertest.Within); !what(); time.Sleep(time.Millisecond) {
 			require.True(t, time.Now().Before(end))
 		}
 	}
@@ -395,8 +397,8 @@ func TestMissed(t *testing.T) {
 	_, err = b.ports[0].Send(0, 0, 2, nil, 0)
 	require.NoError(t, err)
 	awaits(func() bool { return b.links[0].made() == 2 })
-	assert.EqualValues(t, 1, await(t, b.ports[0]).Cell.Tag)
-	assert.EqualValues(t, 2, await(t, a.ports[0]).Cell.Tag)
+	assert.EqualValues(t, 1, carriertest.Await(t, b.ports[0]).Cell.Tag)
+	assert.EqualValues(t, 2, carriertest.Await(t, a.ports[0]).Cell.Tag)
 }
 
 // A link whose connections are made and closed again and again, for longer than the patience, is not given up.
@@ -408,14 +410,14 @@ func TestPatienceIsForOneConnection(t *testing.T) {
 		ours, theirs := nodes[first].links[1-first], nodes[1-first].links[first]
 		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
 			mustSend(t, from, 1-first, 0, nil, 0)
-			e := await(t, to)
+			e := carriertest.Await(t, to)
 			require.Equal(t, carrier.Arrived, e.Kind)
 			giveBack(to, e)
 			still(t, ours, theirs)
 			rests(t, ours)
 			settle(t, nodes, 0)
 		}
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -428,17 +430,17 @@ func TestUnmet(t *testing.T) {
 	nodes[2].die()
 	_, err := a.Send(2, 0, 0, nil, 0)
 	require.NoError(t, err)
-	e := await(t, a)
+	e := carriertest.Await(t, a)
 	assert.Equal(t, []any{carrier.Gone, 2}, []any{e.Kind, e.First})
-	isGone(t, a.node.Gone(2), "rank 2 is gone: its process has ended: nobody listens at")
+	carriertest.IsGone(t, a.node.Gone(2), "rank 2 is gone: its process has ended: nobody listens at")
 
 	mustSend(t, b, 0, 1, nil, 0)
-	giveBack(a, await(t, a))
+	giveBack(a, carriertest.Await(t, a))
 	settle(t, nodes[:2], 0)
 	require.NoError(t, b.node.Close())
-	assert.Equal(t, carrier.Gone, await(t, a).Kind)
-	isGone(t, a.node.Gone(1), "its process has closed its node")
-	closeAll(t, nodes)
+	assert.Equal(t, carrier.Gone, carriertest.Await(t, a).Kind)
+	carriertest.IsGone(t, a.node.Gone(1), "its process has closed its node")
+	carriertest.CloseAll(t, nodes)
 }
 
 // Nothing is lost, doubled, overtaken or changed while connections are closed and made again at random, because

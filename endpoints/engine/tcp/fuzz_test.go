@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
@@ -180,7 +182,7 @@ func FuzzGreeting(f *testing.F) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
 		go func() { // says all, whatever the answers
-			_ = theirs.SetDeadline(time.Now().Add(within))
+			_ = theirs.SetDeadline(time.Now().Add(carriertest.Within))
 			_, _ = theirs.Write(b)
 			theirs.Close()
 		}()
@@ -191,7 +193,7 @@ func FuzzGreeting(f *testing.F) {
 				}
 			}
 		}()
-		_ = ours.SetDeadline(time.Now().Add(within))
+		_ = ours.SetDeadline(time.Now().Add(carriertest.Within))
 		host := newTalk(ours, secret)
 		_, _, err := host.challenge()
 		require.Error(t, err)

@@ -4,11 +4,11 @@
 package tcp
 
 import (
-	"bytes"
 	"net"
-	"os"
 	"testing"
 	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,34 +38,6 @@ func (n *Node) die() {
 	n.quit()
 }
 
-// isGone looks at an error of what was under way with a rank.
-func isGone(t *testing.T, err error, why string) {
-	t.Helper()
-	require.ErrorIs(t, err, carrier.ErrPeerGone)
-	require.Regexp(t, why, err.Error())
-}
-
-// mourn awaits that rank 1 is gone, and returns what came before.
-func mourn(t *testing.T, a *Port, why string) (before []*carrier.Event) {
-	t.Helper()
-	for {
-		e := await(t, a)
-		if e.Kind == carrier.Gone {
-			require.Equal(t, []int{1, 1}, []int{e.First, e.Ranks})
-			break
-		}
-		before = append(before, e)
-	}
-	assert.True(t, a.Gone(1))
-	isGone(t, a.node.Gone(1), why)
-	for _, size := range []int{0, 1000, 1 << 20} {
-		_, err := a.Send(1, 0, 0, make([]byte, size), 0)
-		isGone(t, err, why)
-	}
-	assert.False(t, a.Poll(new(carrier.Event)))
-	return before
-}
-
 // What a peer that has ended had sent is delivered; what was under way with it ends with an error
 // that names it; others go on. It is the same whoever had made the connection.
 func TestEnded(t *testing.T) {
@@ -84,12 +56,12 @@ func TestEnded(t *testing.T) {
 		a, b, c := port(0), port(1), port(2)
 		mustSend(t, b, 0, 5, []byte("last words"), 0)
 		mustSend(t, b, 0, 6, make([]byte, 1<<20), 0)
-		words, offer := await(t, a), await(t, a)
+		words, offer := carriertest.Await(t, a), carriertest.Await(t, a)
 		outcome := mustSend(t, a, 1, 0, make([]byte, 1<<20), 7)
 		require.Equal(t, carrier.Pending, outcome)
 		mustSend(t, a, 1, 0, []byte("to nobody"), 0)
 		b.node.die()
-		before := mourn(t, a, why)
+		before := carriertest.Mourn(t, a.node, a, why)
 		require.Len(t, before, 1)
 		assert.Equal(t, []any{carrier.Sent, true, uint64(7)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
 		dst := make([]byte, 10)
@@ -99,10 +71,10 @@ func TestEnded(t *testing.T) {
 		assert.Equal(t, "last words", string(dst))
 		done, err = a.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
 		assert.True(t, done)
-		isGone(t, err, why)
+		carriertest.IsGone(t, err, why)
 		mustSend(t, c, 0, 8, nil, 0)
-		assert.EqualValues(t, 8, await(t, a).Cell.Tag)
-		closeAll(t, nodes)
+		assert.EqualValues(t, 8, carriertest.Await(t, a).Cell.Tag)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -111,7 +83,7 @@ func TestEndedAmidst(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	require.Equal(t, carrier.Pending, mustSend(t, b, 0, 0, make([]byte, 64<<20), 0))
-	offer := await(t, a)
+	offer := carriertest.Await(t, a)
 	done, err := a.Fetch(&offer.Cell, make([]byte, 64<<20), 9)
 	require.NoError(t, err)
 	require.False(t, done)
@@ -124,7 +96,7 @@ func TestEndedAmidst(t *testing.T) {
 		l.in.Unlock()
 	}
 	b.node.die()
-	before := mourn(t, a, "its process has ended")
+	before := carriertest.Mourn(t, a.node, a, "its process has ended")
 	require.Len(t, before, 1)
 	assert.Equal(t, []any{carrier.Received, true, uint64(9)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
 }
@@ -134,28 +106,8 @@ func TestLeft(t *testing.T) {
 	testsupport.NothingLeft(t)
 	for _, o := range []struct{ late, atStart bool }{{false, false}, {true, false}, {true, true}} {
 		nodes := joined(t, Options{Window: 8 << 20, AtStart: o.atStart}, 1, 1)
-		a, b := nodes[0].port(0), nodes[1].port(1)
-		const count = 90 // more than the receiver's kernel takes before somebody reads
-		for i := range count {
-			require.Equal(t, carrier.Done, mustSend(t, b, 0, int32(i), filled(10_000, i), 0))
-		}
-		closed := make(chan error, 1)
-		go func() { closed <- b.node.Close() }()
-		if o.late {
-			require.NoError(t, <-closed)
-			closed <- nil
-		}
-		dst := make([]byte, 10_000)
-		before := mourn(t, a, "^rank 1 is gone: its process has closed its node$")
-		require.Len(t, before, count)
-		for i, e := range before {
-			_, err := a.Fetch(&e.Cell, dst, 0)
-			require.NoError(t, err)
-			require.True(t, bytes.Equal(dst, filled(10_000, i)))
-		}
-		require.NoError(t, <-closed)
-		require.NoError(t, a.node.Close())
-		assert.ErrorIs(t, a.node.Close(), os.ErrClosed)
+		// These are more than the receiver's kernel takes before somebody reads.
+		carriertest.Left(t, nodes[0], nodes[1], sender(nodes[1].port(1)), o.late, 90, 10_000)
 	}
 }
 
@@ -171,10 +123,10 @@ func TestSilent(t *testing.T) {
 		require.NoError(t, err)
 		begin := time.Now()
 		p := other.ports[0]
-		for e := await(t, p); e.Kind != carrier.Gone; e = await(t, p) {
+		for e := carriertest.Await(t, p); e.Kind != carrier.Gone; e = carriertest.Await(t, p) {
 		}
-		isGone(t, other.Gone(silent), "could not be reached at "+address+" for too long")
-		assert.Less(t, time.Since(begin), within/2)
+		carriertest.IsGone(t, other.Gone(silent), "could not be reached at "+address+" for too long")
+		assert.Less(t, time.Since(begin), carriertest.Within/2)
 		deaf.Close()
 		require.NoError(t, other.Close())
 	}
@@ -186,16 +138,16 @@ func TestParted(t *testing.T) {
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	l := b.node.links[0]
 	l.lose(silent)
-	for e := await(t, a); e.Kind != carrier.Gone; e = await(t, a) {
+	for e := carriertest.Await(t, a); e.Kind != carrier.Gone; e = carriertest.Await(t, a) {
 	}
-	isGone(t, a.node.Gone(1), "holds this one for gone")
+	carriertest.IsGone(t, a.node.Gone(1), "holds this one for gone")
 }
 
 // A port that is asleep, with the peer that ends, is woken.
 func TestEndWakes(t *testing.T) {
 	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	woken := make(chan *carrier.Event)
-	go func() { woken <- await(t, nodes[0].port(0)) }()
+	go func() { woken <- carriertest.Await(t, nodes[0].port(0)) }()
 	for !nodes[0].port(0).Bell().IsAsleep() {
 		time.Sleep(time.Millisecond)
 	}

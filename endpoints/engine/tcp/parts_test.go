@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -75,7 +77,7 @@ func part(h header, key, number uint64, bytes []byte) []byte {
 func TestPartsInAnyOrder(t *testing.T) {
 	size := 3*partSize + 1000
 	n, l, dst, key, rails := aloneByRails(t, size)
-	message, from := filled(size, 1), header{from: 2, to: 1}
+	message, from := carriertest.Filled(size, 1), header{from: 2, to: 1}
 	of := func(number int) []byte { return part(from, key, uint64(number), partOf(message, number)) }
 	half := of(1)[:partSize/2]
 	l.bring(1, rails[1], half)

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -137,7 +139,7 @@ func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*proces
 		p.limit = limit
 		all, sockets = append(all, p), append(sockets, meets)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	var met sync.WaitGroup
 	for first := 0; first < len(errands); first += perHost {
@@ -161,7 +163,7 @@ func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*proces
 // lost, doubled, overtaken or changed among the others, and all hear who is gone. TPSL_TEST_LARGE=1 has 64 processes, and 10^7 messages.
 func TestProcessesAreKilled(t *testing.T) {
 	testsupport.NothingLeft(t)
-	limit := within
+	limit := carriertest.Within
 	if testsupport.Large() {
 		limit = time.Hour
 		testsupport.Limit(t, limit)

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -46,7 +48,7 @@ func joinedBeside(t testing.TB, o Options, near []*shm.Node, rails int) []*Node 
 		}
 		peers[i] = Peer{First: i, Ports: 1, Address: addresses[0], Rails: addresses[1:]}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	nodes, errs := make([]*Node, processes), make([]error, processes)
 	var all sync.WaitGroup
@@ -67,13 +69,13 @@ func joinedBeside(t testing.TB, o Options, near []*shm.Node, rails int) []*Node 
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	t.Cleanup(func() { closeAll(t, nodes) })
+	t.Cleanup(func() { carriertest.CloseAll(t, nodes) })
 	return nodes
 }
 
 // hosts joins processes by shared memory, so many on each host.
 func hosts(t testing.TB, processes, perHost int) (near []*shm.Node) {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	near = make([]*shm.Node, processes)
 	errs := make([]error, processes)
@@ -247,7 +249,7 @@ func TestManyTalk(t *testing.T) {
 		assert.GreaterOrEqual(t, k.fetched, count*(processes-1-deaths), "rank %d", i)
 		for _, rank := range mortal {
 			assert.True(t, k.gone[rank], "rank %d has not heard of the end of rank %d", i, rank)
-			isGone(t, k.node.Gone(rank), fmt.Sprintf("rank %d is gone", rank))
+			carriertest.IsGone(t, k.node.Gone(rank), fmt.Sprintf("rank %d is gone", rank))
 		}
 	}
 	full, breaks := 0, 0
@@ -278,7 +280,7 @@ func TestRailsShare(t *testing.T) {
 	}
 	transfer(t, a, b, fromParts-1)
 	require.Zero(t, rails())
-	for end := time.Now().Add(within); rails() < 2; { // the first may carry all before the second is there
+	for end := time.Now().Add(carriertest.Within); rails() < 2; { // the first may carry all before the second is there
 		require.True(t, time.Now().Before(end))
 		transfer(t, a, b, 20<<20)
 	}
@@ -291,19 +293,19 @@ func TestRailsShare(t *testing.T) {
 // transfer has a port send a message to another one, and compares it.
 func transfer(t testing.TB, from, to *Port, size int) {
 	t.Helper()
-	sent, got := filled(size, size), make([]byte, size)
+	sent, got := carriertest.Filled(size, size), make([]byte, size)
 	outcome := mustSend(t, from, int(to.rank), 0, sent, 1)
-	e := await(t, to)
+	e := carriertest.Await(t, to)
 	require.Equal(t, carrier.Arrived, e.Kind)
 	done, err := to.Fetch(&e.Cell, got, 2)
 	require.NoError(t, err)
 	if !done {
-		e := await(t, to)
+		e := carriertest.Await(t, to)
 		require.Equal(t, carrier.Received, e.Kind)
 		require.False(t, e.Lost)
 	}
 	if outcome == carrier.Pending {
-		e := await(t, from)
+		e := carriertest.Await(t, from)
 		require.Equal(t, carrier.Sent, e.Kind)
 		require.False(t, e.Lost)
 	}
@@ -339,7 +341,7 @@ func TestRailsRest(t *testing.T) {
 	for range 3 {
 		transfer(t, nodes[0].port(0), nodes[1].port(1), 4<<20)
 		transfer(t, nodes[1].port(1), nodes[0].port(0), 4<<20)
-		require.Eventually(t, none, within, time.Millisecond)
+		require.Eventually(t, none, carriertest.Within, time.Millisecond)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -63,7 +65,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		case last := <-done:
 			assert.Equal(t, rounds-1, last)
 			return
-		case <-time.After(within):
+		case <-time.After(carriertest.Within):
 			require.NotEqual(t, before, passed.Load(), "both sleep")
 		}
 	}
@@ -76,7 +78,7 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	b.Sleep(b.Doze(), time.Millisecond) // the watch was wanted, and is no more
-	for end := time.Now().Add(within); nodes[1].watch.IsArmed(); {
+	for end := time.Now().Add(carriertest.Within); nodes[1].watch.IsArmed(); {
 		mustSend(t, a, 1, 0, nil, 0) // what comes lets it see that
 		for e := new(carrier.Event); b.Poll(e); {
 			giveBack(b, e)
@@ -87,7 +89,7 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 	for range 100 {
 		mustSend(t, a, 1, 0, nil, 0)
 		e := new(carrier.Event)
-		for end := time.Now().Add(within); !b.Poll(e); {
+		for end := time.Now().Add(carriertest.Within); !b.Poll(e); {
 			require.True(t, time.Now().Before(end))
 		}
 		giveBack(b, e)
@@ -100,17 +102,17 @@ func TestNobodyWatchesForTheAwake(t *testing.T) {
 func TestWrittenWithoutCalls(t *testing.T) {
 	nodes := joined(t, Options{Window: 1 << 30}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
-	require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, filled(40<<20, 1), 0))
-	offer := await(t, b)
+	require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, carriertest.Filled(40<<20, 1), 0))
+	offer := carriertest.Await(t, b)
 	dst := make([]byte, 40<<20)
 	_, err := b.Fetch(&offer.Cell, dst, 0)
 	require.NoError(t, err)
 	nodes[0].progress(true) // this is its last: it finds what is wanted
-	for end := time.Now().Add(within); !nodes[0].links[1].out.busy(); nodes[0].progress(true) {
+	for end := time.Now().Add(carriertest.Within); !nodes[0].links[1].out.busy(); nodes[0].progress(true) {
 		require.True(t, time.Now().Before(end))
 	}
-	assert.Equal(t, carrier.Received, await(t, b).Kind)
-	assert.Equal(t, filled(40<<20, 1), dst)
+	assert.Equal(t, carrier.Received, carriertest.Await(t, b).Kind)
+	assert.Equal(t, carriertest.Filled(40<<20, 1), dst)
 }
 
 // busy tells whether the stream waits for room.
@@ -128,7 +130,7 @@ func TestNoAllocation(t *testing.T) {
 	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	for _, size := range []int{8, 4000, 64 << 10, 3 << 20} {
-		buf, dst := filled(size, 1), make([]byte, size)
+		buf, dst := carriertest.Filled(size, 1), make([]byte, size)
 		n := testing.AllocsPerRun(300, func() { exchange(a, b, buf, dst) })
 		assert.Zero(t, n, "%d bytes", size)
 		assert.Equal(t, buf, dst)

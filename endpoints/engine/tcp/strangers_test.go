@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,7 +26,7 @@ func dialled(t *testing.T, n *Node) net.Conn {
 	c, err := net.Dial("tcp", n.listeners[0].Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(within))
+	_ = c.SetDeadline(time.Now().Add(carriertest.Within))
 	return c
 }
 
@@ -58,7 +60,7 @@ func TestStrangers(t *testing.T) {
 	good := greet.Hello{From: 0, To: 1, Purpose: forFrames, Number: 1}
 	works := func() {
 		mustSend(t, a, 1, 3, nil, 0)
-		assert.EqualValues(t, 3, await(t, b).Cell.Tag)
+		assert.EqualValues(t, 3, carriertest.Await(t, b).Cell.Tag)
 	}
 	t.Run("garbage", func(t *testing.T) {
 		c := dialled(t, b.node)

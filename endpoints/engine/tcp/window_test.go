@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -73,12 +75,12 @@ func TestWindow(t *testing.T) {
 		assert.LessOrEqual(t, kept(b), 2*window, "buffers are powers of two")
 
 		mustSend(t, a, 2, 99, []byte("for the other"), 0)
-		assert.EqualValues(t, 99, await(t, other).Cell.Tag)
+		assert.EqualValues(t, 99, carriertest.Await(t, other).Cell.Tag)
 
 		sent := 0
 		for i := range all {
-			e := await(t, b)
-			for ; e.Kind != carrier.Arrived; e = await(t, b) {
+			e := carriertest.Await(t, b)
+			for ; e.Kind != carrier.Arrived; e = carriertest.Await(t, b) {
 			}
 			require.EqualValues(t, i, e.Cell.Tag)
 			_, err := b.Fetch(&e.Cell, make([]byte, size), 0) // its own: an offer's bytes come later
@@ -87,14 +89,14 @@ func TestWindow(t *testing.T) {
 		}
 		for ; sent < all; sent++ {
 			mustSend(t, a, 1, 0, make([]byte, 40), 0)
-			e := await(t, b)
-			for ; e.Kind != carrier.Arrived; e = await(t, b) {
+			e := carriertest.Await(t, b)
+			for ; e.Kind != carrier.Arrived; e = carriertest.Await(t, b) {
 			}
 			_, err := b.Fetch(&e.Cell, make([]byte, size), 0) // its own: an offer's bytes come later
 			require.NoError(t, err)
 			a.node.progress(true)
 		}
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -118,7 +120,7 @@ func TestUnread(t *testing.T) {
 	assert.Less(t, sent, 1000)
 	b.in.Unlock()
 	for i := range sent {
-		e := await(t, nodes[1].port(1))
+		e := carriertest.Await(t, nodes[1].port(1))
 		require.EqualValues(t, i, e.Cell.Tag)
 	}
 	mustSend(t, a, 1, 0, nil, 0)
@@ -132,10 +134,10 @@ func TestPulledAtOnce(t *testing.T) {
 	const count = 2000
 	var offers []*carrier.Event
 	for i := range count {
-		require.Equal(t, carrier.Pending, mustSend(t, a, 1, int32(i), filled(100, i), uint64(i)))
+		require.Equal(t, carrier.Pending, mustSend(t, a, 1, int32(i), carriertest.Filled(100, i), uint64(i)))
 	}
 	for range count {
-		offers = append(offers, await(t, b))
+		offers = append(offers, carriertest.Await(t, b))
 	}
 	got := make([][]byte, count)
 	for i, e := range offers {
@@ -147,12 +149,12 @@ func TestPulledAtOnce(t *testing.T) {
 	go func() {
 		defer close(sent)
 		for i := range count {
-			assert.EqualValues(t, i, await(t, a).Handle)
+			assert.EqualValues(t, i, carriertest.Await(t, a).Handle)
 		}
 	}()
 	for i := range count {
-		require.EqualValues(t, i, await(t, b).Handle)
-		require.Equal(t, filled(100, i), got[i])
+		require.EqualValues(t, i, carriertest.Await(t, b).Handle)
+		require.Equal(t, carriertest.Filled(100, i), got[i])
 	}
 	<-sent
 	assert.LessOrEqual(t, a.node.buffers.Spare(), maxHeld)

@@ -6,11 +6,12 @@
 package verbs
 
 import (
-	"bytes"
 	"net"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,34 +32,6 @@ func (n *Node) die() {
 	}
 }
 
-// mourn awaits that rank 1 is gone, and returns what came before.
-func mourn(t *testing.T, a *Port, why string) (before []*carrier.Event) {
-	t.Helper()
-	for {
-		e := await(t, a)
-		if e.Kind == carrier.Gone {
-			require.Equal(t, []int{1, 1}, []int{e.First, e.Ranks})
-			break
-		}
-		before = append(before, e)
-	}
-	assert.True(t, a.Gone(1))
-	isGone(t, a.node.Gone(1), why)
-	for _, size := range []int{0, 1000, 1 << 20} {
-		_, err := a.Send(1, 0, 0, make([]byte, size), 0)
-		isGone(t, err, why)
-	}
-	assert.False(t, a.Poll(new(carrier.Event)))
-	return before
-}
-
-// isGone looks at an error of what was under way with a rank.
-func isGone(t *testing.T, err error, why string) {
-	t.Helper()
-	require.ErrorIs(t, err, carrier.ErrPeerGone)
-	require.Regexp(t, why, err.Error())
-}
-
 // What a peer that has ended had sent is delivered; what was under way with it ends with an error
 // that names it; others go on. It is the same whoever had dialled.
 func TestEnded(t *testing.T) {
@@ -68,11 +41,11 @@ func TestEnded(t *testing.T) {
 	a, b, c := nodes[0].port(0), nodes[1].port(1), nodes[2].port(2)
 	mustSend(t, b, 0, 5, []byte("last words"), 0)
 	mustSend(t, b, 0, 6, make([]byte, 1<<20), 0)
-	words, offer := await(t, a), await(t, a)
+	words, offer := carriertest.Await(t, a), carriertest.Await(t, a)
 	require.Equal(t, carrier.Pending, mustSend(t, a, 1, 0, make([]byte, 1<<20), 7))
 	mustSend(t, a, 1, 0, []byte("to nobody"), 0)
 	b.node.die()
-	before := mourn(t, a, why)
+	before := carriertest.Mourn(t, a.node, a, why)
 	require.Len(t, before, 1)
 	assert.Equal(t, []any{carrier.Sent, true, uint64(7)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
 	dst := make([]byte, 10)
@@ -82,14 +55,14 @@ func TestEnded(t *testing.T) {
 	assert.Equal(t, "last words", string(dst))
 	done, err = a.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
 	assert.True(t, done)
-	isGone(t, err, why)
+	carriertest.IsGone(t, err, why)
 	mustSend(t, c, 0, 8, nil, 0)
-	assert.EqualValues(t, 8, await(t, a).Cell.Tag)
+	assert.EqualValues(t, 8, carriertest.Await(t, a).Cell.Tag)
 	if _, err := c.Send(1, 7, 0, nil, 0); err != nil { // who had nothing to say to b finds out by this, or has done so
-		isGone(t, err, why)
+		carriertest.IsGone(t, err, why)
 	}
-	assert.Equal(t, carrier.Gone, await(t, c).Kind)
-	isGone(t, c.node.Gone(1), why)
+	assert.Equal(t, carrier.Gone, carriertest.Await(t, c).Kind)
+	carriertest.IsGone(t, c.node.Gone(1), why)
 }
 
 // A receive that is being read ends when its sender does, and not before the device has done with the buffer.
@@ -98,17 +71,17 @@ func TestEndedAmidst(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	require.Equal(t, carrier.Pending, mustSend(t, b, 0, 0, make([]byte, 64<<20), 0))
-	offer := await(t, a)
+	offer := carriertest.Await(t, a)
 	dst := make([]byte, 64<<20)
 	done, err := a.Fetch(&offer.Cell, dst, 9)
 	require.NoError(t, err)
 	require.False(t, done)
 	b.node.die()
-	before := mourn(t, a, "its process has ended")
+	before := carriertest.Mourn(t, a.node, a, "its process has ended")
 	require.Len(t, before, 1)
 	assert.Equal(t, []any{carrier.Received, true, uint64(9)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
-	fill(dst, 1)
-	assert.Equal(t, filled(len(dst), 1), dst)
+	carriertest.Fill(dst, 1)
+	assert.Equal(t, carriertest.Filled(len(dst), 1), dst)
 }
 
 // A peer that leaves is gone, and all that it had sent has come; also if nobody looks before it has left.
@@ -116,28 +89,7 @@ func TestLeft(t *testing.T) {
 	testsupport.NothingLeft(t)
 	for _, late := range []bool{false, true} {
 		nodes := joined(t, Options{}, 1, 1)
-		a, b := nodes[0].port(0), nodes[1].port(1)
-		const count = 50
-		for i := range count {
-			require.Equal(t, carrier.Done, mustSend(t, b, 0, int32(i), filled(5000, i), 0))
-		}
-		closed := make(chan error, 1)
-		go func() { closed <- b.node.Close() }()
-		if late {
-			require.NoError(t, <-closed)
-			closed <- nil
-		}
-		dst := make([]byte, 5000)
-		before := mourn(t, a, "^rank 1 is gone: its process has closed its node$")
-		require.Len(t, before, count)
-		for i, e := range before {
-			_, err := a.Fetch(&e.Cell, dst, 0)
-			require.NoError(t, err)
-			require.True(t, bytes.Equal(dst, filled(5000, i)))
-		}
-		require.NoError(t, <-closed)
-		require.NoError(t, a.node.Close())
-		assert.ErrorIs(t, a.node.Close(), os.ErrClosed)
+		carriertest.Left(t, nodes[0], nodes[1], sender(nodes[1].port(1)), late, 50, 5000)
 	}
 }
 
@@ -148,12 +100,12 @@ func TestLeftEarly(t *testing.T) {
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	const count = 20
 	for i := range count {
-		outcome, err := b.Send(0, 7, int32(i), filled(100*i, i), 0)
+		outcome, err := b.Send(0, 7, int32(i), carriertest.Filled(100*i, i), 0)
 		require.NoError(t, err)
 		require.Equal(t, carrier.Done, outcome)
 	}
 	require.NoError(t, b.node.Close())
-	before := mourn(t, a, "^rank 1 is gone: its process has closed its node$")
+	before := carriertest.Mourn(t, a.node, a, "^rank 1 is gone: its process has closed its node$")
 	require.Len(t, before, count)
 	for i, e := range before {
 		require.EqualValues(t, i, e.Cell.Tag)
@@ -167,14 +119,14 @@ func TestLastIsAwaited(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	mustSend(t, b, 0, 0, nil, 0)
-	await(t, a)
+	carriertest.Await(t, a)
 	l := nodes[1].links[0]
 	l.lock.Lock()
 	require.NoError(t, l.say(sayBye, l.sent.Load()+1))
 	l.lock.Unlock()
 	require.Never(t, func() bool { return nodes[0].Gone(1) != nil || nodes[1].Gone(0) != nil }, 500*time.Millisecond, time.Millisecond)
 	mustSend(t, b, 0, 5, nil, 0)
-	before := mourn(t, a, "has closed its node$")
+	before := carriertest.Mourn(t, a.node, a, "has closed its node$")
 	require.Len(t, before, 1)
 	assert.EqualValues(t, 5, before[0].Cell.Tag)
 }
@@ -195,7 +147,7 @@ func TestSilent(t *testing.T) {
 	outcome, err := n.port(0).Send(1, 0, 0, nil, 0)
 	require.NoError(t, err)
 	require.Equal(t, carrier.Done, outcome, "it waits for the connection")
-	mourn(t, n.port(0), "could not be reached at "+deaf.Addr().String()+" for too long")
+	carriertest.Mourn(t, n, n.port(0), "could not be reached at "+deaf.Addr().String()+" for too long")
 }
 
 // A queue pair that fails is named with its port, and ends the link on both sides.
@@ -204,15 +156,15 @@ func TestPairFails(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	mustSend(t, a, 1, 0, []byte("before"), 0)
-	await(t, b)
+	carriertest.Await(t, b)
 	l := nodes[1].links[0].lanes[0]
 	l.lock.Lock()
 	require.NoError(t, l.pair.Read(id(ofRead, 0), l.at, 8, l.registered.Local, 0, 12345)) // of no memory of the peer's
 	l.lock.Unlock()
-	for e := await(t, b); e.Kind != carrier.Gone; e = await(t, b) {
+	for e := carriertest.Await(t, b); e.Kind != carrier.Gone; e = carriertest.Await(t, b) {
 	}
-	isGone(t, nodes[1].Gone(0), `^rank 0 is gone: RDMA port .* does not reach its process at .*: remote access error`)
-	mourn(t, a, "its process has ended")
+	carriertest.IsGone(t, nodes[1].Gone(0), `^rank 0 is gone: RDMA port .* does not reach its process at .*: remote access error`)
+	carriertest.Mourn(t, a.node, a, "its process has ended")
 }
 
 // A frame that makes no sense cuts the peer off that has sent it by its device.
@@ -221,13 +173,13 @@ func TestCutOff(t *testing.T) {
 	nodes := joined(t, Options{}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
 	mustSend(t, b, 0, 3, nil, 0)
-	assert.EqualValues(t, 3, await(t, a).Cell.Tag)
+	assert.EqualValues(t, 3, carriertest.Await(t, a).Cell.Tag)
 	l := nodes[1].links[0].lanes[0]
 	l.lock.Lock()
 	slot, payload := l.begin(header{kind: frameMessage, from: 7, to: 0})
 	l.put(slot, payload)
 	l.lock.Unlock()
-	mourn(t, a, "makes no sense$")
+	carriertest.Mourn(t, a.node, a, "makes no sense$")
 }
 
 // Strangers, and who does not know the secret, are dropped, and harm nobody.
@@ -247,12 +199,12 @@ func TestStrangers(t *testing.T) {
 		c, err := net.Dial("tcp", nodes[1].listener.Addr().String())
 		require.NoError(t, err)
 		require.NoError(t, says(c))
-		require.NoError(t, c.SetReadDeadline(time.Now().Add(within)))
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(carriertest.Within)))
 		_, err = c.Read(make([]byte, 1))
 		assert.Error(t, err, "it is closed")
 		assert.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 		c.Close()
 		mustSend(t, a, 1, 3, nil, 0)
-		assert.EqualValues(t, 3, await(t, b).Cell.Tag)
+		assert.EqualValues(t, 3, carriertest.Await(t, b).Cell.Tag)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -54,11 +56,11 @@ func TestWithLittleMemory(t *testing.T) {
 		nodes := joined(t, Options{}, 1, 1)
 		a, b := nodes[0].port(0), nodes[1].port(1)
 		mustSend(t, a, 1, 3, nil, 0)
-		assert.EqualValues(t, 3, await(t, b).Cell.Tag)
+		assert.EqualValues(t, 3, carriertest.Await(t, b).Cell.Tag)
 		outcome, err := a.Send(1, 0, 0, make([]byte, 64<<20), 0)
 		assert.Equal(t, carrier.Full, outcome)
-		isGone(t, err, `^rank 1 is gone: this process cannot talk to it by RDMA port rxe0:1: register 0x.* \(67108864 bytes\) .*: raise ulimit -l$`)
-		for e := await(t, b); e.Kind != carrier.Gone; e = await(t, b) {
+		carriertest.IsGone(t, err, `^rank 1 is gone: this process cannot talk to it by RDMA port rxe0:1: register 0x.* \(67108864 bytes\) .*: raise ulimit -l$`)
+		for e := carriertest.Await(t, b); e.Kind != carrier.Gone; e = carriertest.Await(t, b) {
 		}
 	})
 }

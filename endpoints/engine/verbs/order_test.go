@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -42,7 +44,7 @@ func lengthOf(from, to, number int) int {
 }
 
 func messageOf(from, to, number int) []byte {
-	return fill(make([]byte, lengthOf(from, to, number)), uint64(from<<40|to<<32|number))
+	return carriertest.Fill(make([]byte, lengthOf(from, to, number)), uint64(from<<40|to<<32|number))
 }
 
 // talk sends so many messages to each other, and takes as many of each.
@@ -109,7 +111,7 @@ func (k *talker) talk(count int) error {
 		}
 		if moved {
 			last = time.Now()
-		} else if time.Since(last) > within {
+		} else if time.Since(last) > carriertest.Within {
 			return errors.New("nothing moves")
 		} else if k.random.IntN(10) == 0 {
 			since := k.p.Doze()
@@ -175,13 +177,13 @@ func TestSimultaneousOpens(t *testing.T) {
 					mustSend(t, p, 1-rank, int32(i), binary.LittleEndian.AppendUint32(nil, uint32(i)), 0)
 				}
 				for i := range 5 {
-					assert.EqualValues(t, i, await(t, p).Cell.Tag)
+					assert.EqualValues(t, i, carriertest.Await(t, p).Cell.Tag)
 				}
 			})
 		}
 		close(start)
 		all.Wait()
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -211,18 +213,18 @@ func TestWindow(t *testing.T) {
 	assert.Greater(t, sent, window/1064/2)
 	assert.LessOrEqual(t, int(nodes[1].links[0].owed[0].Load()), window)
 	mustSend(t, a, 2, 3, []byte("hello"), 0)
-	assert.EqualValues(t, 3, await(t, other).Cell.Tag)
+	assert.EqualValues(t, 3, carriertest.Await(t, other).Cell.Tag)
 	mustSend(t, other, 0, 4, nil, 0)
-	assert.EqualValues(t, 4, await(t, a).Cell.Tag)
+	assert.EqualValues(t, 4, carriertest.Await(t, a).Cell.Tag)
 	for range sent + 1 { // what waits comes when it is taken
-		e := await(t, deaf)
+		e := carriertest.Await(t, deaf)
 		require.Equal(t, carrier.Arrived, e.Kind)
 		done, err := deaf.Fetch(&e.Cell, nil, 0)
 		require.NoError(t, err)
 		require.True(t, done)
 	}
 	mustSend(t, a, 1, 9, make([]byte, 1000), 0)
-	assert.EqualValues(t, 9, await(t, deaf).Cell.Tag)
+	assert.EqualValues(t, 9, carriertest.Await(t, deaf).Cell.Tag)
 }
 
 // withoutSweep has nobody look for what has come but ports, and the watch.
@@ -242,9 +244,9 @@ func TestCameBeforeTheWatch(t *testing.T) {
 		a.node.progressAll()
 	}
 	begin := time.Now()
-	b.Sleep(b.Doze(), within) // without the look that is between, by which b would find it itself
-	assert.Less(t, time.Since(begin), within/2)
-	assert.EqualValues(t, 1, await(t, b).Cell.Tag)
+	b.Sleep(b.Doze(), carriertest.Within) // without the look that is between, by which b would find it itself
+	assert.Less(t, time.Since(begin), carriertest.Within/2)
+	assert.EqualValues(t, 1, carriertest.Await(t, b).Cell.Tag)
 }
 
 // A message to a port that sleeps wakes it, each time.
@@ -259,7 +261,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			if first || i > 0 {
 				mustSend(t, p, to, int32(i), nil, 0)
 			}
-			e := await(t, p)
+			e := carriertest.Await(t, p)
 			if _, err := p.Fetch(&e.Cell, nil, 0); !assert.NoError(t, err) {
 				return
 			}

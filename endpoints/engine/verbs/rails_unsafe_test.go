@@ -15,6 +15,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -80,7 +82,7 @@ func TestCountsOfRails(t *testing.T) {
 		}
 		for rank := range 2 * processes {
 			for range 2 * (processes - 1) {
-				assert.Equal(t, carrier.Arrived, await(t, nodes[rank/2].port(rank)).Kind)
+				assert.Equal(t, carrier.Arrived, carriertest.Await(t, nodes[rank/2].port(rank)).Kind)
 			}
 		}
 		each := ib.Share{Nodes: processes}.VRails(rails)
@@ -93,7 +95,7 @@ func TestCountsOfRails(t *testing.T) {
 			have += m.MRLen
 		}
 		assert.Equal(t, want, have, "bytes of frames, %d rails", rails)
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
@@ -111,16 +113,16 @@ func TestPortsPollTheirOwnRail(t *testing.T) {
 		p := nodes[1].port(rank)
 		go func() { // it sends back what comes
 			for i := range count {
-				e := await(t, p)
+				e := carriertest.Await(t, p)
 				for e.Kind != carrier.Arrived {
-					e = await(t, p)
+					e = carriertest.Await(t, p)
 				}
 				dst := make([]byte, carrier.Bytes(&e.Cell))
 				if done, err := p.Fetch(&e.Cell, dst, 5); err != nil {
 					answers <- err
 					return
 				} else if !done {
-					await(t, p)
+					carriertest.Await(t, p)
 				}
 				if _, err := p.Send(0, 7, int32(i), dst, 6); err != nil {
 					answers <- err
@@ -133,7 +135,7 @@ func TestPortsPollTheirOwnRail(t *testing.T) {
 	for i := range count {
 		for _, rank := range []int{2, 3} {
 			size := []int{8, 1000, len(buf)}[i%3]
-			outcome, err := a.Send(rank, 7, int32(i), fill(buf[:size:size], uint64(i)), 9)
+			outcome, err := a.Send(rank, 7, int32(i), carriertest.Fill(buf[:size:size], uint64(i)), 9)
 			require.NoError(t, err)
 			require.NotEqual(t, carrier.Full, outcome)
 			left := 1
@@ -142,7 +144,7 @@ func TestPortsPollTheirOwnRail(t *testing.T) {
 			}
 			dst := make([]byte, size)
 			for range left {
-				if e := await(t, a); e.Kind == carrier.Arrived {
+				if e := carriertest.Await(t, a); e.Kind == carrier.Arrived {
 					require.Equal(t, size, carrier.Bytes(&e.Cell))
 					_, err := a.Fetch(&e.Cell, dst, 4)
 					require.NoError(t, err)
@@ -165,7 +167,7 @@ func TestSlotsOfAnotherRail(t *testing.T) {
 	const count = 5 * sendSlots
 	sent := make(chan error, 1)
 	go func() {
-		for i, end := 0, time.Now().Add(within); i < count; {
+		for i, end := 0, time.Now().Add(carriertest.Within); i < count; {
 			outcome, err := a.Send(3, 7, int32(i), nil, 0)
 			switch {
 			case err != nil:
@@ -183,7 +185,7 @@ func TestSlotsOfAnotherRail(t *testing.T) {
 		sent <- nil
 	}()
 	for i := range count {
-		e := await(t, b)
+		e := carriertest.Await(t, b)
 		require.EqualValues(t, i, e.Cell.Tag)
 		_, err := b.Fetch(&e.Cell, nil, 0)
 		require.NoError(t, err)
@@ -195,7 +197,7 @@ func TestSlotsOfAnotherRail(t *testing.T) {
 		l.lock.Lock()
 		defer l.lock.Unlock()
 		return !l.watched
-	}, within, time.Millisecond, "the rail's watch looks no longer")
+	}, carriertest.Within, time.Millisecond, "the rail's watch looks no longer")
 }
 
 // The notice that a message was read goes by the sender's lane. If it went by the one that the reader has read by, as an immediate
@@ -206,8 +208,8 @@ func TestNoticeByTheReadersLaneIsLost(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
 		nodes := joinedByRails(t, Options{}, []int{2, 2}, 2, 2)
 		a, b := nodes[0].port(0), nodes[1].port(3)
-		require.Equal(t, carrier.Pending, mustSend(t, a, 3, 0, filled(100_000, 1), 9))
-		e := await(t, b)
+		require.Equal(t, carrier.Pending, mustSend(t, a, 3, 0, carriertest.Filled(100_000, 1), 9))
+		e := carriertest.Await(t, b)
 		l := b.node.links[0]
 		by := l.to(0)
 		if wrong {
@@ -215,20 +217,20 @@ func TestNoticeByTheReadersLaneIsLost(t *testing.T) {
 		}
 		by.tell(b, control{header: header{kind: frameTaken, from: b.rank, to: 0}, word: carrier.Word(&e.Cell, 0)})
 		if !wrong {
-			assert.Equal(t, carrier.Sent, await(t, a).Kind)
+			assert.Equal(t, carrier.Sent, carriertest.Await(t, a).Kind)
 		} else {
 			require.Never(t, func() bool { return a.Poll(new(carrier.Event)) }, time.Second, time.Millisecond)
 			a.node.progressAll() // it is with the other rail, where it makes no sense
 			mournAll(t, a)
 		}
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 
 // mournAll awaits that a peer's process is gone.
 func mournAll(t *testing.T, p *Port) {
 	t.Helper()
-	for e := await(t, p); e.Kind != carrier.Gone; e = await(t, p) {
+	for e := carriertest.Await(t, p); e.Kind != carrier.Gone; e = carriertest.Await(t, p) {
 	}
 }
 
@@ -243,21 +245,21 @@ func TestMessagesStayInTheirSlots(t *testing.T) {
 	slots := r.slots
 	const count = 100
 	for i := range count {
-		mustSend(t, a, 1, int32(i), filled(1000, i), 0)
-		mustSend(t, a, 2, int32(i), filled(500, i), 0)
-		e := await(t, other)
+		mustSend(t, a, 1, int32(i), carriertest.Filled(1000, i), 0)
+		mustSend(t, a, 2, int32(i), carriertest.Filled(500, i), 0)
+		e := carriertest.Await(t, other)
 		require.EqualValues(t, i, e.Cell.Tag)
 		dst := make([]byte, 500)
 		_, err := other.Fetch(&e.Cell, dst, 0)
 		require.NoError(t, err)
-		require.Equal(t, filled(500, i), dst)
+		require.Equal(t, carriertest.Filled(500, i), dst)
 		require.GreaterOrEqual(t, int(r.posted.Load()), slots/2-1)
 	}
 	require.False(t, other.Poll(new(carrier.Event)))
 	require.True(t, !r.starves() || len(other.empty) == 0, "a rail that has few gets back what is empty")
 	kept, copied := 0, 0
 	for i := range count {
-		e := await(t, deaf)
+		e := carriertest.Await(t, deaf)
 		require.EqualValues(t, i, e.Cell.Tag)
 		if deaf.kept.Find(carrier.Word(&e.Cell, 0)).slot == noSlot {
 			copied++
@@ -267,7 +269,7 @@ func TestMessagesStayInTheirSlots(t *testing.T) {
 		dst := make([]byte, 1000)
 		_, err := deaf.Fetch(&e.Cell, dst, 0)
 		require.NoError(t, err)
-		require.Equal(t, filled(1000, i), dst)
+		require.Equal(t, carriertest.Filled(1000, i), dst)
 	}
 	assert.Greater(t, kept, slots/2-atOnce)
 	assert.LessOrEqual(t, kept, slots/2+1)
@@ -286,24 +288,24 @@ func TestSlotsUsedUp(t *testing.T) {
 		mustSend(t, n.ports[0], 2, 0, nil, 0)
 	}
 	for range 2 {
-		await(t, b)
+		carriertest.Await(t, b)
 	}
 	const count = 30 // of each, which is less than it has slots itself
 	for i := range count {
 		for _, n := range nodes[:2] {
-			require.Equal(t, carrier.Done, mustSend(t, n.ports[0], 2, int32(1+i), filled(2000, i), 0))
+			require.Equal(t, carrier.Done, mustSend(t, n.ports[0], 2, int32(1+i), carriertest.Filled(2000, i), 0))
 		}
 	}
 	time.Sleep(20 * time.Millisecond) // the devices have tried meanwhile, most often
 	next := []int{0, 0}
 	for range 2 * count {
-		e := await(t, b)
+		e := carriertest.Await(t, b)
 		from := int(e.Cell.Source)
 		require.EqualValues(t, 1+next[from], e.Cell.Tag)
 		dst := make([]byte, 2000)
 		_, err := b.Fetch(&e.Cell, dst, 0)
 		require.NoError(t, err)
-		require.Equal(t, filled(2000, next[from]), dst)
+		require.Equal(t, carriertest.Filled(2000, next[from]), dst)
 		next[from]++
 	}
 }
@@ -321,8 +323,8 @@ func TestRailsAreNear(t *testing.T) {
 		railPlaces = nil
 		mustSend(t, nodes[0].port(0), 2, 0, nil, 0)
 		mustSend(t, nodes[1].port(2), 1, 0, nil, 0)
-		await(t, nodes[1].port(2))
-		await(t, nodes[0].port(1))
+		carriertest.Await(t, nodes[1].port(2))
+		carriertest.Await(t, nodes[0].port(1))
 		for i, r := range nodes[0].rails {
 			a := nodes[0].links[1].lanes[i]
 			for what, memory := range map[string][]byte{"receive": r.memory, "send": a.memory} {
@@ -331,7 +333,7 @@ func TestRailsAreNear(t *testing.T) {
 				}
 			}
 		}
-		closeAll(t, nodes)
+		carriertest.CloseAll(t, nodes)
 	}
 }
 

@@ -6,22 +6,17 @@
 package verbs
 
 import (
-	"encoding/binary"
-	"errors"
-	"math/rand/v2"
 	"net"
 	"os"
 	"testing"
-	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
-
-// within is the time limit of what a test waits for.
-const within = time.Minute
 
 var secret = greet.Secret{1, 2, 3}
 
@@ -77,22 +72,8 @@ func joinedByRails(t testing.TB, o Options, rails []int, ports ...int) (nodes []
 		require.NoError(t, err)
 		nodes = append(nodes, n)
 	}
-	t.Cleanup(func() { closeAll(t, nodes) })
+	t.Cleanup(func() { carriertest.CloseAll(t, nodes) })
 	return nodes
-}
-
-// closeAll closes nodes, all at once: each waits for the others.
-func closeAll(t testing.TB, nodes []*Node) {
-	t.Helper()
-	ends := make(chan error)
-	for _, n := range nodes {
-		go func() { ends <- n.Close() }()
-	}
-	for range nodes {
-		if err := <-ends; !errors.Is(err, os.ErrClosed) { // by the test
-			require.NoError(t, err)
-		}
-	}
 }
 
 // pair returns the ports of two nodes with one rank each.
@@ -102,50 +83,13 @@ func pair(t testing.TB, o Options) (a, b *Port) {
 	return nodes[0].port(0), nodes[1].port(1)
 }
 
-// await polls until there is something, and sleeps meanwhile, as long as it takes.
-func await(t testing.TB, p *Port) *carrier.Event {
-	t.Helper()
-	e := new(carrier.Event)
-	for end := time.Now().Add(within); time.Now().Before(end); {
-		if p.Poll(e) {
-			return e
-		}
-		since := p.Doze()
-		if p.Poll(e) {
-			p.Rouse()
-			return e
-		}
-		p.Sleep(since, within)
-	}
-	t.Fatalf("rank %d: nothing came, or nobody woke it", p.rank)
-	return nil
+// sender is a port with what moves it on.
+func sender(p *Port) carriertest.Sender {
+	return carriertest.Sender{Port: p, Progress: p.node.progressAll}
 }
 
 // mustSend sends when there is room.
 func mustSend(t testing.TB, p *Port, to int, tag int32, buf []byte, handle uint64) carrier.Outcome {
 	t.Helper()
-	for end := time.Now().Add(within); ; {
-		outcome, err := p.Send(to, 7, tag, buf, handle)
-		require.NoError(t, err)
-		if outcome != carrier.Full {
-			return outcome
-		}
-		require.True(t, time.Now().Before(end), "no room")
-		p.node.progressAll()
-	}
+	return sender(p).MustSend(t, to, tag, buf, handle)
 }
-
-// fill makes a buffer whose content its number and length tell.
-func fill(buf []byte, number uint64) []byte {
-	r := rand.NewPCG(number, uint64(len(buf)))
-	rest := buf
-	for ; len(rest) >= 8; rest = rest[8:] {
-		binary.LittleEndian.PutUint64(rest, r.Uint64())
-	}
-	for i, word := 0, r.Uint64(); i < len(rest); i++ {
-		rest[i] = byte(word >> (8 * i))
-	}
-	return buf
-}
-
-func filled(size, number int) []byte { return fill(make([]byte, size), uint64(number)) }

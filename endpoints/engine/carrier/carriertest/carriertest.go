@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+package carriertest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/ring"
+)
+
+// Within is the time limit of what a test waits for.
+const Within = time.Minute
+
+// Context is that of all messages of MustSend.
+const Context = 7
+
+// Await polls until there is something, and sleeps meanwhile, as long as it takes.
+func Await(t testing.TB, p carrier.Port) *carrier.Event {
+	t.Helper()
+	e := new(carrier.Event)
+	for end := time.Now().Add(Within); time.Now().Before(end); {
+		if p.Poll(e) {
+			return e
+		}
+		since := p.Doze()
+		if p.Poll(e) {
+			p.Rouse()
+			return e
+		}
+		p.Sleep(since, Within)
+	}
+	t.Fatal("nothing came, or nobody woke the port")
+	return nil
+}
+
+// A Sender is a port, and what moves its carrier on without finding events, which the test wants to see.
+type Sender struct {
+	carrier.Port
+	Progress func()
+}
+
+// MustSend sends when there is room.
+func (s Sender) MustSend(t testing.TB, to int, tag int32, buf []byte, handle uint64) carrier.Outcome {
+	t.Helper()
+	for end := time.Now().Add(Within); ; s.Progress() {
+		outcome, err := s.Send(to, Context, tag, buf, handle)
+		require.NoError(t, err)
+		if outcome != carrier.Full {
+			return outcome
+		}
+		require.True(t, time.Now().Before(end), "no room")
+	}
+}
+
+// Fill makes a buffer whose content its number and length tell.
+func Fill(buf []byte, number uint64) []byte {
+	r := rand.NewPCG(number, uint64(len(buf)))
+	rest := buf
+	for ; len(rest) >= 8; rest = rest[8:] {
+		binary.LittleEndian.PutUint64(rest, r.Uint64())
+	}
+	for i, word := 0, r.Uint64(); i < len(rest); i++ {
+		rest[i] = byte(word >> (8 * i))
+	}
+	return buf
+}
+
+// Filled returns a buffer of so many bytes that Fill has filled.
+func Filled(size, number int) []byte { return Fill(make([]byte, size), uint64(number)) }
+
+// CloseAll closes what the test has not closed, all at once: each may wait for the others.
+func CloseAll[C carrier.Carrier](t testing.TB, carriers []C) {
+	t.Helper()
+	ends := make(chan error)
+	for _, c := range carriers {
+		go func() { ends <- c.Close() }()
+	}
+	for range carriers {
+		if err := <-ends; !errors.Is(err, os.ErrClosed) {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// EverySize sends messages of these sizes from rank 0 to rank 1. They come in order, with their envelopes, and whole. Those of up
+// to short bytes are done when they are sent.
+func EverySize(t *testing.T, a Sender, b carrier.Port, short int, sizes []int) {
+	t.Helper()
+	for i, size := range sizes {
+		buf := Filled(size, i)
+		outcome := a.MustSend(t, 1, int32(i), buf, uint64(1000+i))
+		assert.Equal(t, size <= short, outcome == carrier.Done, "%d bytes", size)
+
+		m := Await(t, b)
+		require.Equal(t, carrier.Arrived, m.Kind)
+		require.Equal(t, []int{Context, 0, i, size}, []int{int(m.Cell.Context), int(m.Cell.Source), int(m.Cell.Tag), carrier.Bytes(&m.Cell)}, "%d bytes", size)
+		Take(t, a, b, &m.Cell, size, outcome, buf, uint64(1000+i))
+	}
+}
+
+// Truncation sends messages of these sizes from rank 0 to rank 1, which takes each with several buffers: one that is too short gets
+// what it has room for, and one that is too long what there is. How long the message was is known before. The sender is told all the same.
+func Truncation(t *testing.T, a Sender, b carrier.Port, sizes []int) {
+	t.Helper()
+	for i, size := range sizes {
+		for _, room := range []int{0, 1, size / 2, size + 5} {
+			buf := Filled(size, i)
+			outcome := a.MustSend(t, 1, 0, buf, 9)
+			m := Await(t, b)
+			require.Equal(t, size, carrier.Bytes(&m.Cell))
+			Take(t, a, b, &m.Cell, room, outcome, buf, 9)
+		}
+	}
+}
+
+// Take has b fetch a message of a's with room for some bytes of it, moves a on meanwhile, and looks at what both are told. The
+// outcome, the buffer and the handle are those of the send.
+func Take(t *testing.T, a, b carrier.Port, c *ring.Cell, room int, outcome carrier.Outcome, buf []byte, handle uint64) {
+	t.Helper()
+	const own = 55
+	dst := make([]byte, room+8)
+	done, err := b.Fetch(c, dst[:room], own)
+	require.NoError(t, err)
+	told := make(chan *carrier.Event, 1)
+	go func() {
+		if outcome == carrier.Pending {
+			told <- Await(t, a)
+		}
+		close(told)
+	}()
+	if !done {
+		m := Await(t, b)
+		require.Equal(t, carrier.Received, m.Kind)
+		require.EqualValues(t, own, m.Handle)
+		require.False(t, m.Lost)
+	}
+	if end, ok := <-told; ok {
+		require.Equal(t, carrier.Sent, end.Kind)
+		require.Equal(t, handle, end.Handle)
+		require.False(t, end.Lost)
+	}
+	copied := min(room, len(buf))
+	require.Equal(t, buf[:copied], dst[:copied])
+	require.Equal(t, make([]byte, len(dst)-copied), dst[copied:], "the rest of the buffer")
+}
+
+// Mourn awaits that rank 1 is gone, and returns what came to a port of another carrier before. Why is a pattern of the cause.
+func Mourn(t *testing.T, c carrier.Carrier, p carrier.Port, why string) (before []*carrier.Event) {
+	t.Helper()
+	for {
+		e := Await(t, p)
+		if e.Kind == carrier.Gone {
+			require.Equal(t, []int{1, 1}, []int{e.First, e.Ranks})
+			break
+		}
+		before = append(before, e)
+	}
+	assert.True(t, p.Gone(1))
+	IsGone(t, c.Gone(1), why)
+	for _, size := range []int{0, 1000, 1 << 20} {
+		_, err := p.Send(1, 0, 0, make([]byte, size), 0)
+		IsGone(t, err, why)
+	}
+	assert.False(t, p.Poll(new(carrier.Event)))
+	return before
+}
+
+// Left has rank 1 send so many messages, each at once, and leave. Rank 0 gets all of them, then hears that its peer has left; also if
+// it is late, and looks only after that.
+func Left(t *testing.T, a, b carrier.Carrier, s Sender, late bool, count, size int) {
+	t.Helper()
+	for i := range count {
+		require.Equal(t, carrier.Done, s.MustSend(t, 0, int32(i), Filled(size, i), 0))
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close() }()
+	if late {
+		require.NoError(t, <-closed)
+		closed <- nil
+	}
+	before := Mourn(t, a, a.Port(0), "^rank 1 is gone: its process has closed its node$")
+	require.Len(t, before, count)
+	dst := make([]byte, size)
+	for i, e := range before {
+		_, err := a.Port(0).Fetch(&e.Cell, dst, 0)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(dst, Filled(size, i)))
+	}
+	require.NoError(t, <-closed)
+	require.NoError(t, a.Close())
+	assert.ErrorIs(t, a.Close(), os.ErrClosed)
+}
+
+// IsGone looks at an error of what was under way with a rank.
+func IsGone(t *testing.T, err error, why string) {
+	t.Helper()
+	require.ErrorIs(t, err, carrier.ErrPeerGone)
+	require.Regexp(t, why, err.Error())
+}
