@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 )
 
 // Roles are what this test binary does when a test runs it as a process of its own: it has

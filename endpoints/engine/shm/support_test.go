@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 )
 
 // sockets returns the two ends of so many sockets to meet by.

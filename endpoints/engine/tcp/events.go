@@ -3,7 +3,10 @@
 
 package tcp
 
-import "github.com/tpsl/tpsl/endpoints/engine/carrier"
+import (
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
+)
 
 // An event is what a port is to find by Poll.
 type event struct {
@@ -13,7 +16,7 @@ type event struct {
 	peer   int // Gone: the process
 
 	cell    uint32 // Arrived: the kind of the cell
-	header  header
+	header  frame.Header
 	words   [3]uint64 // Offer
 	inline  [40]byte  // Inline
 	payload []byte    // Kept

@@ -3,11 +3,7 @@
 
 package tcp
 
-import (
-	"encoding/binary"
-
-	"github.com/tpsl/tpsl/endpoints/engine/ring"
-)
+import "github.com/tpsl/tpsl/endpoints/engine/frame"
 
 // The kinds of frames, and what their payload is. Words have eight bytes.
 const (
@@ -23,73 +19,28 @@ const (
 	framePartCame            // the offer's key, the part's number
 )
 
-const (
-	headerSize = 24
-	wordSize   = 8
-	maxEager   = 64 << 10 // bytes of a message in a frame
-	maxPart    = 1 << 20  // bytes of a data frame
-)
-
-// A header begins each frame. From and to are ranks, where the frame is of a port.
-type header struct {
-	kind, length uint32 // length: of what follows
-	from, to     int32
-	context      uint32
-	tag          int32
-}
-
-func (h *header) encode(b []byte) {
-	_ = b[:headerSize]
-	binary.LittleEndian.PutUint32(b[0:], h.kind)
-	binary.LittleEndian.PutUint32(b[4:], h.length)
-	binary.LittleEndian.PutUint32(b[8:], uint32(h.from))
-	binary.LittleEndian.PutUint32(b[12:], uint32(h.to))
-	binary.LittleEndian.PutUint32(b[16:], h.context)
-	binary.LittleEndian.PutUint32(b[20:], uint32(h.tag))
-}
-
-func decode(b []byte) (h header) {
-	_ = b[:headerSize]
-	h.kind = binary.LittleEndian.Uint32(b[0:])
-	h.length = binary.LittleEndian.Uint32(b[4:])
-	h.from = int32(binary.LittleEndian.Uint32(b[8:]))
-	h.to = int32(binary.LittleEndian.Uint32(b[12:]))
-	h.context = binary.LittleEndian.Uint32(b[16:])
-	h.tag = int32(binary.LittleEndian.Uint32(b[20:]))
-	return h
-}
+const maxPart = 1 << 20 // bytes of a data frame
 
 // fits tells whether a frame's kind and length make sense.
-func (h *header) fits() bool {
-	switch h.kind {
+func fits(h *frame.Header) bool {
+	switch h.Kind {
 	case frameMessage:
-		return h.length <= maxEager
+		return h.Length <= frame.MaxEager
 	case frameOffer, frameRest, framePartCame:
-		return h.length == 2*wordSize
+		return h.Length == 2*frame.WordSize
 	case framePull:
-		return h.length == 3*wordSize
+		return h.Length == 3*frame.WordSize
 	case frameData:
-		return h.length > wordSize && h.length <= wordSize+maxPart
+		return h.Length > frame.WordSize && h.Length <= frame.WordSize+maxPart
 	case framePart:
-		return h.length > 2*wordSize && h.length <= 2*wordSize+partSize
+		return h.Length > 2*frame.WordSize && h.Length <= 2*frame.WordSize+partSize
 	case frameCredit, frameAck:
-		return h.length == wordSize
+		return h.Length == frame.WordSize
 	case frameBye:
-		return h.length == 0
+		return h.Length == 0
 	}
 	return false
 }
 
 // matters tells whether the peer must get a frame. The others say what a new connection begins with.
-func (h *header) matters() bool { return h.kind != frameAck && h.kind != frameRest }
-
-// cost is how much of a window a message takes until its receiver has taken it.
-func cost(payload int) int64 { return ring.CellSize + int64(payload) }
-
-func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[wordSize*i:]) }
-
-func setWords(b []byte, words ...uint64) {
-	for i, w := range words {
-		binary.LittleEndian.PutUint64(b[wordSize*i:], w)
-	}
-}
+func matters(h *frame.Header) bool { return h.Kind != frameAck && h.Kind != frameRest }

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
@@ -54,32 +54,34 @@ func (l *link) feed(b []byte, piece int) bool {
 }
 
 // forged returns a frame.
-func forged(h header, payload ...uint64) []byte {
-	b := make([]byte, headerSize+wordSize*len(payload))
-	if h.length == 0 {
-		h.length = uint32(wordSize * len(payload))
+func forged(h frame.Header, payload ...uint64) []byte {
+	b := make([]byte, frame.HeaderSize+frame.WordSize*len(payload))
+	if h.Length == 0 {
+		h.Length = uint32(frame.WordSize * len(payload))
 	}
-	h.encode(b)
-	setWords(b[headerSize:], payload...)
+	h.Encode(b)
+	frame.SetWords(b[frame.HeaderSize:], payload...)
 	return b
 }
 
 // Each frame that makes no sense cuts its sender off, and what makes sense does not.
 func TestFramesMustMakeSense(t *testing.T) {
-	of := func(kind uint32) header { return header{kind: kind, from: 2, to: 1} }
+	of := func(kind uint32) frame.Header { return frame.Header{Kind: kind, From: 2, To: 1} }
 	var offered, pulled uint64 // keys
-	with := func(h header, change func(h *header)) header { change(&h); return h }
+	with := func(h frame.Header, change func(h *frame.Header)) frame.Header { change(&h); return h }
 	for name, c := range map[string]struct {
 		frame  func() []byte
 		cutOff bool
 	}{
-		"message":               {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
-		"no kind":               {func() []byte { return forged(of(0)) }, true},
-		"unknown kind":          {func() []byte { return forged(of(framePartCame + 1)) }, true},
-		"of no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = -1 }), 1) }, true},
-		"of another's rank":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.from = 0 }), 1) }, true},
-		"to no rank":            {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.to = 2 }), 1) }, true},
-		"message, too long":     {func() []byte { return forged(with(of(frameMessage), func(h *header) { h.length = maxEager + 1 })) }, true},
+		"message":           {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
+		"no kind":           {func() []byte { return forged(of(0)) }, true},
+		"unknown kind":      {func() []byte { return forged(of(framePartCame + 1)) }, true},
+		"of no rank":        {func() []byte { return forged(with(of(frameMessage), func(h *frame.Header) { h.From = -1 }), 1) }, true},
+		"of another's rank": {func() []byte { return forged(with(of(frameMessage), func(h *frame.Header) { h.From = 0 }), 1) }, true},
+		"to no rank":        {func() []byte { return forged(with(of(frameMessage), func(h *frame.Header) { h.To = 2 }), 1) }, true},
+		"message, too long": {func() []byte {
+			return forged(with(of(frameMessage), func(h *frame.Header) { h.Length = frame.MaxEager + 1 }))
+		}, true},
 		"offer":                 {func() []byte { return forged(of(frameOffer), 7, 1<<40) }, false},
 		"offer of nothing":      {func() []byte { return forged(of(frameOffer), 7, 0) }, true},
 		"offer of too much":     {func() []byte { return forged(of(frameOffer), 7, math.MaxUint64) }, true},
@@ -89,12 +91,12 @@ func TestFramesMustMakeSense(t *testing.T) {
 		"pull, twice":           {func() []byte { return bytes.Repeat(forged(of(framePull), offered, 5, 100_000), 2) }, true},
 		"pull of too much":      {func() []byte { return forged(of(framePull), offered, 5, 100_001) }, true},
 		"pull, made up":         {func() []byte { return forged(of(framePull), offered+1<<32, 5, 1) }, true},
-		"pull by another":       {func() []byte { return forged(with(of(framePull), func(h *header) { h.from = 3 }), offered, 5, 1) }, true},
+		"pull by another":       {func() []byte { return forged(with(of(framePull), func(h *frame.Header) { h.From = 3 }), offered, 5, 1) }, true},
 		"data":                  {func() []byte { return forged(of(frameData), pulled, 1, 2) }, false},
 		"data, too much":        {func() []byte { return forged(of(frameData), append([]uint64{pulled}, make([]uint64, 5)...)...) }, true},
 		"data, empty":           {func() []byte { return forged(of(frameData), pulled) }, true},
 		"data that nobody asks": {func() []byte { return forged(of(frameData), pulled+1<<32, 1) }, true},
-		"data of another":       {func() []byte { return forged(with(of(frameData), func(h *header) { h.from = 3 }), pulled, 1) }, true},
+		"data of another":       {func() []byte { return forged(with(of(frameData), func(h *frame.Header) { h.From = 3 }), pulled, 1) }, true},
 		"credit that is due":    {func() []byte { return forged(of(frameCredit), 64) }, false},
 		"credit, too much":      {func() []byte { return forged(of(frameCredit), 65) }, true},
 		"credit, far too much":  {func() []byte { return forged(of(frameCredit), math.MaxUint64) }, true},
@@ -108,7 +110,7 @@ func TestFramesMustMakeSense(t *testing.T) {
 		"rests, too short":      {func() []byte { return forged(of(frameRest), 0) }, true},
 		"bye, and more":         {func() []byte { return forged(of(frameBye), 1) }, true},
 		"above the window": {func() []byte {
-			return bytes.Repeat(forged(with(of(frameMessage), func(h *header) { h.length = 8 }), 1), 1<<20/72+1)
+			return bytes.Repeat(forged(with(of(frameMessage), func(h *frame.Header) { h.Length = 8 }), 1), 1<<20/72+1)
 		}, true},
 	} {
 		for _, piece := range []int{1 << 17, 7} {
@@ -135,16 +137,16 @@ func TestFramesMustMakeSense(t *testing.T) {
 // Contract: whatever comes, in whatever pieces, it is taken or cuts the peer off; what
 // arrived can be fetched, and is no more than the window of each port.
 func FuzzFrames(f *testing.F) {
-	all := forged(header{kind: frameMessage, from: 2, to: 1}, 1, 2)
-	all = append(all, forged(header{kind: frameMessage, from: 3, to: 0, length: 100}, make([]uint64, 13)...)[:headerSize+100]...)
-	all = append(all, forged(header{kind: frameOffer, from: 2, to: 0}, 7, 500)...)
-	all = append(all, forged(header{kind: framePull, from: 2, to: 1}, 1<<32, 5, 100_000)...)
-	all = append(all, forged(header{kind: frameData, from: 2, to: 0}, 1<<32, 1, 2)...)
-	all = append(all, forged(header{kind: frameCredit, from: 2, to: 1}, 64)...)
-	all = append(all, forged(header{kind: frameAck}, 0)...)
-	all = append(all, forged(header{kind: frameRest}, 0, 0)...)
-	all = append(all, forged(header{kind: framePartCame, from: 2, to: 1}, 1<<32, 0)...)
-	all = append(all, forged(header{kind: frameBye})...)
+	all := forged(frame.Header{Kind: frameMessage, From: 2, To: 1}, 1, 2)
+	all = append(all, forged(frame.Header{Kind: frameMessage, From: 3, To: 0, Length: 100}, make([]uint64, 13)...)[:frame.HeaderSize+100]...)
+	all = append(all, forged(frame.Header{Kind: frameOffer, From: 2, To: 0}, 7, 500)...)
+	all = append(all, forged(frame.Header{Kind: framePull, From: 2, To: 1}, 1<<32, 5, 100_000)...)
+	all = append(all, forged(frame.Header{Kind: frameData, From: 2, To: 0}, 1<<32, 1, 2)...)
+	all = append(all, forged(frame.Header{Kind: frameCredit, From: 2, To: 1}, 64)...)
+	all = append(all, forged(frame.Header{Kind: frameAck}, 0)...)
+	all = append(all, forged(frame.Header{Kind: frameRest}, 0, 0)...)
+	all = append(all, forged(frame.Header{Kind: framePartCame, From: 2, To: 1}, 1<<32, 0)...)
+	all = append(all, forged(frame.Header{Kind: frameBye})...)
 	f.Add(all, uint16(1))
 	f.Add(all, uint16(1000))
 	f.Fuzz(func(t *testing.T, b []byte, piece uint16) {

@@ -6,6 +6,7 @@ package tcp
 import (
 	"net"
 
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
@@ -34,7 +35,7 @@ func newTalk(conn net.Conn, secret Secret) *talk {
 
 func words(ws ...uint64) []byte {
 	b := make([]byte, greet.HalfSize)
-	setWords(b, ws...)
+	frame.SetWords(b, ws...)
 	return b
 }
 
@@ -44,7 +45,7 @@ func (t *talk) open(h greet.Hello, received func() uint64) (verdict, position ui
 	if err != nil {
 		return 0, 0, err
 	}
-	return word(half, 0), word(half, 1), nil
+	return frame.Word(half, 0), frame.Word(half, 1), nil
 }
 
 // challenge is the side that was dialled, up to its verdict.
@@ -53,7 +54,7 @@ func (t *talk) challenge() (h greet.Hello, position uint64, err error) {
 	if err != nil {
 		return h, 0, err
 	}
-	return h, word(half, 0), nil
+	return h, frame.Word(half, 0), nil
 }
 
 // decide ends it.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -91,7 +92,7 @@ func (l *link) read() {
 func (in *incoming) fill() (n, room int, err error) {
 	if in.first == in.last {
 		in.first, in.last = 0, 0
-	} else if len(in.buffer)-in.first < headerSize+maxEager {
+	} else if len(in.buffer)-in.first < frame.HeaderSize+frame.MaxEager {
 		in.last = copy(in.buffer, in.buffer[in.first:in.last])
 		in.first = 0
 	}
@@ -125,28 +126,28 @@ func (l *link) parse() bool {
 			return true
 		}
 		b := in.buffer[in.first:in.last]
-		if len(b) < headerSize {
+		if len(b) < frame.HeaderSize {
 			return true
 		}
-		h := decode(b)
-		if !h.fits() || !l.isBetween(&h) {
+		h := frame.Decode(b)
+		if !fits(&h) || !l.isBetween(&h) {
 			return false
 		}
-		size := headerSize + int(h.length)
-		if h.kind == frameData {
-			size = headerSize + wordSize
+		size := frame.HeaderSize + int(h.Length)
+		if h.Kind == frameData {
+			size = frame.HeaderSize + frame.WordSize
 		}
 		if len(b) < size {
 			return true
 		}
 		in.first += size
-		if h.matters() {
+		if matters(&h) {
 			in.came++
 			if l.resting.Load() {
 				l.awake()
 			}
 		}
-		if !l.act(&h, b[headerSize:size]) {
+		if !l.act(&h, b[frame.HeaderSize:size]) {
 			return false
 		}
 		if l.fate.Load() != fine {
@@ -194,23 +195,23 @@ func (l *link) endReceive(key uint64, r *receive, lost bool) {
 }
 
 // isBetween tells whether a frame is from a port of the peer to one of this process.
-func (l *link) isBetween(h *header) bool {
-	if h.kind == frameAck || h.kind == frameBye || h.kind == frameRest {
+func (l *link) isBetween(h *frame.Header) bool {
+	if h.Kind == frameAck || h.Kind == frameBye || h.Kind == frameRest {
 		return true
 	}
-	return uint(int(h.from)-l.first) < uint(l.ports) && l.node.port(int(h.to)) != nil
+	return uint(int(h.From)-l.first) < uint(l.ports) && l.node.port(int(h.To)) != nil
 }
 
 // act does what a frame says, and tells whether it makes sense.
-func (l *link) act(h *header, payload []byte) bool {
-	switch h.kind {
+func (l *link) act(h *frame.Header, payload []byte) bool {
+	switch h.Kind {
 	case frameMessage, frameOffer:
 		return l.arrived(h, payload)
 	case frameData:
-		key := word(payload, 0)
+		key := frame.Word(payload, 0)
 		r := l.in.receives.Find(key)
-		n := int(h.length) - wordSize
-		if r == nil || r.came != nil || r.from != h.from || r.port.rank != h.to || n > len(r.dst)-r.got {
+		n := int(h.Length) - frame.WordSize
+		if r == nil || r.came != nil || r.from != h.From || r.port.rank != h.To || n > len(r.dst)-r.got {
 			return false
 		}
 		l.in.into, l.in.left = key, n
@@ -224,42 +225,42 @@ func (l *link) act(h *header, payload []byte) bool {
 	}
 	l.out.Lock()
 	defer l.out.Unlock()
-	switch h.kind {
+	switch h.Kind {
 	case framePull:
-		return l.pulled(h, word(payload, 0), word(payload, 1), word(payload, 2))
+		return l.pulled(h, frame.Word(payload, 0), frame.Word(payload, 1), frame.Word(payload, 2))
 	case frameCredit:
-		credit := &l.out.credit[int(h.from)-l.first]
-		more := word(payload, 0)
+		credit := &l.out.credit[int(h.From)-l.first]
+		more := frame.Word(payload, 0)
 		if more > uint64(l.node.options.Window)-uint64(*credit) {
 			return false
 		}
 		*credit += int64(more)
 		return true
 	case framePartCame:
-		return l.partAcknowledged(h, word(payload, 0), word(payload, 1))
+		return l.partAcknowledged(h, frame.Word(payload, 0), frame.Word(payload, 1))
 	case frameRest:
-		return l.peerRests(word(payload, 0), word(payload, 1))
+		return l.peerRests(frame.Word(payload, 0), frame.Word(payload, 1))
 	default:
-		return l.acknowledged(word(payload, 0))
+		return l.acknowledged(frame.Word(payload, 0))
 	}
 }
 
 // arrived gives a message to its port, if that port owes the peer no more than its window.
-func (l *link) arrived(h *header, payload []byte) bool {
-	p := l.node.port(int(h.to))
+func (l *link) arrived(h *frame.Header, payload []byte) bool {
+	p := l.node.port(int(h.To))
 	e := event{kind: carrier.Arrived, cell: carrier.Inline, header: *h}
-	takes := cost(0)
+	takes := frame.Cost(0)
 	switch {
-	case h.kind == frameOffer:
-		e.cell, e.words = carrier.Offer, [3]uint64{word(payload, 0), 0, word(payload, 1)}
+	case h.Kind == frameOffer:
+		e.cell, e.words = carrier.Offer, [3]uint64{frame.Word(payload, 0), 0, frame.Word(payload, 1)}
 		if int64(e.words[2]) <= 0 {
 			return false
 		}
 	case len(payload) <= ring.Inline:
-		takes = cost(len(payload))
+		takes = frame.Cost(len(payload))
 		copy(e.inline[:], payload)
 	default:
-		takes = cost(len(payload))
+		takes = frame.Cost(len(payload))
 		e.cell = carrier.Kept
 	}
 	if l.in.owed[p.index()].Add(takes) > int64(l.node.options.Window) {
@@ -281,6 +282,6 @@ func (l *link) acknowledge() {
 	in.acked = in.received
 	l.out.Lock()
 	defer l.out.Unlock()
-	setWords(l.frame(header{kind: frameAck, length: wordSize}), in.received)
+	frame.SetWords(l.frame(frame.Header{Kind: frameAck, Length: frame.WordSize}), in.received)
 	l.flush()
 }

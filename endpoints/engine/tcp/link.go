@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 )
 
 // What may be wrong with a peer.
@@ -209,7 +210,7 @@ func (l *link) leave() {
 	l.out.Lock()
 	defer l.out.Unlock()
 	if l.fate.Load() == fine && (l.connections > 0 || l.out.end > 0) {
-		l.frame(header{kind: frameBye})
+		l.frame(frame.Header{Kind: frameBye})
 		l.flush()
 	}
 }

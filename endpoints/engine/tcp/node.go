@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 )
 
@@ -72,10 +73,10 @@ func (o *Options) check() error {
 	}
 	own := o.Peers[o.Process].Ports
 	switch {
-	case o.Eager < 0 || o.Eager > maxEager:
-		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, maxEager)
-	case o.Window < 4*int(cost(o.Eager)):
-		return fmt.Errorf("a window of %d bytes for messages of up to %d: take %d at least", o.Window, o.Eager, 4*cost(o.Eager))
+	case o.Eager < 0 || o.Eager > frame.MaxEager:
+		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, frame.MaxEager)
+	case o.Window < 4*int(frame.Cost(o.Eager)):
+		return fmt.Errorf("a window of %d bytes for messages of up to %d: take %d at least", o.Window, o.Eager, 4*frame.Cost(o.Eager))
 	case o.Idle < time.Millisecond:
 		return fmt.Errorf("connections that close when idle for %v: take 1ms at least", o.Idle)
 	case o.Bells != nil && len(o.Bells) != own:

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 )
 
 const (
@@ -82,11 +83,11 @@ type send struct {
 }
 
 // frame adds a frame with room for its payload, which the caller fills in.
-func (l *link) frame(h header) (payload []byte) {
+func (l *link) frame(h frame.Header) (payload []byte) {
 	o := &l.out
-	size := headerSize + int(h.length)
-	if h.kind == frameData {
-		size = headerSize + wordSize // the rest is a segment of its own
+	size := frame.HeaderSize + int(h.Length)
+	if h.Kind == frameData {
+		size = frame.HeaderSize + frame.WordSize // the rest is a segment of its own
 	}
 	begins := len(o.segments) == 0 || !o.segments[len(o.segments)-1].own
 	if cap(o.chunk)-len(o.chunk) < size {
@@ -104,11 +105,11 @@ func (l *link) frame(h header) (payload []byte) {
 	s.data = s.data[:len(s.data)+size]
 	o.end += uint64(size)
 	o.held += size
-	if h.matters() {
+	if matters(&h) {
 		o.due = o.end
 	}
-	h.encode(o.chunk[at:])
-	return o.chunk[at+headerSize:]
+	h.Encode(o.chunk[at:])
+	return o.chunk[at+frame.HeaderSize:]
 }
 
 // flush writes what there is to write, as far as the socket has room, and not for ever. If there is no
@@ -177,7 +178,7 @@ func (l *link) pump() {
 		key := o.streams[0]
 		s := o.sends.Find(key)
 		n := min(s.wanted-s.sent, maxPart)
-		setWords(l.frame(header{kind: frameData, length: uint32(wordSize + n), from: s.port.rank, to: s.to}), s.key)
+		frame.SetWords(l.frame(frame.Header{Kind: frameData, Length: uint32(frame.WordSize + n), From: s.port.rank, To: s.to}), s.key)
 		part := segment{start: o.end, data: s.buf[s.sent : s.sent+n]}
 		s.sent += n
 		copy(o.streams, o.streams[1:])
@@ -254,10 +255,10 @@ func (l *link) waitForRoom(waits bool) {
 }
 
 // pulled begins to send a message that was offered, to where it is wanted.
-func (l *link) pulled(h *header, key, theirs, wanted uint64) bool {
+func (l *link) pulled(h *frame.Header, key, theirs, wanted uint64) bool {
 	o := &l.out
 	s := o.sends.Find(key)
-	if s == nil || s.wanted != 0 || s.to != h.from || s.port.rank != h.to || wanted > uint64(len(s.buf)) {
+	if s == nil || s.wanted != 0 || s.to != h.From || s.port.rank != h.To || wanted > uint64(len(s.buf)) {
 		return false
 	}
 	if wanted == 0 {

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 )
 
 const (
 	partSize   = 128 << 10    // bytes of a message that go by one rail together
 	fromParts  = 2 * partSize // bytes of a message that goes by rails
 	maxFlight  = 1 << 20      // bytes by a rail that are not acknowledged
-	partHeader = headerSize + 2*wordSize
+	partHeader = frame.HeaderSize + 2*frame.WordSize
 )
 
 // Where a part of a message is: it waits, has come, or is with the rail of this number, and one more.
@@ -96,9 +98,9 @@ func (l *link) load(i int) bool {
 		}
 		o.striped = append(o.striped, key)
 		r.key, r.body, r.head = key, partOf(s.buf[:s.wanted], part), r.header[:]
-		h := header{kind: framePart, length: uint32(2*wordSize + len(r.body)), from: s.port.rank, to: s.to}
-		h.encode(r.head)
-		setWords(r.head[headerSize:], s.key, uint64(part))
+		h := frame.Header{Kind: framePart, Length: uint32(2*frame.WordSize + len(r.body)), From: s.port.rank, To: s.to}
+		h.Encode(r.head)
+		frame.SetWords(r.head[frame.HeaderSize:], s.key, uint64(part))
 		r.flight += len(r.body)
 		s.parts[part] = uint8(1 + i)
 		s.written++
@@ -167,10 +169,10 @@ func (l *link) endStriped(key uint64, s *send) {
 // partAcknowledged notes that a part has come, and tells whether that can be.
 //
 // Preconditions: out is locked.
-func (l *link) partAcknowledged(h *header, key, part uint64) bool {
+func (l *link) partAcknowledged(h *frame.Header, key, part uint64) bool {
 	o := &l.out
 	s := o.sends.Find(key)
-	if s == nil || s.to != h.from || s.port.rank != h.to || part >= uint64(s.next) || s.parts[part] == partCame {
+	if s == nil || s.to != h.From || s.port.rank != h.To || part >= uint64(s.next) || s.parts[part] == partCame {
 		return false
 	}
 	if by := s.parts[part]; by != partWaits {
@@ -289,11 +291,11 @@ func (l *link) placeOf(r *inRail) (place []byte, spare bool) {
 
 // partBegins acts on a part's header, and tells whether that makes sense. What nobody waits for has come by another rail.
 func (l *link) partBegins(r *inRail) bool {
-	h, key, part := decode(r.header[:]), word(r.header[headerSize:], 0), word(r.header[headerSize:], 1)
-	if h.kind != framePart || !h.fits() || !l.isBetween(&h) {
+	h, key, part := frame.Decode(r.header[:]), frame.Word(r.header[frame.HeaderSize:], 0), frame.Word(r.header[frame.HeaderSize:], 1)
+	if h.Kind != framePart || !fits(&h) || !l.isBetween(&h) {
 		return false
 	}
-	r.key, r.left = 0, int(h.length)-2*wordSize
+	r.key, r.left = 0, int(h.Length)-2*frame.WordSize
 	to := l.in.receives.Find(key)
 	if to == nil {
 		return true
@@ -301,7 +303,7 @@ func (l *link) partBegins(r *inRail) bool {
 	if to.came == nil && to.got == 0 {
 		to.came = make([]bool, (len(to.dst)+partSize-1)/partSize)
 	}
-	if to.from != h.from || to.port.rank != h.to || part >= uint64(len(to.came)) || r.left != len(partOf(to.dst, int(part))) {
+	if to.from != h.From || to.port.rank != h.To || part >= uint64(len(to.came)) || r.left != len(partOf(to.dst, int(part))) {
 		return false
 	}
 	r.key, r.part = key, int(part)
@@ -316,9 +318,9 @@ func (l *link) partCame(r *inRail) {
 	}
 	to.came[r.part] = true
 	to.got += len(partOf(to.dst, r.part))
-	h := header{kind: framePartCame, length: 2 * wordSize, from: to.port.rank, to: to.from}
+	h := frame.Header{Kind: framePartCame, Length: 2 * frame.WordSize, From: to.port.rank, To: to.from}
 	l.out.Lock()
-	setWords(l.frame(h), to.offer, uint64(r.part))
+	frame.SetWords(l.frame(h), to.offer, uint64(r.part))
 	l.flush()
 	l.out.Unlock()
 	if to.got == len(to.dst) {

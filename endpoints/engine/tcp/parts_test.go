@@ -7,12 +7,12 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 )
 
 // aloneByRails returns process 0 of two with two rails, whose peer is the test. The node waits for a message of this size,
@@ -36,7 +36,7 @@ func aloneByRails(t testing.TB, size int) (n *Node, l *link, dst []byte, key uin
 			l.closeIn(i)
 		}
 	})
-	require.True(t, l.feed(forged(header{kind: frameOffer, from: 2, to: 1}, 9, uint64(size)), 1000))
+	require.True(t, l.feed(forged(frame.Header{Kind: frameOffer, From: 2, To: 1}, 9, uint64(size)), 1000))
 	var e carrier.Event
 	require.True(t, n.port(1).take(&e))
 	dst = make([]byte, size)
@@ -67,8 +67,8 @@ func (l *link) bring(i, socket int, b []byte) {
 }
 
 // part returns a part as it travels.
-func part(h header, key, number uint64, bytes []byte) []byte {
-	h.kind, h.length = framePart, uint32(2*wordSize+len(bytes))
+func part(h frame.Header, key, number uint64, bytes []byte) []byte {
+	h.Kind, h.Length = framePart, uint32(2*frame.WordSize+len(bytes))
 	return append(forged(h, key, number), bytes...)
 }
 
@@ -77,7 +77,7 @@ func part(h header, key, number uint64, bytes []byte) []byte {
 func TestPartsInAnyOrder(t *testing.T) {
 	size := 3*partSize + 1000
 	n, l, dst, key, rails := aloneByRails(t, size)
-	message, from := carriertest.Filled(size, 1), header{from: 2, to: 1}
+	message, from := carriertest.Filled(size, 1), frame.Header{From: 2, To: 1}
 	of := func(number int) []byte { return part(from, key, uint64(number), partOf(message, number)) }
 	half := of(1)[:partSize/2]
 	l.bring(1, rails[1], half)
@@ -98,12 +98,12 @@ func TestPartsInAnyOrder(t *testing.T) {
 	var acknowledged []uint64
 	for _, s := range l.out.segments {
 		for b := s.data; len(b) > 0; {
-			h := decode(b)
-			if h.kind == framePartCame {
-				require.Equal(t, uint64(9), word(b[headerSize:], 0), "the offer's key")
-				acknowledged = append(acknowledged, word(b[headerSize:], 1))
+			h := frame.Decode(b)
+			if h.Kind == framePartCame {
+				require.Equal(t, uint64(9), frame.Word(b[frame.HeaderSize:], 0), "the offer's key")
+				acknowledged = append(acknowledged, frame.Word(b[frame.HeaderSize:], 1))
 			}
-			b = b[headerSize+int(h.length):]
+			b = b[frame.HeaderSize+int(h.Length):]
 		}
 	}
 	require.Equal(t, []uint64{3, 1, 0, 2}, acknowledged)
@@ -112,7 +112,7 @@ func TestPartsInAnyOrder(t *testing.T) {
 
 // A part that makes no sense cuts its sender off.
 func TestPartsMustMakeSense(t *testing.T) {
-	from, other := header{from: 2, to: 1}, header{from: 3, to: 1}
+	from, other := frame.Header{From: 2, To: 1}, frame.Header{From: 3, To: 1}
 	for name, b := range map[string]func(key uint64) []byte{
 		"no part of it":      func(key uint64) []byte { return part(from, key, 3, make([]byte, partSize)) },
 		"too short":          func(key uint64) []byte { return part(from, key, 0, make([]byte, partSize-1)) },
@@ -120,8 +120,8 @@ func TestPartsMustMakeSense(t *testing.T) {
 		"too long":           func(key uint64) []byte { return part(from, key, 0, make([]byte, partSize+1)) },
 		"empty":              func(key uint64) []byte { return part(from, key, 0, nil) },
 		"of another":         func(key uint64) []byte { return part(other, key, 0, make([]byte, partSize)) },
-		"of no rank":         func(key uint64) []byte { return part(header{from: 9, to: 1}, key, 0, make([]byte, partSize)) },
-		"another kind":       func(uint64) []byte { return append(forged(header{kind: frameAck}, 0), make([]byte, 100)...) },
+		"of no rank":         func(key uint64) []byte { return part(frame.Header{From: 9, To: 1}, key, 0, make([]byte, partSize)) },
+		"another kind":       func(uint64) []byte { return append(forged(frame.Header{Kind: frameAck}, 0), make([]byte, 100)...) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, l, _, key, rails := aloneByRails(t, 2*partSize+100)
@@ -134,13 +134,13 @@ func TestPartsMustMakeSense(t *testing.T) {
 	l.bring(0, rails[0], part(from, key, 0, make([]byte, partSize)))
 	require.Equal(t, int32(fine), l.fate.Load())
 	require.Equal(t, partSize, l.in.receives.Find(key).got)
-	require.False(t, l.feed(forged(header{kind: frameData, from: 2, to: 1}, key, 1, 2), 1000), "it comes by rails")
+	require.False(t, l.feed(forged(frame.Header{Kind: frameData, From: 2, To: 1}, key, 1, 2), 1000), "it comes by rails")
 }
 
 // Contract: whatever comes by rails, in whatever turns, is taken or cuts the peer off.
 func FuzzParts(f *testing.F) {
 	_, _, _, key, _ := aloneByRails(f, fromParts)
-	h := header{from: 2, to: 1}
+	h := frame.Header{From: 2, To: 1}
 	f.Add(append(part(h, key, 0, nil)[:partHeader], 1, 2, 3), uint16(7))
 	f.Add(part(h, key+1<<32, 1, make([]byte, 100)), uint16(1000))
 	f.Add(append(part(h, key, 1, make([]byte, 1000)), part(h, key, 0, make([]byte, 1000))...), uint16(500))

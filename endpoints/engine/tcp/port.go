@@ -5,6 +5,7 @@ package tcp
 
 import (
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -40,27 +41,27 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 		return carrier.Full, nil
 	}
 	credit := &l.out.credit[to-l.first]
-	h := header{from: p.rank, to: int32(to), context: context, tag: tag}
+	h := frame.Header{From: p.rank, To: int32(to), Context: context, Tag: tag}
 	// A port that takes nothing gets no more than half its window as bytes of messages; the rest
 	// is for offers.
 	if len(buf) <= ring.Inline || len(buf) <= p.node.options.Eager && *credit >= int64(p.node.options.Window)/2 {
-		if *credit < cost(len(buf)) {
+		if *credit < frame.Cost(len(buf)) {
 			return carrier.Full, nil
 		}
-		*credit -= cost(len(buf))
-		h.kind, h.length = frameMessage, uint32(len(buf))
+		*credit -= frame.Cost(len(buf))
+		h.Kind, h.Length = frameMessage, uint32(len(buf))
 		copy(l.frame(h), buf)
 		l.flush()
 		return carrier.Done, nil
 	}
-	if *credit < cost(0) {
+	if *credit < frame.Cost(0) {
 		return carrier.Full, nil
 	}
-	*credit -= cost(0)
+	*credit -= frame.Cost(0)
 	key, s := l.out.sends.Take()
 	*s = send{buf: buf, handle: handle, port: p, to: int32(to)}
-	h.kind, h.length = frameOffer, 2*wordSize
-	setWords(l.frame(h), key, uint64(len(buf)))
+	h.Kind, h.Length = frameOffer, 2*frame.WordSize
+	frame.SetWords(l.frame(h), key, uint64(len(buf)))
 	l.flush()
 	return carrier.Pending, nil
 }
@@ -89,7 +90,7 @@ func (p *Port) take(e *carrier.Event) bool {
 		e.First, e.Ranks = l.first, l.ports
 	case carrier.Arrived:
 		c, h := &e.Cell, &found.header
-		c.Kind, c.Context, c.Source, c.Tag, c.Length = found.cell, h.context, h.from, h.tag, h.length
+		c.Kind, c.Context, c.Source, c.Tag, c.Length = found.cell, h.Context, h.From, h.Tag, h.Length
 		switch found.cell {
 		case carrier.Inline:
 			c.Inline = found.inline
@@ -113,15 +114,15 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 	switch c.Kind {
 	case carrier.Inline:
 		copy(dst, c.Inline[:])
-		p.giveBack(l, cost(int(c.Length)))
+		p.giveBack(l, frame.Cost(int(c.Length)))
 	case carrier.Kept:
 		payload := *p.kept.Find(carrier.Word(c, 0))
 		copy(dst, payload)
 		p.kept.Drop(carrier.Word(c, 0))
 		p.node.buffers.Put(payload)
-		p.giveBack(l, cost(int(c.Length)))
+		p.giveBack(l, frame.Cost(int(c.Length)))
 	case carrier.Offer:
-		p.giveBack(l, cost(0))
+		p.giveBack(l, frame.Cost(0))
 		return p.pull(l, c, dst, handle)
 	}
 	return true, nil
@@ -142,7 +143,7 @@ func (p *Port) pull(l *link, c *ring.Cell, dst []byte, handle uint64) (done bool
 	}
 	l.out.Lock()
 	defer l.out.Unlock()
-	setWords(l.frame(header{kind: framePull, length: 3 * wordSize, from: p.rank, to: c.Source}), carrier.Word(c, 0), key, uint64(len(dst)))
+	frame.SetWords(l.frame(frame.Header{Kind: framePull, Length: 3 * frame.WordSize, From: p.rank, To: c.Source}), carrier.Word(c, 0), key, uint64(len(dst)))
 	l.flush()
 	return len(dst) == 0, nil
 }
@@ -157,7 +158,7 @@ func (p *Port) giveBack(l *link, taken int64) {
 	l.out.Lock()
 	defer l.out.Unlock()
 	if l.fate.Load() == fine {
-		setWords(l.frame(header{kind: frameCredit, length: wordSize, from: p.rank, to: int32(l.first)}), uint64(*owed))
+		frame.SetWords(l.frame(frame.Header{Kind: frameCredit, Length: frame.WordSize, From: p.rank, To: int32(l.first)}), uint64(*owed))
 		l.flush()
 	}
 	*owed = 0

@@ -3,7 +3,11 @@
 
 package tcp
 
-import "time"
+import (
+	"time"
+
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
+)
 
 // A link has a connection while there is something to carry. Who has something that the peer must get has one
 // made (mend); who has had nothing for a while, either way, proposes to do without it: he rests.
@@ -105,7 +109,7 @@ func (l *link) rest() {
 	if expects || l.owes() || o.sent != o.end || l.resting.Load() {
 		return
 	}
-	setWords(l.frame(header{kind: frameRest, length: 2 * wordSize}), in.received, l.connections)
+	frame.SetWords(l.frame(frame.Header{Kind: frameRest, Length: 2 * frame.WordSize}), in.received, l.connections)
 	l.flush()
 	l.resting.Store(o.socket >= 0 && o.sent == o.end)
 }

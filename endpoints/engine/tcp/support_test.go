@@ -8,12 +8,11 @@ import (
 	"net"
 	"testing"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 )
 
 var secret = Secret{1, 2, 3}

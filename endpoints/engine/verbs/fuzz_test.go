@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/ib/regcache"
 	"github.com/tpsl/tpsl/ib/verbs"
 )
@@ -78,15 +79,13 @@ func (l *link) feed(frame []byte) bool {
 const otherLane = "lane 0: "
 
 // forged returns a frame.
-func forged(h header, payload ...uint64) []byte {
-	b := make([]byte, headerSize+wordSize*len(payload))
-	if h.length == 0 {
-		h.length = uint32(wordSize * len(payload))
+func forged(h frame.Header, payload ...uint64) []byte {
+	b := make([]byte, frame.HeaderSize+frame.WordSize*len(payload))
+	if h.Length == 0 {
+		h.Length = uint32(frame.WordSize * len(payload))
 	}
-	h.encode(b)
-	for i, w := range payload {
-		setWord(b[headerSize:], i, w)
-	}
+	h.Encode(b)
+	frame.SetWords(b[frame.HeaderSize:], payload...)
 	return b
 }
 
@@ -95,27 +94,27 @@ func frames(offered uint64) map[string]struct {
 	frames [][]byte
 	cutOff bool
 } {
-	of := func(kind uint32) header { return header{kind: kind, from: 2, to: 1} }
-	with := func(h header, change func(h *header)) header { change(&h); return h }
+	of := func(kind uint32) frame.Header { return frame.Header{Kind: kind, From: 2, To: 1} }
+	with := func(h frame.Header, change func(h *frame.Header)) frame.Header { change(&h); return h }
 	type sent = struct {
 		frames [][]byte
 		cutOff bool
 	}
-	one := func(h header, payload ...uint64) [][]byte { return [][]byte{forged(h, payload...)} }
-	message := forged(with(of(frameMessage), func(h *header) { h.length = 8 }), 1)
+	one := func(h frame.Header, payload ...uint64) [][]byte { return [][]byte{forged(h, payload...)} }
+	message := forged(with(of(frameMessage), func(h *frame.Header) { h.Length = 8 }), 1)
 	return map[string]sent{
 		"message":                     {one(of(frameMessage), 1, 2), false},
 		"message of 1,000 bytes":      {one(of(frameMessage), make([]uint64, 125)...), false},
-		"no header":                   {[][]byte{message[:headerSize-1]}, true},
+		"no header":                   {[][]byte{message[:frame.HeaderSize-1]}, true},
 		"nothing":                     {[][]byte{nil}, true},
-		"message, cut":                {[][]byte{message[:headerSize+7]}, true},
+		"message, cut":                {[][]byte{message[:frame.HeaderSize+7]}, true},
 		"message, and more":           {[][]byte{append(slices.Clone(message), 0)}, true},
 		"no kind":                     {one(of(0)), true},
 		"unknown kind":                {one(of(frameCredit+1), 1), true},
-		"of no rank":                  {one(with(of(frameMessage), func(h *header) { h.from = -1 }), 1), true},
-		"of another's rank":           {one(with(of(frameMessage), func(h *header) { h.from = 0 }), 1), true},
-		"to no rank":                  {one(with(of(frameMessage), func(h *header) { h.to = 2 }), 1), true},
-		"message, too long":           {one(of(frameMessage), make([]uint64, maxEager/wordSize+1)...), true},
+		"of no rank":                  {one(with(of(frameMessage), func(h *frame.Header) { h.From = -1 }), 1), true},
+		"of another's rank":           {one(with(of(frameMessage), func(h *frame.Header) { h.From = 0 }), 1), true},
+		"to no rank":                  {one(with(of(frameMessage), func(h *frame.Header) { h.To = 2 }), 1), true},
+		"message, too long":           {one(of(frameMessage), make([]uint64, frame.MaxEager/frame.WordSize+1)...), true},
 		"offer":                       {one(of(frameOffer), 7, 1<<40, 0x1000, 5), false},
 		"offer of nothing":            {one(of(frameOffer), 7, 0, 0x1000, 5), true},
 		"offer of too much":           {one(of(frameOffer), 7, math.MaxUint64, 0x1000, 5), true},
@@ -123,13 +122,13 @@ func frames(offered uint64) map[string]struct {
 		"taken":                       {one(of(frameTaken), offered), false},
 		"taken twice":                 {[][]byte{forged(of(frameTaken), offered), forged(of(frameTaken), offered)}, true},
 		"taken, made up":              {one(of(frameTaken), offered+1<<32), true},
-		"taken by another":            {one(with(of(frameTaken), func(h *header) { h.from = 3 }), offered), true},
-		"taken of another":            {one(with(of(frameTaken), func(h *header) { h.to = 0 }), offered), true},
+		"taken by another":            {one(with(of(frameTaken), func(h *frame.Header) { h.From = 3 }), offered), true},
+		"taken of another":            {one(with(of(frameTaken), func(h *frame.Header) { h.To = 0 }), offered), true},
 		"credit that is not due":      {one(of(frameCredit), 1), true},
 		"credit, far too much":        {one(of(frameCredit), math.MaxUint64), true},
 		"message by another lane":     {[][]byte{append([]byte(otherLane), message...)}, true},
-		"message for another lane":    {one(with(of(frameMessage), func(h *header) { h.to = 0 }), 1), true},
-		"message by its lane":         {[][]byte{append([]byte(otherLane), forged(with(of(frameMessage), func(h *header) { h.to = 0 }), 1)...)}, false},
+		"message for another lane":    {one(with(of(frameMessage), func(h *frame.Header) { h.To = 0 }), 1), true},
+		"message by its lane":         {[][]byte{append([]byte(otherLane), forged(with(of(frameMessage), func(h *frame.Header) { h.To = 0 }), 1)...)}, false},
 		"taken by another lane":       {[][]byte{append([]byte(otherLane), forged(of(frameTaken), offered)...)}, true},
 		"above the window, by one":    {slices.Repeat([][]byte{message}, 1<<20/72+1), true},
 		"up to the window, unfetched": {slices.Repeat([][]byte{message}, 1<<20/72), false},

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -176,7 +176,7 @@ func TestCutOff(t *testing.T) {
 	assert.EqualValues(t, 3, carriertest.Await(t, a).Cell.Tag)
 	l := nodes[1].links[0].lanes[0]
 	l.lock.Lock()
-	slot, payload := l.begin(header{kind: frameMessage, from: 7, to: 0})
+	slot, payload := l.begin(frame.Header{Kind: frameMessage, From: 7, To: 0})
 	l.put(slot, payload)
 	l.lock.Unlock()
 	carriertest.Mourn(t, a.node, a, "makes no sense$")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 )
 
@@ -34,31 +35,31 @@ func (n *Node) sweep() {
 //
 // Preconditions: the lock is held.
 func (a *lane) frameCame(b []byte, slot uint32) (kept, sense bool) {
-	if len(b) < headerSize {
+	if len(b) < frame.HeaderSize {
 		return false, false
 	}
-	h, payload := decode(b), b[headerSize:]
-	if !h.fits() || int(h.length) != len(payload) {
+	h, payload := frame.Decode(b), b[frame.HeaderSize:]
+	if !fits(&h) || int(h.Length) != len(payload) {
 		return false, false
 	}
 	l := a.link
-	p := l.node.port(int(h.to))
-	if uint(int(h.from)-l.first) >= uint(l.ports) || p == nil || l.in(p) != a {
+	p := l.node.port(int(h.To))
+	if uint(int(h.From)-l.first) >= uint(l.ports) || p == nil || l.in(p) != a {
 		return false, false
 	}
-	switch h.kind {
+	switch h.Kind {
 	case frameCredit:
-		credit := l.creditOf(int(h.from), p)
-		more := word(payload, 0)
+		credit := l.creditOf(int(h.From), p)
+		more := frame.Word(payload, 0)
 		if more > uint64(l.node.options.Window)-uint64(credit.Load()) {
 			return false, false
 		}
 		credit.Add(int64(more))
 		return false, true
 	case frameTaken:
-		key := word(payload, 0)
+		key := frame.Word(payload, 0)
 		s := a.sends.Find(key)
-		if s == nil || s.to != h.from || s.port != p {
+		if s == nil || s.to != h.From || s.port != p {
 			return false, false
 		}
 		a.endSend(key, false)
@@ -70,24 +71,24 @@ func (a *lane) frameCame(b []byte, slot uint32) (kept, sense bool) {
 // arrived gives a message to its port, if that port owes the sender's rail no more than its window.
 //
 // A message that does not go into a cell stays in its slot until the port fetches it, unless the rail has few slots left.
-func (a *lane) arrived(p *Port, h *header, payload []byte, slot uint32) (kept, sense bool) {
+func (a *lane) arrived(p *Port, h *frame.Header, payload []byte, slot uint32) (kept, sense bool) {
 	e := event{kind: carrier.Arrived, cell: carrier.Inline, header: *h}
-	takes := cost(0)
+	takes := frame.Cost(0)
 	switch {
-	case h.kind == frameOffer:
-		e.cell, e.length = carrier.Offer, word(payload, 1)
-		e.offer = offer{key: word(payload, 0), remote: word(payload, 2), remoteKey: uint32(word(payload, 3))}
+	case h.Kind == frameOffer:
+		e.cell, e.length = carrier.Offer, frame.Word(payload, 1)
+		e.offer = offer{key: frame.Word(payload, 0), remote: frame.Word(payload, 2), remoteKey: uint32(frame.Word(payload, 3))}
 		if int64(e.length) <= 0 {
 			return false, false
 		}
 	case len(payload) <= ring.Inline:
-		takes = cost(len(payload))
+		takes = frame.Cost(len(payload))
 		copy(e.inline[:], payload)
 	default:
-		takes = cost(len(payload))
+		takes = frame.Cost(len(payload))
 		e.cell = carrier.Kept
 	}
-	if a.link.owedBy(p, a.link.railOf(int(h.from))).Add(takes) > int64(a.link.node.options.Window) {
+	if a.link.owedBy(p, a.link.railOf(int(h.From))).Add(takes) > int64(a.link.node.options.Window) {
 		return false, false
 	}
 	switch {
@@ -119,7 +120,7 @@ func (a *lane) partRead(key uint64) (ended receive, over bool) {
 // notice tells a message's sender that it was read. It goes by the sender's lane, which may be another one than that of the
 // reader: the sender looks at no other.
 func (l *link) notice(r *receive) {
-	l.to(int(r.from)).tell(r.port, control{header: header{kind: frameTaken, from: r.port.rank, to: r.from}, word: r.offer})
+	l.to(int(r.from)).tell(r.port, control{Header: frame.Header{Kind: frameTaken, From: r.port.rank, To: r.from}, word: r.offer})
 }
 
 // endReceive ends a receive.

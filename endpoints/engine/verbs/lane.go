@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/ib/regcache"
 	"github.com/tpsl/tpsl/ib/verbs/queue"
 )
@@ -54,7 +55,7 @@ type early struct {
 
 // A control is a frame other than a message. It has one word.
 type control struct {
-	header
+	frame.Header
 	word uint64
 }
 
@@ -147,13 +148,13 @@ func (a *lane) mayPut() bool { return !a.over && !a.link.wounded.Load() && len(a
 // begin takes a slot for a frame and encodes its header. The caller fills in the payload, and calls put.
 //
 // Preconditions: mayPut says so.
-func (a *lane) begin(h header) (slot uint32, payload []byte) {
+func (a *lane) begin(h frame.Header) (slot uint32, payload []byte) {
 	slot = a.free[len(a.free)-1]
 	a.free = a.free[:len(a.free)-1]
 	size := a.rail.node.slotSize()
 	b := a.memory[int(slot)*size:]
-	h.encode(b)
-	return slot, b[headerSize : headerSize+int(h.length)]
+	h.Encode(b)
+	return slot, b[frame.HeaderSize : frame.HeaderSize+int(h.Length)]
 }
 
 // put sends a frame, when the lane is up.
@@ -163,7 +164,7 @@ func (a *lane) put(slot uint32, payload []byte) {
 		return
 	}
 	at := a.at + uint64(slot)*uint64(a.rail.node.slotSize())
-	if err := a.pair.Send(id(ofSend, slot), at, headerSize+len(payload), a.registered.Local); err != nil {
+	if err := a.pair.Send(id(ofSend, slot), at, frame.HeaderSize+len(payload), a.registered.Local); err != nil {
 		a.link.wound(err.Error())
 		return
 	}
@@ -177,7 +178,7 @@ func (a *lane) tell(p *Port, c control) {
 	if a.over {
 		return
 	}
-	c.length = wordSize
+	c.Length = frame.WordSize
 	a.waiting = append(a.waiting, c)
 	a.pump()
 	a.watchFor(p)
@@ -189,8 +190,8 @@ func (a *lane) tell(p *Port, c control) {
 func (a *lane) pump() {
 	n := 0
 	for ; n < len(a.waiting) && a.mayPut(); n++ {
-		slot, payload := a.begin(a.waiting[n].header)
-		setWord(payload, 0, a.waiting[n].word)
+		slot, payload := a.begin(a.waiting[n].Header)
+		frame.SetWords(payload, a.waiting[n].word)
 		a.put(slot, payload)
 	}
 	a.waiting = a.waiting[:copy(a.waiting, a.waiting[n:])]

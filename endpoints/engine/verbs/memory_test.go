@@ -11,12 +11,11 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/greet"
 	"github.com/tpsl/tpsl/ib"
 )
@@ -75,10 +76,10 @@ func (o *Options) check() error {
 		}
 	}
 	switch {
-	case o.Eager < 0 || o.Eager > maxEager:
-		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, maxEager)
-	case o.Window < 4*int(cost(o.Eager)):
-		return fmt.Errorf("a window of %d bytes for messages of up to %d: take %d at least", o.Window, o.Eager, 4*cost(o.Eager))
+	case o.Eager < 0 || o.Eager > frame.MaxEager:
+		return fmt.Errorf("messages of %d bytes sent unasked: take 0 to %d", o.Eager, frame.MaxEager)
+	case o.Window < 4*int(frame.Cost(o.Eager)):
+		return fmt.Errorf("a window of %d bytes for messages of up to %d: take %d at least", o.Window, o.Eager, 4*frame.Cost(o.Eager))
 	case o.Bells != nil && len(o.Bells) != own:
 		return fmt.Errorf("%d bells for %d ports", len(o.Bells), own)
 	}

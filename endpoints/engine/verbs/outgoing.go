@@ -7,6 +7,7 @@ package verbs
 
 import (
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 	"github.com/tpsl/tpsl/ib/regcache"
 	"github.com/tpsl/tpsl/ib/verbs"
@@ -22,7 +23,7 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 	a := l.to(to)
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	h := header{kind: frameMessage, length: uint32(len(buf)), from: p.rank, to: int32(to), context: context, tag: tag}
+	h := frame.Header{Kind: frameMessage, Length: uint32(len(buf)), From: p.rank, To: int32(to), Context: context, Tag: tag}
 	outcome, takes := p.mayGo(a, to, len(buf))
 	if outcome == carrier.Pending {
 		return p.offer(a, h, buf, handle)
@@ -47,9 +48,9 @@ func (p *Port) mayGo(a *lane, to, length int) (how carrier.Outcome, takes int64)
 		return carrier.Full, 0
 	}
 	credit := a.link.creditOf(to, p).Load()
-	how, takes = carrier.Done, cost(length)
+	how, takes = carrier.Done, frame.Cost(length)
 	if length > ring.Inline && (length > p.node.options.Eager || credit < int64(p.node.options.Window)/2) {
-		how, takes = carrier.Pending, cost(0)
+		how, takes = carrier.Pending, frame.Cost(0)
 	}
 	if credit < takes {
 		return carrier.Full, 0
@@ -59,8 +60,8 @@ func (p *Port) mayGo(a *lane, to, length int) (how carrier.Outcome, takes int64)
 
 // offer offers a message, whose memory it registers meanwhile without the lock: that takes a while. The offer is noted at the port's own lane,
 // to which the notice comes that the message was read.
-func (p *Port) offer(a *lane, h header, buf []byte, handle uint64) (carrier.Outcome, error) {
-	l, to := a.link, int(h.to)
+func (p *Port) offer(a *lane, h frame.Header, buf []byte, handle uint64) (carrier.Outcome, error) {
+	l, to := a.link, int(h.To)
 	a.lock.Unlock()
 	region, err := a.rail.cache.AcquireBytes(buf, verbs.RemoteRead)
 	if err != nil {
@@ -68,7 +69,7 @@ func (p *Port) offer(a *lane, h header, buf []byte, handle uint64) (carrier.Outc
 		a.lock.Lock()
 		return carrier.Full, l.gone(to)
 	}
-	key, noted := l.in(p).note(send{buf: buf, region: region, handle: handle, port: p, to: h.to})
+	key, noted := l.in(p).note(send{buf: buf, region: region, handle: handle, port: p, to: h.To})
 	a.lock.Lock()
 	if !noted {
 		return carrier.Full, l.gone(to)
@@ -84,12 +85,9 @@ func (p *Port) offer(a *lane, h header, buf []byte, handle uint64) (carrier.Outc
 		return carrier.Full, l.gone(to)
 	}
 	l.creditOf(to, p).Add(-takes)
-	h.kind, h.length = frameOffer, offerWords*wordSize
+	h.Kind, h.Length = frameOffer, offerWords*frame.WordSize
 	slot, payload := a.begin(h)
-	setWord(payload, 0, key)
-	setWord(payload, 1, uint64(len(buf)))
-	setWord(payload, 2, regcache.RangeOf(buf).Start)
-	setWord(payload, 3, uint64(region.Memory.Remote))
+	frame.SetWords(payload, key, uint64(len(buf)), regcache.RangeOf(buf).Start, uint64(region.Memory.Remote))
 	a.put(slot, payload)
 	return carrier.Pending, nil
 }

@@ -7,6 +7,7 @@ package verbs
 
 import (
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/endpoints/engine/ring"
 	"github.com/tpsl/tpsl/ib/verbs"
 )
@@ -19,7 +20,7 @@ type event struct {
 	peer   int // Gone: the process
 
 	cell    uint32 // Arrived: the kind of the cell
-	header  header
+	header  frame.Header
 	length  uint64   // Offer: of the message
 	offer   offer    // Offer
 	inline  [40]byte // Inline
@@ -97,7 +98,7 @@ func (p *Port) take(e *carrier.Event) bool {
 		e.First, e.Ranks = l.first, l.ports
 	case carrier.Arrived:
 		c, h := &e.Cell, &found.header
-		c.Kind, c.Context, c.Source, c.Tag, c.Length = found.cell, h.context, h.from, h.tag, h.length
+		c.Kind, c.Context, c.Source, c.Tag, c.Length = found.cell, h.Context, h.From, h.Tag, h.Length
 		switch found.cell {
 		case carrier.Inline:
 			c.Inline = found.inline
@@ -123,7 +124,7 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 	switch c.Kind {
 	case carrier.Inline:
 		copy(dst, c.Inline[:])
-		p.giveBack(l, int(c.Source), cost(int(c.Length)))
+		p.giveBack(l, int(c.Source), frame.Cost(int(c.Length)))
 	case carrier.Kept:
 		m := *p.kept.Find(carrier.Word(c, 0))
 		copy(dst, m.bytes)
@@ -134,11 +135,11 @@ func (p *Port) Fetch(c *ring.Cell, dst []byte, handle uint64) (done bool, err er
 			p.empty = append(p.empty, uint32(m.slot))
 			p.giveSlotsBack()
 		}
-		p.giveBack(l, int(c.Source), cost(int(c.Length)))
+		p.giveBack(l, int(c.Source), frame.Cost(int(c.Length)))
 	case carrier.Offer:
 		o := *p.offers.Find(carrier.Word(c, 1))
 		p.offers.Drop(carrier.Word(c, 1))
-		p.giveBack(l, int(c.Source), cost(0))
+		p.giveBack(l, int(c.Source), frame.Cost(0))
 		return p.read(l, int(c.Source), o, dst, handle)
 	}
 	return true, nil
@@ -181,7 +182,7 @@ func (p *Port) giveBack(l *link, from int, taken int64) {
 		return
 	}
 	to := l.first + firstOf(rail, l.ports, l.rails)
-	l.to(to).tell(p, control{header: header{kind: frameCredit, from: p.rank, to: int32(to)}, word: uint64(*owed)})
+	l.to(to).tell(p, control{Header: frame.Header{Kind: frameCredit, From: p.rank, To: int32(to)}, word: uint64(*owed)})
 	*owed = 0
 }
 

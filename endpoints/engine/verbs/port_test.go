@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/ib/regcache"
 	"github.com/tpsl/tpsl/ib/verbs"
 	"github.com/tpsl/tpsl/ib/verbs/queue"
@@ -79,7 +80,7 @@ func firstOf(rail, ports, rails int) int { return (rail*ports + rails - 1) / rai
 
 // slotSize is the length of the memory for a frame, in bytes.
 func (n *Node) slotSize() int {
-	return (headerSize + max(n.options.Eager, offerWords*wordSize) + 63) &^ 63
+	return (frame.HeaderSize + max(n.options.Eager, offerWords*frame.WordSize) + 63) &^ 63
 }
 
 // begin makes what the rail has, for so many lanes, of which spare bytes are for the cache.

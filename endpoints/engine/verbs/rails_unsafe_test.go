@@ -15,13 +15,13 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
+	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/ib"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -215,7 +215,7 @@ func TestNoticeByTheReadersLaneIsLost(t *testing.T) {
 		if wrong {
 			by = l.in(b)
 		}
-		by.tell(b, control{header: header{kind: frameTaken, from: b.rank, to: 0}, word: carrier.Word(&e.Cell, 0)})
+		by.tell(b, control{Header: frame.Header{Kind: frameTaken, From: b.rank, To: 0}, word: carrier.Word(&e.Cell, 0)})
 		if !wrong {
 			assert.Equal(t, carrier.Sent, carriertest.Await(t, a).Kind)
 		} else {
