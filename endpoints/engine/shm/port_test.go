@@ -182,28 +182,6 @@ func TestSleep(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	ways(t, func(t *testing.T, o Options) {
 		a, b := pair(t, o)
-		for _, size := range []int{8, 4000, 64 << 10} {
-			buf, dst := carriertest.Filled(size, 1), make([]byte, size)
-			n := testing.AllocsPerRun(200, func() { exchange(a, b, buf, dst) })
-			assert.Zero(t, n, "%d bytes", size)
-			assert.Equal(t, buf, dst)
-		}
+		carriertest.AllocatesNothing(t, a, b, []int{8, 4000, 64 << 10})
 	})
-}
-
-// exchange passes one message between two ports of this thread.
-func exchange(a, b *Port, buf, dst []byte) {
-	var m carrier.Event
-	outcome, _ := a.Send(1, 0, 0, buf, 0)
-	for !b.Poll(&m) {
-	}
-	done, _ := b.Fetch(&m.Cell, dst, 0)
-	for !done || outcome == carrier.Pending {
-		if a.Poll(&m) {
-			outcome = carrier.Done
-		}
-		if b.Poll(&m) {
-			done = true
-		}
-	}
 }

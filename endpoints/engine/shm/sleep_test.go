@@ -21,25 +21,12 @@ import (
 func init() {
 	Roles["answer"] = func(n *Node, _ []string, _ func(string, ...any)) {
 		p := n.port(1)
-		for e := asleepUntil(p); e.Kind == carrier.Arrived; e = asleepUntil(p) {
+		for e := carriertest.AsleepUntil(p); e.Kind == carrier.Arrived; e = carriertest.AsleepUntil(p) {
 			_, _ = p.Send(0, 0, e.Cell.Tag, nil, 0)
 			if e.Cell.Tag < 0 {
 				return
 			}
 		}
-	}
-}
-
-// asleepUntil goes to sleep at once, without a limit, whenever there is nothing.
-func asleepUntil(p *Port) *carrier.Event {
-	e := new(carrier.Event)
-	for {
-		since := p.Doze()
-		if p.Poll(e) {
-			p.Rouse()
-			return e
-		}
-		p.Sleep(since, 0)
 	}
 }
 
@@ -56,7 +43,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		last := int32(0)
 		for i := range int32(rounds) {
 			_, _ = a.Send(1, 0, i, nil, 0)
-			last = asleepUntil(a).Cell.Tag
+			last = carriertest.AsleepUntil(a).Cell.Tag
 			passed.Add(1)
 		}
 		_, _ = a.Send(1, 0, -1, nil, 0)

@@ -252,30 +252,34 @@ func TestBreaks(t *testing.T) {
 		count /= 10
 	}
 	nodes := joined(t, Options{}, 1, 1, 1)
+	breaks := talkBroken(t, nodes, random, count, 0, 4*time.Millisecond)
+	require.Positive(t, breaks)
+}
+
+// talkBroken has each of three nodes send so many messages to each of the others, moody ones, while their connections break at random,
+// with pauses of less than the given one between. It returns how often they broke.
+func talkBroken(t *testing.T, nodes []*Node, random *rand.Rand, count int, moody, pause time.Duration) (breaks int) {
+	t.Helper()
 	var talkers []*talker
 	var all sync.WaitGroup
 	errs := make([]error, len(nodes))
 	for i, n := range nodes {
 		k := newTalker(n, random.Uint64())
+		k.moody = moody
 		talkers = append(talkers, k)
 		all.Go(func() { errs[i] = k.talk(count) })
 	}
 	var over atomic.Bool
-	broken := make(chan int)
 	go func() {
-		breaks := 0
-		for !over.Load() {
-			n := nodes[random.IntN(len(nodes))]
-			if l := n.links[random.IntN(len(nodes))]; l != nil && l.sever(random.IntN(2) == 0) {
-				breaks++
-			}
-			time.Sleep(time.Duration(random.IntN(4_000)) * time.Microsecond)
-		}
-		broken <- breaks
+		all.Wait()
+		over.Store(true)
 	}()
-	all.Wait()
-	over.Store(true)
-	breaks := <-broken
+	for !over.Load() {
+		if l := nodes[random.IntN(len(nodes))].links[random.IntN(len(nodes))]; l != nil && l.sever(random.IntN(2) == 0) {
+			breaks++
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(pause))))
+	}
 	total := 0
 	for i, k := range talkers {
 		require.NoError(t, errs[i])
@@ -283,7 +287,7 @@ func TestBreaks(t *testing.T) {
 	}
 	require.Equal(t, 6*count, total)
 	t.Logf("%d messages, %d breaks, %d connections made", total, breaks, made(nodes))
-	require.Positive(t, breaks)
+	return breaks
 }
 
 // made is how many connections nodes have made among them.

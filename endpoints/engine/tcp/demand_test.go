@@ -452,37 +452,7 @@ func TestOpensAndCloses(t *testing.T) {
 		count /= 10
 	}
 	nodes := joined(t, Options{Idle: time.Millisecond}, 1, 1, 1)
-	var talkers []*talker
-	var all sync.WaitGroup
-	errs := make([]error, len(nodes))
-	for i, n := range nodes {
-		k := newTalker(n, random.Uint64())
-		k.moody = 20 * time.Millisecond
-		talkers = append(talkers, k)
-		all.Go(func() { errs[i] = k.talk(count) })
-	}
-	var over atomic.Bool
-	broken := make(chan int)
-	go func() {
-		breaks := 0
-		for !over.Load() {
-			if l := nodes[random.IntN(len(nodes))].links[random.IntN(len(nodes))]; l != nil && l.sever(random.IntN(2) == 0) {
-				breaks++
-			}
-			time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
-		}
-		broken <- breaks
-	}()
-	all.Wait()
-	over.Store(true)
-	breaks := <-broken
-	total := 0
-	for i, k := range talkers {
-		require.NoError(t, errs[i])
-		total += k.fetched
-	}
-	require.Equal(t, 6*count, total)
-	t.Logf("%d messages, %d breaks, %d connections made", total, breaks, made(nodes))
+	breaks := talkBroken(t, nodes, random, count, 20*time.Millisecond, 200*time.Millisecond)
 	require.Greater(t, made(nodes), uint64(10+breaks))
 }
 

@@ -16,19 +16,6 @@ import (
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
-// asleepUntil goes to sleep at once, without a limit, whenever there is nothing.
-func asleepUntil(p *Port) *carrier.Event {
-	e := new(carrier.Event)
-	for {
-		since := p.Doze()
-		if p.Poll(e) {
-			p.Rouse()
-			return e
-		}
-		p.Sleep(since, 0)
-	}
-}
-
 // No wake-up is lost: two ports that always sleep, for as long as it takes, pass 20,000 messages
 // to and fro. A lost one would be the end of the test.
 func TestNoWakeUpIsLost(t *testing.T) {
@@ -42,7 +29,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	done := make(chan int32)
 	var passed atomic.Int32
 	go func() {
-		for e := asleepUntil(b); e.Cell.Tag < rounds-1; e = asleepUntil(b) {
+		for e := carriertest.AsleepUntil(b); e.Cell.Tag < rounds-1; e = carriertest.AsleepUntil(b) {
 			_, _ = b.Send(0, 0, e.Cell.Tag, nil, 0)
 			giveBack(b, e)
 		}
@@ -52,7 +39,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		last := int32(0)
 		for i := range rounds {
 			_, _ = a.Send(1, 0, i, nil, 0)
-			e := asleepUntil(a)
+			e := carriertest.AsleepUntil(a)
 			last = e.Cell.Tag
 			giveBack(a, e)
 			passed.Add(1)
@@ -128,28 +115,5 @@ func TestNoAllocation(t *testing.T) {
 	}
 	nodes := joined(t, Options{AtStart: true}, 1, 1)
 	a, b := nodes[0].port(0), nodes[1].port(1)
-	for _, size := range []int{8, 4000, 64 << 10, 3 << 20} {
-		buf, dst := carriertest.Filled(size, 1), make([]byte, size)
-		n := testing.AllocsPerRun(300, func() { exchange(a, b, buf, dst) })
-		assert.Zero(t, n, "%d bytes", size)
-		assert.Equal(t, buf, dst)
-	}
-}
-
-// exchange passes one message between two ports of this thread.
-func exchange(a, b *Port, buf, dst []byte) {
-	var m carrier.Event
-	outcome, _ := a.Send(1, 0, 0, buf, 0)
-	for !b.Poll(&m) {
-		a.Poll(&m)
-	}
-	done, _ := b.Fetch(&m.Cell, dst, 0)
-	for !done || outcome == carrier.Pending {
-		if a.Poll(&m) {
-			outcome = carrier.Done
-		}
-		if b.Poll(&m) {
-			done = true
-		}
-	}
+	carriertest.AllocatesNothing(t, a, b, []int{8, 4000, 64 << 10, 3 << 20})
 }

@@ -44,6 +44,19 @@ func Await(t testing.TB, p carrier.Port) *carrier.Event {
 	return nil
 }
 
+// AsleepUntil goes to sleep at once, without a limit, whenever there is nothing.
+func AsleepUntil(p carrier.Port) *carrier.Event {
+	e := new(carrier.Event)
+	for {
+		since := p.Doze()
+		if p.Poll(e) {
+			p.Rouse()
+			return e
+		}
+		p.Sleep(since, 0)
+	}
+}
+
 // A Sender is a port, and what moves its carrier on without finding events, which the test wants to see.
 type Sender struct {
 	carrier.Port
@@ -60,6 +73,34 @@ func (s Sender) MustSend(t testing.TB, to int, tag int32, buf []byte, handle uin
 			return outcome
 		}
 		require.True(t, time.Now().Before(end), "no room")
+	}
+}
+
+// AllocatesNothing passes messages of these sizes from rank 0 to rank 1, whose ports are both of the calling thread.
+func AllocatesNothing(t *testing.T, a, b carrier.Port, sizes []int) {
+	t.Helper()
+	e := new(carrier.Event)
+	for _, size := range sizes {
+		buf, dst := Filled(size, 1), make([]byte, size)
+		n := testing.AllocsPerRun(300, func() { exchange(a, b, e, buf, dst) })
+		assert.Zero(t, n, "%d bytes", size)
+		assert.Equal(t, buf, dst)
+	}
+}
+
+func exchange(a, b carrier.Port, e *carrier.Event, buf, dst []byte) {
+	outcome, _ := a.Send(1, 0, 0, buf, 0)
+	for !b.Poll(e) {
+		a.Poll(e)
+	}
+	done, _ := b.Fetch(&e.Cell, dst, 0)
+	for !done || outcome == carrier.Pending {
+		if a.Poll(e) {
+			outcome = carrier.Done
+		}
+		if b.Poll(e) {
+			done = true
+		}
 	}
 }
 
