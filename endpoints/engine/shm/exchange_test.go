@@ -193,7 +193,7 @@ func TestProcesses(t *testing.T) {
 		_, children := shm.Together(t, shm.Options{Streams: streams}, words, words, words)
 		for _, c := range children {
 			assert.Equal(t, "16668 received, <nil>", c.Line())
-			c.Wait()
+			assert.Empty(t, c.Wait())
 		}
 	}
 }
@@ -245,6 +245,6 @@ func TestEngineNamesTheDead(t *testing.T) {
 		for range 2 {
 			assert.Regexp(t, `^rank 0 is gone: its process \d+ has ended$`, c.Line())
 		}
-		c.Wait()
+		assert.Empty(t, c.Wait())
 	}
 }

@@ -4,13 +4,9 @@
 package shm
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -58,102 +54,28 @@ func perform(role string, words []string) error {
 	return n.Close()
 }
 
-// A Child is such a process.
-type Child struct {
-	t      testing.TB
-	name   string
-	cmd    *exec.Cmd
-	input  io.Closer
-	lines  chan string
-	stderr bytes.Buffer
-	ended  bool
-}
-
-// Start starts a child that joins by the socket. Words are its role and what that needs.
-func Start(t testing.TB, socket *os.File, o Options, words string) *Child {
+// start starts such a process, which joins by the socket. Words are its role and what that needs.
+func start(t testing.TB, socket *os.File, o Options, words string) *carriertest.Process {
 	t.Helper()
 	role, rest, _ := strings.Cut(words, " ")
-	c := &Child{t: t, name: fmt.Sprintf("rank %d (%s)", o.First, words), lines: make(chan string, 100)}
-	c.cmd = exec.Command("/proc/self/exe")
-	c.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d %d %v %s", roleVariable, role, o.First, o.Ports, o.Total, o.Cells, o.Streams, rest))
-	c.cmd.ExtraFiles = []*os.File{socket}
-	c.cmd.Stderr = &c.stderr
-	var err error
-	c.input, err = c.cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := c.cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.cmd.Start())
-	go func() {
-		defer close(c.lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			c.lines <- s.Text()
-		}
-	}()
-	t.Cleanup(c.Kill)
-	return c
-}
-
-// Line returns the child's next line.
-func (c *Child) Line() string {
-	c.t.Helper()
-	select {
-	case line, ok := <-c.lines:
-		if !ok {
-			c.Kill()
-			c.t.Fatalf("%s ended: %s", c.name, &c.stderr)
-		}
-		return line
-	case <-time.After(carriertest.Within):
-		_ = c.cmd.Process.Signal(unix.SIGQUIT) // where is it?
-		time.Sleep(100 * time.Millisecond)
-		c.Kill()
-		c.t.Fatalf("%s: no line in %v\n%s", c.name, carriertest.Within, &c.stderr)
-	}
-	return ""
-}
-
-// Release ends the child's standard input, which is what most roles wait for.
-func (c *Child) Release() { c.input.Close() }
-
-// Wait waits for the end of a child that has nothing more to say, which must be a good one.
-func (c *Child) Wait() {
-	c.t.Helper()
-	c.Release()
-	for line := range c.lines {
-		c.t.Errorf("%s: says %q", c.name, line)
-	}
-	c.ended = true
-	require.NoError(c.t, c.cmd.Wait(), "%s: %s", c.name, &c.stderr)
-}
-
-// Kill kills the child, at whatever it is, and takes its end.
-func (c *Child) Kill() {
-	if c.ended {
-		return
-	}
-	c.ended = true
-	_ = c.cmd.Process.Kill()
-	for range c.lines { // until it has ended
-	}
-	_ = c.cmd.Wait()
+	return carriertest.Start(t, fmt.Sprintf("%s=%s %d %d %d %d %v %s", roleVariable, role, o.First, o.Ports, o.Total, o.Cells, o.Streams, rest), socket)
 }
 
 // Together has processes of one rank each join: this one, where the words are "", and
 // children. Node i or child i has rank i.
-func Together(t testing.TB, o Options, words ...string) ([]*Node, []*Child) {
+func Together(t testing.TB, o Options, words ...string) ([]*Node, []*carriertest.Process) {
 	t.Helper()
 	forMeet, forJoin := sockets(t, len(words))
 	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	o.Ports, o.Total = 1, len(words)
-	nodes, children := make([]*Node, len(words)), make([]*Child, len(words))
+	nodes, children := make([]*Node, len(words)), make([]*carriertest.Process, len(words))
 	ends := make(chan error)
 	for i, w := range words {
 		o := o
 		o.First = i
 		if w != "" {
-			children[i] = Start(t, forJoin[i], o, w)
+			children[i] = start(t, forJoin[i], o, w)
 			go func() { ends <- nil }()
 			continue
 		}

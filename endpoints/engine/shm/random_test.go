@@ -181,7 +181,7 @@ func TestKilledAnywhere(t *testing.T) {
 		for i, c := range children {
 			if i != victim {
 				assert.Equal(t, fmt.Sprintf("gone [%d]", victim), c.Line(), "rank %d", i)
-				c.Wait()
+				assert.Empty(t, c.Wait())
 			}
 		}
 	}
@@ -193,12 +193,12 @@ func TestKilledWhileJoining(t *testing.T) {
 	came := 0
 	for round := range 20 {
 		forMeet, forJoin := sockets(t, 2)
-		child := Start(t, forJoin[1], Options{First: 1, Ports: 1, Total: 2}, "talk 1")
+		child := start(t, forJoin[1], Options{First: 1, Ports: 1, Total: 2}, "talk 1")
 		forJoin[1].Close() // the child's end is the only one
 		ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 		met := make(chan error, 1)
 		go func() { met <- Meet(ctx, forMeet) }()
-		time.AfterFunc(time.Duration(round)*time.Millisecond, func() { _ = child.cmd.Process.Kill() })
+		child.KillLater(time.Duration(round) * time.Millisecond)
 		if round%2 == 1 {
 			time.Sleep(time.Duration(round) * time.Millisecond) // its hello waits for ours
 		}

@@ -58,7 +58,7 @@ func TestRefusedLater(t *testing.T) {
 	assert.Equal(t, carriertest.Filled(1<<20, 1), buf)
 	assert.False(t, nodes[0].peers[1].direct.Load())
 	assert.Equal(t, "true 7", children[1].Line())
-	children[1].Wait()
+	assert.Empty(t, children[1].Wait())
 }
 
 // dropPtrace takes the right to read any process's memory from this thread.

@@ -53,7 +53,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		select {
 		case last := <-done:
 			assert.EqualValues(t, rounds-1, last)
-			children[1].Wait()
+			assert.Empty(t, children[1].Wait())
 			return
 		case <-time.After(carriertest.Within):
 			require.NotEqual(t, before, passed.Load(), "both sleep")

@@ -10,11 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
 // through returns a way from rank 0 to rank 2 of a ring of four through a child in a role, and the child.
-func through(t testing.TB, make maker, role string) (send func() error, came chan time.Time, middle *child) {
+func through(t testing.TB, make maker, role string) (send func() error, came chan time.Time, middle *carriertest.Process) {
 	carriers, children := make(t, torus(t, 4, 1), map[int]string{1: role})
 	came = newTimes()
 	all := join(t, carriers, torus(t, 4, 1), func(rank int) Options {
@@ -23,7 +24,7 @@ func through(t testing.TB, make maker, role string) (send func() error, came cha
 		}
 		return Options{Message: func(Message) { came <- time.Now() }}
 	})
-	require.Equal(t, "joined", children[1].line())
+	require.Equal(t, "joined", children[1].Line())
 	return func() error { return all[0].Send(2, 0, nil) }, came, children[1]
 }
 
@@ -40,11 +41,11 @@ func TestPassedOnByAProcessThatComputes(t *testing.T) {
 				require.NoError(t, send())
 				select {
 				case <-came:
-				case <-time.After(within):
+				case <-time.After(carriertest.Within):
 					t.Fatal("not passed on")
 				}
 			}
-			middle.end() // until now it has computed
+			middle.Wait() // until now it has computed
 		})
 		t.Run(name+", polling", func(t *testing.T) {
 			testsupport.NothingLeft(t)
@@ -55,10 +56,10 @@ func TestPassedOnByAProcessThatComputes(t *testing.T) {
 				t.Fatal("passed on, by whom?")
 			case <-time.After(500 * time.Millisecond):
 			}
-			middle.end()
+			middle.Wait()
 			select {
 			case <-came:
-			case <-time.After(within):
+			case <-time.After(carriertest.Within):
 				t.Fatal("not passed on after the computation")
 			}
 		})
@@ -91,7 +92,7 @@ func BenchmarkForward(b *testing.B) {
 					b.ReportMetric(float64(took[count*999/1000].Microseconds()), "p99.9-us")
 					b.ReportMetric(float64(late[count*999/1000].Microseconds()), "late-p99.9-us")
 				}
-				middle.end()
+				middle.Wait()
 			})
 		}
 	}

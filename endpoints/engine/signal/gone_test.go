@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -42,7 +43,7 @@ func (n *news) await(t testing.TB, count int) map[int]error {
 		n.Lock()
 		defer n.Unlock()
 		return len(n.of) >= count
-	}, within, time.Millisecond)
+	}, carriertest.Within, time.Millisecond)
 	n.Lock()
 	defer n.Unlock()
 	return n.of
@@ -77,13 +78,13 @@ func TestKilled(t *testing.T) {
 					return Options{Buffers: 1, Message: finals[rank].message, Gone: heard[rank].gone(t)}
 				})
 				for _, child := range children {
-					require.Equal(t, "joined", child.line())
+					require.Equal(t, "joined", child.Line())
 				}
 				var senders sync.WaitGroup
 				stop := storm(&senders, all)
 				t.Cleanup(stop)
 				for _, child := range children {
-					child.kill()
+					child.Kill()
 				}
 				for _, part := range c.parts {
 					for _, rank := range part {
@@ -109,7 +110,7 @@ func TestKilled(t *testing.T) {
 						}
 					}
 					for _, rank := range part {
-						require.Eventually(t, func() bool { return finals[rank].count() == len(part) }, within, time.Millisecond)
+						require.Eventually(t, func() bool { return finals[rank].count() == len(part) }, carriertest.Within, time.Millisecond)
 					}
 				}
 			})

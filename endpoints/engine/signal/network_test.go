@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -76,5 +77,5 @@ func TestTriesAgain(t *testing.T) {
 			count++
 		}
 		return count == 8
-	}, within, time.Millisecond)
+	}, carriertest.Within, time.Millisecond)
 }

@@ -5,14 +5,11 @@ package signal
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -20,24 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 )
 
-// A child is this test binary as a process of its own, which joins and does what its role says, until its input ends.
-type child struct {
-	t      testing.TB
-	cmd    *exec.Cmd
-	input  io.WriteCloser
-	lines  chan string
-	stderr bytes.Buffer
-	ended  bool
-}
-
-// roles are what children do. They read lines of the test.
+// roles are what this test binary does as a process of its own: it joins and does what its role says, until its input ends.
 var roles = map[string]func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error{
 	// a child that only passes messages on
 	"idle": func(c carrier.Carrier, dimensions int, input *bufio.Scanner) error {
@@ -139,63 +125,8 @@ func perform(words []string) error {
 	return errors.Join(roles[words[0]](c, dimensions, bufio.NewScanner(os.Stdin)), c.Close())
 }
 
-// startChild starts a child, which joins by a file.
-func startChild(t testing.TB, file *os.File, words ...any) *child {
+// startChild starts such a process, which joins by a file.
+func startChild(t testing.TB, file *os.File, words ...any) *carriertest.Process {
 	t.Helper()
-	c := &child{t: t, lines: make(chan string, 10)}
-	c.cmd = exec.Command("/proc/self/exe")
-	c.cmd.Env = append(os.Environ(), roleVariable+"="+strings.TrimSpace(fmt.Sprintln(words...)))
-	c.cmd.ExtraFiles = []*os.File{file}
-	c.cmd.Stderr = &c.stderr
-	var err error
-	c.input, err = c.cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := c.cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.cmd.Start())
-	go func() {
-		defer close(c.lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			c.lines <- s.Text()
-		}
-	}()
-	t.Cleanup(c.kill)
-	return c
-}
-
-// line returns the child's next line.
-func (c *child) line() string {
-	c.t.Helper()
-	select {
-	case line, more := <-c.lines:
-		if !more {
-			c.kill()
-			c.t.Fatalf("the child ended: %s", &c.stderr)
-		}
-		return line
-	case <-time.After(within):
-		c.t.Fatal("the child says nothing")
-		return ""
-	}
-}
-
-// kill kills the child, at whatever it is, and takes its end.
-func (c *child) kill() {
-	if !c.ended {
-		c.ended = true
-		_ = c.cmd.Process.Kill()
-		for range c.lines {
-		}
-		_ = c.cmd.Wait()
-	}
-}
-
-// end ends the child's input, and wants it to end well.
-func (c *child) end() {
-	c.t.Helper()
-	c.ended = true
-	c.input.Close()
-	for range c.lines {
-	}
-	require.NoError(c.t, c.cmd.Wait(), "%s", &c.stderr)
+	return carriertest.Start(t, roleVariable+"="+strings.TrimSpace(fmt.Sprintln(words...)), file)
 }

@@ -19,15 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 )
 
-// within is the time limit of what a test waits for.
-const within = time.Minute
-
 // A maker joins processes by carriers. All are this one but for those that have a role, which are children and have no carrier here.
-type maker func(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*child)
+type maker func(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*carriertest.Process)
 
 var makers = map[string]maker{"shm": overShm, "tcp": overTCP}
 
@@ -39,7 +37,7 @@ func together(t testing.TB, count int, f func(i int) error) {
 		go func() { ends <- f(i) }()
 	}
 	var errs []error
-	for late := time.After(within); count > 0; count-- {
+	for late := time.After(carriertest.Within); count > 0; count-- {
 		select {
 		case err := <-ends:
 			errs = append(errs, err)
@@ -69,9 +67,9 @@ func closedAtEnd[C interface {
 	return all
 }
 
-func overShm(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*child) {
+func overShm(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*carriertest.Process) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	count := torus.Size()
 	forMeet, forJoin := make([]*os.File, count), make([]*os.File, count)
@@ -82,7 +80,7 @@ func overShm(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrie
 		defer forMeet[i].Close()
 		defer forJoin[i].Close()
 	}
-	all, children := make([]carrier.Carrier, count), map[int]*child{}
+	all, children := make([]carrier.Carrier, count), map[int]*carriertest.Process{}
 	for i, role := range roles {
 		children[i] = startChild(t, forJoin[i], role, "shm", i, count, len(torus.sides))
 	}
@@ -111,9 +109,9 @@ func peersOf(torus *Torus, all []tcp.Peer, rank int) []tcp.Peer {
 	return peers
 }
 
-func overTCP(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*child) {
+func overTCP(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrier, map[int]*carriertest.Process) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
 	defer cancel()
 	var peers []tcp.Peer
 	var listeners []*net.TCPListener
@@ -122,7 +120,7 @@ func overTCP(t testing.TB, torus *Torus, roles map[int]string) ([]carrier.Carrie
 		require.NoError(t, err)
 		peers, listeners = append(peers, tcp.Peer{First: i, Ports: 1, Address: l.Addr().String()}), append(listeners, l)
 	}
-	all, children := make([]carrier.Carrier, torus.Size()), map[int]*child{}
+	all, children := make([]carrier.Carrier, torus.Size()), map[int]*carriertest.Process{}
 	for i, role := range roles {
 		words := []any{role, "tcp", i, torus.Size(), len(torus.sides)}
 		for _, p := range peers {
@@ -212,7 +210,7 @@ func (c *tally) wait() error {
 	select {
 	case <-c.all:
 		return nil
-	case <-time.After(within / 2):
+	case <-time.After(carriertest.Within / 2):
 		return errors.New("messages did not come")
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,79 +150,23 @@ func checkFromCables(p *Port) error {
 	}
 }
 
-// A process runs this test binary in another role.
-type process struct {
-	cmd   *exec.Cmd
-	input io.WriteCloser
-	lines chan string
-	said  bytes.Buffer
-	limit time.Duration // how long until waits
-}
+// A host is a process with a network namespace of its own.
+type host struct{ *carriertest.Process }
 
-// start starts a process with a role, which a variable tells.
-func start(t *testing.T, role string, flags uintptr, files ...*os.File) (*process, error) {
+// startHost starts a host with a rank.
+func startHost(t *testing.T, rank int) host {
 	t.Helper()
-	w := &process{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16), limit: carriertest.Within}
-	w.cmd.Env = append(os.Environ(), role)
-	w.cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: flags}
-	w.cmd.ExtraFiles = files
-	w.cmd.Stderr = &w.said
-	out, err := w.cmd.StdoutPipe()
-	require.NoError(t, err)
-	w.input, err = w.cmd.StdinPipe()
-	require.NoError(t, err)
-	if err := w.cmd.Start(); err != nil {
-		return nil, err
-	}
-	ended := make(chan struct{})
-	go func() {
-		for s := bufio.NewScanner(out); s.Scan(); {
-			w.lines <- s.Text()
-		}
-		close(w.lines)
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		_ = w.cmd.Process.Kill()
-		<-ended
-		_ = w.cmd.Wait()
-	})
-	return w, nil
-}
-
-// startWired starts a process with a network namespace of its own.
-func startWired(t *testing.T, rank int) *process {
-	t.Helper()
-	w, err := start(t, fmt.Sprintf("%s=%d", rankVariable, rank), unix.CLONE_NEWNET)
+	p, err := carriertest.StartIn(t, unix.CLONE_NEWNET, fmt.Sprintf("%s=%d", rankVariable, rank))
 	if err != nil {
 		t.Skipf("a network namespace takes root: %v", err)
 	}
-	return w
-}
-
-// until returns the first line of those to come that begins so.
-func (w *process) until(t *testing.T, prefix string) string {
-	t.Helper()
-	for limit := time.After(w.limit); ; {
-		select {
-		case line, more := <-w.lines:
-			if !more {
-				_ = w.cmd.Wait()
-				t.Fatalf("it ended before it said %q: %s", prefix, w.said.String())
-			}
-			if strings.HasPrefix(line, prefix) {
-				return line
-			}
-		case <-limit:
-			t.Fatalf("it did not say %q in time", prefix)
-		}
-	}
+	return host{p}
 }
 
 // in runs a command in its namespace.
-func (w *process) in(t *testing.T, words string) {
+func (h host) in(t *testing.T, words string) {
 	t.Helper()
-	argv := append([]string{"nsenter", "-t", strconv.Itoa(w.cmd.Process.Pid), "-n", "--"}, strings.Fields(words)...)
+	argv := append([]string{"nsenter", "-t", strconv.Itoa(h.PID()), "-n", "--"}, strings.Fields(words)...)
 	_, said, code := testsupport.Run(t, carriertest.Within, nil, argv...)
 	require.Zero(t, code, "%s: %s", words, said)
 }
@@ -234,9 +176,9 @@ func (w *process) in(t *testing.T, words string) {
 func TestCableIsOut(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "ip", "tc", "nsenter")
-	hosts := []*process{startWired(t, 0), startWired(t, 1)}
+	hosts := []host{startHost(t, 0), startHost(t, 1)}
 	for cable := range 2 {
-		hosts[0].in(t, fmt.Sprintf("ip link add eth%d type veth peer name eth%[1]d netns %d", cable, hosts[1].cmd.Process.Pid))
+		hosts[0].in(t, fmt.Sprintf("ip link add eth%d type veth peer name eth%[1]d netns %d", cable, hosts[1].PID()))
 		for rank, h := range hosts {
 			h.in(t, fmt.Sprintf("ip addr add 10.77.%d.%d/24 dev eth%[1]d", cable, 1+rank))
 			h.in(t, fmt.Sprintf("ip link set eth%d up", cable))
@@ -245,28 +187,26 @@ func TestCableIsOut(t *testing.T) {
 	}
 	for _, step := range []string{"listens", ""} {
 		for _, h := range hosts {
-			_, err := fmt.Fprintln(h.input)
+			_, err := fmt.Fprintln(h.Input)
 			require.NoError(t, err)
 		}
 		for _, h := range hosts {
 			if step != "" {
-				h.until(t, step)
+				h.Until(step)
 			}
 		}
 	}
 	for cable, rank := range []int{1, 0} {
-		hosts[0].until(t, "rails 2")
+		hosts[0].Until("rails 2")
 		hosts[rank].in(t, fmt.Sprintf("ip link set eth%d down", cable))
-		hosts[0].until(t, "rails 1")
+		hosts[0].Until("rails 1")
 		hosts[rank].in(t, fmt.Sprintf("ip link set eth%d up", cable))
 	}
-	hosts[0].until(t, "rails 2")
-	_, err := fmt.Fprintln(hosts[0].input)
+	hosts[0].Until("rails 2")
+	_, err := fmt.Fprintln(hosts[0].Input)
 	require.NoError(t, err)
-	require.Equal(t, hosts[0].until(t, "messages"), hosts[1].until(t, "messages"))
+	require.Equal(t, hosts[0].Until("messages"), hosts[1].Until("messages"))
 	for _, h := range hosts {
-		for range h.lines {
-		}
-		require.NoError(t, h.cmd.Wait(), h.said.String())
+		h.Wait()
 	}
 }

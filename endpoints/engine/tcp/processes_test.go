@@ -124,7 +124,7 @@ func (k *errand) talk(both carrier.Carrier, near *shm.Node, n *Node, input *bufi
 
 // talkers starts processes that talk, each of whose lines may take so long, and has them join: by shared memory on each of several
 // hosts, and by TCP.
-func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*process) {
+func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*carriertest.Process) {
 	t.Helper()
 	perHost := errands[0].perHost
 	var sockets []*os.File
@@ -132,10 +132,9 @@ func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*proces
 	for _, k := range errands {
 		meets, joins, err := shm.Socketpair()
 		require.NoError(t, err)
-		p, err := start(t, talkVariable+"="+k.String(), 0, joins)
-		require.NoError(t, err)
+		p := carriertest.Start(t, talkVariable+"="+k.String(), joins)
 		joins.Close()
-		p.limit = limit
+		p.Limit = limit
 		all, sockets = append(all, p), append(sockets, meets)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), carriertest.Within)
@@ -145,10 +144,10 @@ func talkers(t *testing.T, errands []errand, limit time.Duration) (all []*proces
 		met.Go(func() { assert.NoError(t, shm.Meet(ctx, sockets[first:first+perHost])) })
 	}
 	for _, p := range all {
-		addresses = append(addresses, strings.Fields(p.until(t, "listens "))[1:]...)
+		addresses = append(addresses, strings.Fields(p.Until("listens "))[1:]...)
 	}
 	for _, p := range all {
-		_, err := fmt.Fprintln(p.input, strings.Join(addresses, " "))
+		_, err := fmt.Fprintln(p.Input, strings.Join(addresses, " "))
 		require.NoError(t, err)
 	}
 	met.Wait()
@@ -181,16 +180,16 @@ func TestProcessesAreKilled(t *testing.T) {
 	}
 	all := talkers(t, errands, limit)
 	for _, rank := range mortal {
-		all[rank].until(t, "now")
+		all[rank].Until("now")
 		time.Sleep(time.Duration(random.IntN(20_000)) * time.Microsecond)
-		require.NoError(t, all[rank].cmd.Process.Kill())
+		all[rank].Kill()
 	}
 	messages, breaks, full := 0, 0, 0
 	for rank, p := range all {
 		if errands[rank].dies > 0 {
 			continue
 		}
-		words := strings.Fields(p.until(t, "done "))[1:]
+		words := strings.Fields(p.Until("done "))[1:]
 		var fetched, broken, noRoom int
 		_, err := fmt.Sscan(strings.Join(words[:3], " "), &fetched, &broken, &noRoom)
 		require.NoError(t, err)
@@ -204,15 +203,12 @@ func TestProcessesAreKilled(t *testing.T) {
 		}
 		assert.Equal(t, gone, words[3:], "who is gone for rank %d", rank)
 	}
-	for rank, p := range all {
-		if errands[rank].dies > 0 {
-			continue
-		}
-		p.input.Close()
+	for _, p := range all {
+		p.Release()
 	}
 	for rank, p := range all {
 		if errands[rank].dies == 0 {
-			assert.NoError(t, p.cmd.Wait(), "rank %d: %s", rank, &p.said)
+			p.Wait()
 		}
 	}
 	t.Logf("%d messages, %d breaks, %d sends found no room", messages, breaks, full)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package carriertest is what the tests of all carriers have in common: ways to send and to
-// await, and what every carrier must do with messages of every size, short buffers and peers
+// await, processes to try them in, and what every carrier must do with messages of every size, short buffers and peers
 // that are gone.
 //
 // It is for tests only. A function that fails ends its test, so it is called on the test's
