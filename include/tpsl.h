@@ -91,7 +91,7 @@ struct TPSL_Options {
  * options may be NULL. The thread functions above are about the job of the rank that the calling thread is.
  *
  * Misuse: no ranks, or more than the limits of the process allow; a caller that is a rank; a function that lets an exception pass,
- * or ends its thread, or returns in a child made by fork; a program that has loaded an MPI library itself; an MPI library that speaks PMIx. */
+ * or ends its thread; a child made by fork that leaves the function; a program that has loaded an MPI library itself; an MPI library that speaks PMIx. */
 int TPSL_Run(int nranks, int (*function)(void *argument), void *argument, const struct TPSL_Options *options);
 
 /* The following four need no MPI, and no mpiexec.

@@ -159,7 +159,7 @@ void tpsl_finish_dlopened(void); /* at process exit */
 /* The process's own job: that of its launcher, or the one that TPSL_RANKS or an OpenMP team makes. Finds out, once. Does not return
  * on error. */
 struct tpsl_job *tpsl_setup(void);
-void tpsl_refuse_child(const char *call, const char *advice); /* ends a process that was forked from one that has libtpsl, in one line */
+void tpsl_refuse_child(const char *call, const char *advice); /* ends a process that was forked from one that has libtpsl, in one line; NULL: the usual advice */
 struct tpsl_job *tpsl_is_set_up(void); /* NULL: not yet */
 /* The job of the rank that the calling thread acts for, else the process's own. */
 struct tpsl_job *tpsl_job(void);

@@ -31,7 +31,7 @@ struct runner {
 /* run_linux_amd64.S: calls the function below a frame with the personality below. */
 int tpsl_run_function(int (*function)(void *), void *argument);
 
-/* The function of a rank may fork. What follows it is the rank's, which is in the parent. */
+/* A child that the function has forked must not do what the rank does after the function: the rank is in the parent. */
 static void must_be_in_parent(void)
 {
     tpsl_refuse_child("TPSL_Run: the end of the function", "end the child by _exit within the function, or let it exec a program");
@@ -167,7 +167,7 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
 {
     static _Atomic uint64_t calls;
     char *error = NULL;
-    tpsl_refuse_child("TPSL_Run", "let it exec a program, or make the call in the parent");
+    tpsl_refuse_child("TPSL_Run", NULL);
     if (tpsl_self)
         tpsl_die(1, "TPSL_Run: the calling thread is rank %d (slot %d) already: call it from a thread that is no rank", tpsl_self->rank, tpsl_self->slot);
     if (nranks < 1)

@@ -74,14 +74,15 @@ void tpsl_refuse_child(const char *call, const char *advice)
 {
     if (getpid() == home)
         return;
-    fprintf(stderr, "tpsl: %s: this process is a child made by fork, and the threads of libtpsl are in its parent: %s\n", call, advice);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* fprintf may be a point of cancellation */
+    fprintf(stderr, "tpsl: %s: this process is a child made by fork, and the threads of libtpsl are in its parent: %s\n", call, advice ? advice : "let it exec a program, or make the call in the parent");
     _exit(1);
 }
 
 static void setup(void)
 {
     char *error = NULL;
-    tpsl_refuse_child("the first call of MPI", "let it exec a program, or make the call in the parent");
+    tpsl_refuse_child("the first call of MPI", NULL);
     struct tpsl_job *new = tpslSetup((char *)tpsl_folder(), tpsl_openmp_team(), &error);
     if (error)
         tpsl_die(1, "%s", error);

@@ -50,13 +50,16 @@ func TestPythonThreadsEnd(t *testing.T) {
 			code int
 			says string
 		}{
-			"raise":  {1, `^tpsl\.run: a child of rank 1 ends:\nTraceback .*\n(?s:.*)\nValueError: why\n$`},
-			"return": {1, `^tpsl\.run: a child of rank 1 ends:\nTraceback .*\n(?s:.*)\nRuntimeError: run: f returned in a child made by fork, and the ranks are in its parent: end the child by sys\.exit, or by os\._exit\n$`},
-			"exit":   {3, "^$"},
-			"exit 0": {0, "^$"},
+			"raise":      {1, `^tpsl\.run: a child of rank 1 ends:\nTraceback .*\n(?s:.*)\nValueError: why\n$`},
+			"return":     {1, `^tpsl\.run: a child of rank 1 ends:\nTraceback .*\n(?s:.*)\nRuntimeError: run: f returned in a child made by fork, and the ranks are in its parent: end the child by sys\.exit, or by os\._exit\n$`},
+			"exit":       {3, "^$"},
+			"exit none":  {0, "^$"},
+			"exit 0":     {0, "^$"},
+			"exit large": {4, "^$"},
+			"exit text":  {1, "^why\n$"},
 		} {
 			o := arraysJob(t, options, "threads.py", "child", how)
-			assert.Zero(t, o.code, how)
+			assert.Zero(t, o.code, "%s %s: %s", options, how, o.stderr)
 			assert.Equal(t, fmt.Sprintln(c.code), o.stdout, "%s %s: %s", options, how, o.stderr)
 			assert.Regexp(t, c.says, o.stderr)
 		}

@@ -198,10 +198,12 @@ func TestRunMany(t *testing.T) {
 	assert.LessOrEqual(t, maps, 16)
 }
 
-// Each wrong use ends the process with one line.
+// What a child made by fork must not do ends it with this line.
+const childEnds = "TPSL_Run: the end of the function: this process is a child made by fork, and the threads of libtpsl are in its parent: end the child by _exit within the function, or let it exec a program"
+
+// Each wrong use ends the process, or the child that it is in, with one line.
 func TestRunMisuse(t *testing.T) {
 	testsupport.NothingLeft(t)
-	const childEnds = "TPSL_Run: the end of the function: this process is a child made by fork, and the threads of libtpsl are in its parent: end the child by _exit within the function, or let it exec a program"
 	for _, c := range []struct {
 		words []string
 		code  int
@@ -223,8 +225,8 @@ func TestRunMisuse(t *testing.T) {
 		{[]string{"stack"}, 1, []string{"TPSL_Run: make the thread of rank 0 of 2 with a stack of 1000000000000000 bytes: ", "; use a smaller options.stack"}},
 		{[]string{"caller"}, 1, []string{"TPSL_Run: options.caller is 2: want 0 or 1"}},
 		{[]string{"child"}, 1, []string{"TPSL_Run: this process is a child made by fork, and the threads of libtpsl are in its parent: let it exec a program, or make the call in the parent"}},
-		{[]string{"child_returns"}, 1, []string{childEnds}},
-		{[]string{"child_pthread_exit"}, 1, []string{childEnds}},
+		{[]string{"child_returns"}, 11, []string{childEnds}},
+		{[]string{"child_pthread_exit"}, 11, []string{childEnds}},
 		{[]string{"pthread_exit"}, 1, []string{"TPSL_Run: the function ended the thread of rank 1, as pthread_exit does: let it return"}},
 		{[]string{"exit"}, 3, []string{"rank 1 ends the process before its MPI_Finalize, by exit or by the return from main: all 2 ranks of the job end"}},
 	} {
@@ -250,6 +252,9 @@ func TestRunEnds(t *testing.T) {
 	assert.Equal(t, 1, job.code)
 	assert.Equal(t, "caught\n", job.stdout)
 	oneLine(t, job, "tpsl", "TPSL_Run: the function of rank 1 threw an exception that it did not catch: catch it there, and return a result")
+	job = run(t, nil, throws, "child")
+	assert.Equal(t, 11, job.code)
+	oneLine(t, job, "tpsl", childEnds)
 }
 
 // A program whose calls of MPI lead to a library that ld.so has loaded has no ranks there.

@@ -282,6 +282,6 @@ func (l *link) acknowledge() {
 	in.acked = in.received
 	l.out.Lock()
 	defer l.out.Unlock()
-	frame.SetWords(l.frame(frame.Header{Kind: frameAck, Length: frame.WordSize}), in.received)
+	frame.SetWords(l.begin(frame.Header{Kind: frameAck, Length: frame.WordSize}), in.received)
 	l.flush()
 }

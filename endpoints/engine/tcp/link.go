@@ -210,7 +210,7 @@ func (l *link) leave() {
 	l.out.Lock()
 	defer l.out.Unlock()
 	if l.fate.Load() == fine && (l.connections > 0 || l.out.end > 0) {
-		l.frame(frame.Header{Kind: frameBye})
+		l.begin(frame.Header{Kind: frameBye})
 		l.flush()
 	}
 }

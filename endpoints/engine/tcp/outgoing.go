@@ -82,8 +82,8 @@ type send struct {
 	stripes
 }
 
-// frame adds a frame with room for its payload, which the caller fills in.
-func (l *link) frame(h frame.Header) (payload []byte) {
+// begin adds a frame with room for its payload, which the caller fills in.
+func (l *link) begin(h frame.Header) (payload []byte) {
 	o := &l.out
 	size := frame.HeaderSize + int(h.Length)
 	if h.Kind == frameData {
@@ -178,7 +178,7 @@ func (l *link) pump() {
 		key := o.streams[0]
 		s := o.sends.Find(key)
 		n := min(s.wanted-s.sent, maxPart)
-		frame.SetWords(l.frame(frame.Header{Kind: frameData, Length: uint32(frame.WordSize + n), From: s.port.rank, To: s.to}), s.key)
+		frame.SetWords(l.begin(frame.Header{Kind: frameData, Length: uint32(frame.WordSize + n), From: s.port.rank, To: s.to}), s.key)
 		part := segment{start: o.end, data: s.buf[s.sent : s.sent+n]}
 		s.sent += n
 		copy(o.streams, o.streams[1:])

@@ -320,7 +320,7 @@ func (l *link) partCame(r *inRail) {
 	to.got += len(partOf(to.dst, r.part))
 	h := frame.Header{Kind: framePartCame, Length: 2 * frame.WordSize, From: to.port.rank, To: to.from}
 	l.out.Lock()
-	frame.SetWords(l.frame(h), to.offer, uint64(r.part))
+	frame.SetWords(l.begin(h), to.offer, uint64(r.part))
 	l.flush()
 	l.out.Unlock()
 	if to.got == len(to.dst) {

@@ -50,7 +50,7 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 		}
 		*credit -= frame.Cost(len(buf))
 		h.Kind, h.Length = frameMessage, uint32(len(buf))
-		copy(l.frame(h), buf)
+		copy(l.begin(h), buf)
 		l.flush()
 		return carrier.Done, nil
 	}
@@ -61,7 +61,7 @@ func (p *Port) Send(to int, context uint32, tag int32, buf []byte, handle uint64
 	key, s := l.out.sends.Take()
 	*s = send{buf: buf, handle: handle, port: p, to: int32(to)}
 	h.Kind, h.Length = frameOffer, 2*frame.WordSize
-	frame.SetWords(l.frame(h), key, uint64(len(buf)))
+	frame.SetWords(l.begin(h), key, uint64(len(buf)))
 	l.flush()
 	return carrier.Pending, nil
 }
@@ -143,7 +143,7 @@ func (p *Port) pull(l *link, c *ring.Cell, dst []byte, handle uint64) (done bool
 	}
 	l.out.Lock()
 	defer l.out.Unlock()
-	frame.SetWords(l.frame(frame.Header{Kind: framePull, Length: 3 * frame.WordSize, From: p.rank, To: c.Source}), carrier.Word(c, 0), key, uint64(len(dst)))
+	frame.SetWords(l.begin(frame.Header{Kind: framePull, Length: 3 * frame.WordSize, From: p.rank, To: c.Source}), carrier.Word(c, 0), key, uint64(len(dst)))
 	l.flush()
 	return len(dst) == 0, nil
 }
@@ -158,7 +158,7 @@ func (p *Port) giveBack(l *link, taken int64) {
 	l.out.Lock()
 	defer l.out.Unlock()
 	if l.fate.Load() == fine {
-		frame.SetWords(l.frame(frame.Header{Kind: frameCredit, Length: frame.WordSize, From: p.rank, To: int32(l.first)}), uint64(*owed))
+		frame.SetWords(l.begin(frame.Header{Kind: frameCredit, Length: frame.WordSize, From: p.rank, To: int32(l.first)}), uint64(*owed))
 		l.flush()
 	}
 	*owed = 0

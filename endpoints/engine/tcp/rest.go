@@ -109,7 +109,7 @@ func (l *link) rest() {
 	if expects || l.owes() || o.sent != o.end || l.resting.Load() {
 		return
 	}
-	frame.SetWords(l.frame(frame.Header{Kind: frameRest, Length: 2 * frame.WordSize}), in.received, l.connections)
+	frame.SetWords(l.begin(frame.Header{Kind: frameRest, Length: 2 * frame.WordSize}), in.received, l.connections)
 	l.flush()
 	l.resting.Store(o.socket >= 0 && o.sent == o.end)
 }

@@ -56,14 +56,14 @@ func (l *link) offered(t testing.TB) uint64 {
 }
 
 // feed has a link find a frame as if it had come by the lane for rank 1, or by the other one if its first bytes say so.
-func (l *link) feed(frame []byte) bool {
+func (l *link) feed(b []byte) bool {
 	a := l.lanes[1]
-	if strings.HasPrefix(string(frame), otherLane) {
-		a, frame = l.lanes[0], frame[len(otherLane):]
+	if strings.HasPrefix(string(b), otherLane) {
+		a, b = l.lanes[0], b[len(otherLane):]
 	}
 	if l.fate.Load() == fine {
 		a.lock.Lock()
-		kept, sense := a.frameCame(frame, 0)
+		kept, sense := a.frameCame(b, 0)
 		a.lock.Unlock()
 		if kept {
 			panic("a rail that starves keeps no slot")

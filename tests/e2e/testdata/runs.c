@@ -243,7 +243,7 @@ static int ends_thread(void *argument) { if (rank_of() == 1) pthread_exit(NULL);
 static int exits(void *argument) { if (rank_of() == 1) exit(3); MPI_Barrier(MPI_COMM_WORLD); return 0; }
 static int aborts(void *argument) { if (rank_of() == 1) MPI_Abort(MPI_COMM_WORLD, 7); MPI_Barrier(MPI_COMM_WORLD); return 0; }
 static int crashes(void *argument) { if (rank_of() == 1) *(volatile int *)16 = 1; MPI_Barrier(MPI_COMM_WORLD); return 0; }
-/* How a child of rank 1 ended, which leaves the function by end. */
+/* Returns 10 more than the exit status of a child of rank 1, which leaves the function by end, or by return if end is NULL. */
 static int forks(void (*end)(void *))
 {
     int status = 0;
@@ -257,7 +257,7 @@ static int forks(void (*end)(void *))
         EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
     }
     EXPECT(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
-    return WEXITSTATUS(status);
+    return 10 + WEXITSTATUS(status);
 }
 static int child_returns(void *argument) { return forks(NULL); }
 static int child_ends_thread(void *argument) { return forks(pthread_exit); }

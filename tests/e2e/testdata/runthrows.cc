@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int catches(void *)
 {
@@ -27,8 +29,20 @@ static int throws(void *)
     return 0;
 }
 
-int main()
+/* Returns 10 more than the exit status of a child that throws. */
+static int child_throws(void *)
 {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        throw std::runtime_error("not caught");
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? 10 + WEXITSTATUS(status) : 1;
+}
+
+int main(int argc, char **)
+{
+    if (argc > 1)
+        return TPSL_Run(1, child_throws, nullptr, nullptr);
     if (TPSL_Run(2, catches, nullptr, nullptr) != 0)
         return 9;
     std::puts("caught");

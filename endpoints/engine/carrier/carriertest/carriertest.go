@@ -76,7 +76,8 @@ func (s Sender) MustSend(t testing.TB, to int, tag int32, buf []byte, handle uin
 	}
 }
 
-// AllocatesNothing passes messages of these sizes from rank 0 to rank 1, whose ports are both of the calling thread.
+// AllocatesNothing passes messages of these sizes from rank 0 to rank 1, whose ports are both of the calling thread, and checks that
+// this allocates no memory.
 func AllocatesNothing(t *testing.T, a, b carrier.Port, sizes []int) {
 	t.Helper()
 	e := new(carrier.Event)
@@ -175,10 +176,10 @@ func Take(t *testing.T, a, b carrier.Port, c *ring.Cell, room int, outcome carri
 	require.NoError(t, err)
 	told := make(chan *carrier.Event, 1)
 	go func() {
+		defer close(told)
 		if outcome == carrier.Pending {
 			told <- Await(t, a)
 		}
-		close(told)
 	}()
 	if !done {
 		m := Await(t, b)
@@ -196,7 +197,8 @@ func Take(t *testing.T, a, b carrier.Port, c *ring.Cell, room int, outcome carri
 	require.Equal(t, make([]byte, len(dst)-copied), dst[copied:], "the rest of the buffer")
 }
 
-// Mourn awaits that rank 1 is gone, and returns what came to a port of another carrier before. Why is a pattern of the cause.
+// Mourn waits until a port of a carrier finds that rank 1 is gone, and returns the events before that. The text of the error must match
+// why.
 func Mourn(t *testing.T, c carrier.Carrier, p carrier.Port, why string) (before []*carrier.Event) {
 	t.Helper()
 	for {
@@ -243,7 +245,7 @@ func Left(t *testing.T, a, b carrier.Carrier, s Sender, late bool, count, size i
 	assert.ErrorIs(t, a.Close(), os.ErrClosed)
 }
 
-// IsGone looks at an error of what was under way with a rank.
+// IsGone checks that an error says that a peer is gone, and that its text matches why.
 func IsGone(t *testing.T, err error, why string) {
 	t.Helper()
 	require.ErrorIs(t, err, carrier.ErrPeerGone)

@@ -5,6 +5,6 @@
 // await, processes to try them in, and what every carrier must do with messages of every size, short buffers and peers
 // that are gone.
 //
-// It is for tests only. A function that fails ends its test, so it is called on the test's
-// own goroutine, but for Await.
+// It is for tests only. A function that fails ends its goroutine, and marks the test as failed. So a goroutine
+// other than the test's tells its end by defer.
 package carriertest

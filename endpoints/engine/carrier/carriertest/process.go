@@ -23,6 +23,7 @@ type Process struct {
 	Limit time.Duration // how long a line may take
 
 	t     testing.TB
+	role  string
 	cmd   *exec.Cmd
 	lines chan string
 	said  bytes.Buffer // on its standard error
@@ -41,7 +42,7 @@ func Start(t testing.TB, role string, files ...*os.File) *Process {
 // StartIn is Start in new namespaces, which are flags of clone. It may be refused.
 func StartIn(t testing.TB, namespaces uintptr, role string, files ...*os.File) (*Process, error) {
 	t.Helper()
-	p := &Process{Limit: Within, t: t, cmd: exec.Command("/proc/self/exe"), lines: make(chan string, 1<<16)}
+	p := &Process{Limit: Within, t: t, role: role, cmd: exec.Command("/proc/self/exe"), lines: make(chan string, 1<<16)}
 	p.cmd.Env = append(os.Environ(), role)
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: namespaces}
 	p.cmd.ExtraFiles = files
@@ -73,7 +74,7 @@ func (p *Process) Line() string {
 	return p.Until("")
 }
 
-// Until returns the first line of those to come that begins so. A process that does not say it in time tells where it is.
+// Until returns the first line of those to come that begins so. A process that does not say it in time is made to print its goroutines.
 func (p *Process) Until(prefix string) string {
 	p.t.Helper()
 	for limit := time.After(p.Limit); ; {
@@ -81,7 +82,7 @@ func (p *Process) Until(prefix string) string {
 		case line, more := <-p.lines:
 			if !more {
 				p.Kill()
-				p.t.Fatalf("%s ended before it said %q: %s", p.cmd.Env[len(p.cmd.Env)-1], prefix, &p.said)
+				p.t.Fatalf("%s ended before it said %q: %s", p.role, prefix, &p.said)
 			}
 			if strings.HasPrefix(line, prefix) {
 				return line
@@ -90,7 +91,7 @@ func (p *Process) Until(prefix string) string {
 			_ = p.cmd.Process.Signal(unix.SIGQUIT)
 			time.Sleep(100 * time.Millisecond)
 			p.Kill()
-			p.t.Fatalf("%s did not say %q in %v: %s", p.cmd.Env[len(p.cmd.Env)-1], prefix, p.Limit, &p.said)
+			p.t.Fatalf("%s did not say %q in %v: %s", p.role, prefix, p.Limit, &p.said)
 		}
 	}
 }
@@ -106,11 +107,11 @@ func (p *Process) Wait() (unread []string) {
 		unread = append(unread, line)
 	}
 	p.ended = true
-	require.NoError(p.t, p.cmd.Wait(), "%s: %s", p.cmd.Env[len(p.cmd.Env)-1], &p.said)
+	require.NoError(p.t, p.cmd.Wait(), "%s: %s", p.role, &p.said)
 	return unread
 }
 
-// Kill kills the process, wherever it is, and takes its end.
+// Kill kills the process, wherever it is, and waits for its end.
 func (p *Process) Kill() {
 	if p.ended {
 		return
@@ -122,7 +123,7 @@ func (p *Process) Kill() {
 	_ = p.cmd.Wait()
 }
 
-// KillLater kills the process after a time, and leaves its end to Kill.
+// KillLater kills the process after a time. It does not wait for the end; Kill does.
 func (p *Process) KillLater(after time.Duration) {
 	time.AfterFunc(after, func() { _ = p.cmd.Process.Kill() })
 }

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 
 import numpy
 
@@ -101,11 +102,14 @@ def ends(how):
 
 
 def child(how):
+    warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
+
     def body(rank):
         if rank == 1:
             pid = os.fork()
             if pid == 0:
-                exec({"raise": "raise ValueError('why')", "exit 0": "sys.exit()", "exit": "sys.exit(3)", "return": ""}[how])
+                exec({"raise": "raise ValueError('why')", "exit none": "sys.exit()", "exit 0": "sys.exit(0)", "exit": "sys.exit(3)", "exit large": "sys.exit(2**40 + 4)",
+                      "exit text": "sys.exit('why')", "return": ""}[how])
                 return
             print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         barrier()
