@@ -64,7 +64,7 @@ func TestPythonThreadsEnd(t *testing.T) {
 			assert.Regexp(t, c.says, o.stderr)
 		}
 	}
-	// So does one whose last words nobody can read.
+	// A process whose last words nobody can read ends likewise.
 	for _, how := range []string{"raise", "exit text"} {
 		o := run(t, []string{"PYTHONPATH=" + built(t, "share/tpsl/python"), "PYTHONDONTWRITEBYTECODE=1"}, "sh", "-c", `exec "$0" "$@" >/dev/full 2>&1`,
 			python(t, "numpy"), testScript(t, "arrays/threads.py"), "ends", how)

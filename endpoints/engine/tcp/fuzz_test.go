@@ -53,17 +53,6 @@ func (l *link) feed(b []byte, piece int) bool {
 	return true
 }
 
-// forged returns a frame.
-func forged(h frame.Header, payload ...uint64) []byte {
-	b := make([]byte, frame.HeaderSize+frame.WordSize*len(payload))
-	if h.Length == 0 {
-		h.Length = uint32(frame.WordSize * len(payload))
-	}
-	h.Encode(b)
-	frame.SetWords(b[frame.HeaderSize:], payload...)
-	return b
-}
-
 // Each frame that makes no sense cuts its sender off, and what makes sense does not.
 func TestFramesMustMakeSense(t *testing.T) {
 	of := func(kind uint32) frame.Header { return frame.Header{Kind: kind, From: 2, To: 1} }
@@ -73,44 +62,56 @@ func TestFramesMustMakeSense(t *testing.T) {
 		frame  func() []byte
 		cutOff bool
 	}{
-		"message":           {func() []byte { return forged(of(frameMessage), 1, 2) }, false},
-		"no kind":           {func() []byte { return forged(of(0)) }, true},
-		"unknown kind":      {func() []byte { return forged(of(framePartCame + 1)) }, true},
-		"of no rank":        {func() []byte { return forged(with(of(frameMessage), func(h *frame.Header) { h.From = -1 }), 1) }, true},
-		"of another's rank": {func() []byte { return forged(with(of(frameMessage), func(h *frame.Header) { h.From = 0 }), 1) }, true},
-		"to no rank":        {func() []byte { return forged(with(of(frameMessage), func(h *frame.Header) { h.To = 2 }), 1) }, true},
-		"message, too long": {func() []byte {
-			return forged(with(of(frameMessage), func(h *frame.Header) { h.Length = frame.MaxEager + 1 }))
+		"message":      {func() []byte { return carriertest.Forged(of(frameMessage), 1, 2) }, false},
+		"no kind":      {func() []byte { return carriertest.Forged(of(0)) }, true},
+		"unknown kind": {func() []byte { return carriertest.Forged(of(framePartCame + 1)) }, true},
+		"of no rank": {func() []byte {
+			return carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.From = -1 }), 1)
 		}, true},
-		"offer":                 {func() []byte { return forged(of(frameOffer), 7, 1<<40) }, false},
-		"offer of nothing":      {func() []byte { return forged(of(frameOffer), 7, 0) }, true},
-		"offer of too much":     {func() []byte { return forged(of(frameOffer), 7, math.MaxUint64) }, true},
-		"offer, too short":      {func() []byte { return forged(of(frameOffer), 7) }, true},
-		"pull":                  {func() []byte { return forged(of(framePull), offered, 5, 100_000) }, false},
-		"pull of nothing":       {func() []byte { return forged(of(framePull), offered, 0, 0) }, false},
-		"pull, twice":           {func() []byte { return bytes.Repeat(forged(of(framePull), offered, 5, 100_000), 2) }, true},
-		"pull of too much":      {func() []byte { return forged(of(framePull), offered, 5, 100_001) }, true},
-		"pull, made up":         {func() []byte { return forged(of(framePull), offered+1<<32, 5, 1) }, true},
-		"pull by another":       {func() []byte { return forged(with(of(framePull), func(h *frame.Header) { h.From = 3 }), offered, 5, 1) }, true},
-		"data":                  {func() []byte { return forged(of(frameData), pulled, 1, 2) }, false},
-		"data, too much":        {func() []byte { return forged(of(frameData), append([]uint64{pulled}, make([]uint64, 5)...)...) }, true},
-		"data, empty":           {func() []byte { return forged(of(frameData), pulled) }, true},
-		"data that nobody asks": {func() []byte { return forged(of(frameData), pulled+1<<32, 1) }, true},
-		"data of another":       {func() []byte { return forged(with(of(frameData), func(h *frame.Header) { h.From = 3 }), pulled, 1) }, true},
-		"credit that is due":    {func() []byte { return forged(of(frameCredit), 64) }, false},
-		"credit, too much":      {func() []byte { return forged(of(frameCredit), 65) }, true},
-		"credit, far too much":  {func() []byte { return forged(of(frameCredit), math.MaxUint64) }, true},
-		"acknowledges nothing":  {func() []byte { return forged(of(frameAck), 0) }, false},
-		"acknowledges too much": {func() []byte { return forged(of(frameAck), 1<<20) }, true},
-		"bye":                   {func() []byte { return forged(of(frameBye)) }, false},
-		"part, by the stream":   {func() []byte { return forged(of(framePart), pulled, 0, 1, 2, 3, 4) }, true},
-		"part that has come":    {func() []byte { return forged(of(framePartCame), offered, 0) }, true},
-		"rests":                 {func() []byte { return forged(of(frameRest), 0, 0) }, false},
-		"rests, too far on":     {func() []byte { return forged(of(frameRest), 1<<20, 0) }, true},
-		"rests, too short":      {func() []byte { return forged(of(frameRest), 0) }, true},
-		"bye, and more":         {func() []byte { return forged(of(frameBye), 1) }, true},
+		"of another's rank": {func() []byte {
+			return carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.From = 0 }), 1)
+		}, true},
+		"to no rank": {func() []byte {
+			return carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.To = 2 }), 1)
+		}, true},
+		"message, too long": {func() []byte {
+			return carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.Length = frame.MaxEager + 1 }))
+		}, true},
+		"offer":             {func() []byte { return carriertest.Forged(of(frameOffer), 7, 1<<40) }, false},
+		"offer of nothing":  {func() []byte { return carriertest.Forged(of(frameOffer), 7, 0) }, true},
+		"offer of too much": {func() []byte { return carriertest.Forged(of(frameOffer), 7, math.MaxUint64) }, true},
+		"offer, too short":  {func() []byte { return carriertest.Forged(of(frameOffer), 7) }, true},
+		"pull":              {func() []byte { return carriertest.Forged(of(framePull), offered, 5, 100_000) }, false},
+		"pull of nothing":   {func() []byte { return carriertest.Forged(of(framePull), offered, 0, 0) }, false},
+		"pull, twice":       {func() []byte { return bytes.Repeat(carriertest.Forged(of(framePull), offered, 5, 100_000), 2) }, true},
+		"pull of too much":  {func() []byte { return carriertest.Forged(of(framePull), offered, 5, 100_001) }, true},
+		"pull, made up":     {func() []byte { return carriertest.Forged(of(framePull), offered+1<<32, 5, 1) }, true},
+		"pull by another": {func() []byte {
+			return carriertest.Forged(with(of(framePull), func(h *frame.Header) { h.From = 3 }), offered, 5, 1)
+		}, true},
+		"data": {func() []byte { return carriertest.Forged(of(frameData), pulled, 1, 2) }, false},
+		"data, too much": {func() []byte {
+			return carriertest.Forged(of(frameData), append([]uint64{pulled}, make([]uint64, 5)...)...)
+		}, true},
+		"data, empty":           {func() []byte { return carriertest.Forged(of(frameData), pulled) }, true},
+		"data that nobody asks": {func() []byte { return carriertest.Forged(of(frameData), pulled+1<<32, 1) }, true},
+		"data of another": {func() []byte {
+			return carriertest.Forged(with(of(frameData), func(h *frame.Header) { h.From = 3 }), pulled, 1)
+		}, true},
+		"credit that is due":    {func() []byte { return carriertest.Forged(of(frameCredit), 64) }, false},
+		"credit, too much":      {func() []byte { return carriertest.Forged(of(frameCredit), 65) }, true},
+		"credit, far too much":  {func() []byte { return carriertest.Forged(of(frameCredit), math.MaxUint64) }, true},
+		"acknowledges nothing":  {func() []byte { return carriertest.Forged(of(frameAck), 0) }, false},
+		"acknowledges too much": {func() []byte { return carriertest.Forged(of(frameAck), 1<<20) }, true},
+		"bye":                   {func() []byte { return carriertest.Forged(of(frameBye)) }, false},
+		"part, by the stream":   {func() []byte { return carriertest.Forged(of(framePart), pulled, 0, 1, 2, 3, 4) }, true},
+		"part that has come":    {func() []byte { return carriertest.Forged(of(framePartCame), offered, 0) }, true},
+		"rests":                 {func() []byte { return carriertest.Forged(of(frameRest), 0, 0) }, false},
+		"rests, too far on":     {func() []byte { return carriertest.Forged(of(frameRest), 1<<20, 0) }, true},
+		"rests, too short":      {func() []byte { return carriertest.Forged(of(frameRest), 0) }, true},
+		"bye, and more":         {func() []byte { return carriertest.Forged(of(frameBye), 1) }, true},
 		"above the window": {func() []byte {
-			return bytes.Repeat(forged(with(of(frameMessage), func(h *frame.Header) { h.Length = 8 }), 1), 1<<20/72+1)
+			return bytes.Repeat(carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.Length = 8 }), 1), 1<<20/72+1)
 		}, true},
 	} {
 		for _, piece := range []int{1 << 17, 7} {
@@ -119,7 +120,7 @@ func TestFramesMustMakeSense(t *testing.T) {
 				_, err := n.port(1).Send(2, 0, 0, make([]byte, 100_000), 0)
 				require.NoError(t, err)
 				l.out.sends.Used(func(key uint64, _ *send) { offered = key })
-				require.True(t, l.feed(forged(of(frameOffer), 9, 32), 1000))
+				require.True(t, l.feed(carriertest.Forged(of(frameOffer), 9, 32), 1000))
 				var e carrier.Event
 				require.True(t, n.port(1).take(&e))
 				_, err = n.port(1).Fetch(&e.Cell, make([]byte, 32), 0)
@@ -137,16 +138,16 @@ func TestFramesMustMakeSense(t *testing.T) {
 // Contract: whatever comes, in whatever pieces, it is taken or cuts the peer off; what
 // arrived can be fetched, and is no more than the window of each port.
 func FuzzFrames(f *testing.F) {
-	all := forged(frame.Header{Kind: frameMessage, From: 2, To: 1}, 1, 2)
-	all = append(all, forged(frame.Header{Kind: frameMessage, From: 3, To: 0, Length: 100}, make([]uint64, 13)...)[:frame.HeaderSize+100]...)
-	all = append(all, forged(frame.Header{Kind: frameOffer, From: 2, To: 0}, 7, 500)...)
-	all = append(all, forged(frame.Header{Kind: framePull, From: 2, To: 1}, 1<<32, 5, 100_000)...)
-	all = append(all, forged(frame.Header{Kind: frameData, From: 2, To: 0}, 1<<32, 1, 2)...)
-	all = append(all, forged(frame.Header{Kind: frameCredit, From: 2, To: 1}, 64)...)
-	all = append(all, forged(frame.Header{Kind: frameAck}, 0)...)
-	all = append(all, forged(frame.Header{Kind: frameRest}, 0, 0)...)
-	all = append(all, forged(frame.Header{Kind: framePartCame, From: 2, To: 1}, 1<<32, 0)...)
-	all = append(all, forged(frame.Header{Kind: frameBye})...)
+	all := carriertest.Forged(frame.Header{Kind: frameMessage, From: 2, To: 1}, 1, 2)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameMessage, From: 3, To: 0, Length: 100}, make([]uint64, 13)...)[:frame.HeaderSize+100]...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameOffer, From: 2, To: 0}, 7, 500)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: framePull, From: 2, To: 1}, 1<<32, 5, 100_000)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameData, From: 2, To: 0}, 1<<32, 1, 2)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameCredit, From: 2, To: 1}, 64)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameAck}, 0)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameRest}, 0, 0)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: framePartCame, From: 2, To: 1}, 1<<32, 0)...)
+	all = append(all, carriertest.Forged(frame.Header{Kind: frameBye})...)
 	f.Add(all, uint16(1))
 	f.Add(all, uint16(1000))
 	f.Fuzz(func(t *testing.T, b []byte, piece uint16) {

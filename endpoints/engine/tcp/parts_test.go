@@ -36,7 +36,7 @@ func aloneByRails(t testing.TB, size int) (n *Node, l *link, dst []byte, key uin
 			l.closeIn(i)
 		}
 	})
-	require.True(t, l.feed(forged(frame.Header{Kind: frameOffer, From: 2, To: 1}, 9, uint64(size)), 1000))
+	require.True(t, l.feed(carriertest.Forged(frame.Header{Kind: frameOffer, From: 2, To: 1}, 9, uint64(size)), 1000))
 	var e carrier.Event
 	require.True(t, n.port(1).take(&e))
 	dst = make([]byte, size)
@@ -69,7 +69,7 @@ func (l *link) bring(i, socket int, b []byte) {
 // part returns a part as it travels.
 func part(h frame.Header, key, number uint64, bytes []byte) []byte {
 	h.Kind, h.Length = framePart, uint32(2*frame.WordSize+len(bytes))
-	return append(forged(h, key, number), bytes...)
+	return append(carriertest.Forged(h, key, number), bytes...)
 }
 
 // Parts come in any order, by any rail, twice and in pieces. Each is acknowledged once, and once the message is there, nobody
@@ -121,7 +121,9 @@ func TestPartsMustMakeSense(t *testing.T) {
 		"empty":              func(key uint64) []byte { return part(from, key, 0, nil) },
 		"of another":         func(key uint64) []byte { return part(other, key, 0, make([]byte, partSize)) },
 		"of no rank":         func(key uint64) []byte { return part(frame.Header{From: 9, To: 1}, key, 0, make([]byte, partSize)) },
-		"another kind":       func(uint64) []byte { return append(forged(frame.Header{Kind: frameAck}, 0), make([]byte, 100)...) },
+		"another kind": func(uint64) []byte {
+			return append(carriertest.Forged(frame.Header{Kind: frameAck}, 0), make([]byte, 100)...)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, l, _, key, rails := aloneByRails(t, 2*partSize+100)
@@ -134,7 +136,7 @@ func TestPartsMustMakeSense(t *testing.T) {
 	l.bring(0, rails[0], part(from, key, 0, make([]byte, partSize)))
 	require.Equal(t, int32(fine), l.fate.Load())
 	require.Equal(t, partSize, l.in.receives.Find(key).got)
-	require.False(t, l.feed(forged(frame.Header{Kind: frameData, From: 2, To: 1}, key, 1, 2), 1000), "it comes by rails")
+	require.False(t, l.feed(carriertest.Forged(frame.Header{Kind: frameData, From: 2, To: 1}, key, 1, 2), 1000), "it comes by rails")
 }
 
 // Contract: whatever comes by rails, in whatever turns, is taken or cuts the peer off.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine/carrier"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier/carriertest"
 	"github.com/tpsl/tpsl/endpoints/engine/frame"
 	"github.com/tpsl/tpsl/ib/regcache"
 	"github.com/tpsl/tpsl/ib/verbs"
@@ -78,17 +79,6 @@ func (l *link) feed(b []byte) bool {
 // otherLane stands before a frame of a test that comes by the lane for rank 0.
 const otherLane = "lane 0: "
 
-// forged returns a frame.
-func forged(h frame.Header, payload ...uint64) []byte {
-	b := make([]byte, frame.HeaderSize+frame.WordSize*len(payload))
-	if h.Length == 0 {
-		h.Length = uint32(frame.WordSize * len(payload))
-	}
-	h.Encode(b)
-	frame.SetWords(b[frame.HeaderSize:], payload...)
-	return b
-}
-
 // frames are what a peer sends; the last one makes sense, or cuts it off.
 func frames(offered uint64) map[string]struct {
 	frames [][]byte
@@ -100,8 +90,8 @@ func frames(offered uint64) map[string]struct {
 		frames [][]byte
 		cutOff bool
 	}
-	one := func(h frame.Header, payload ...uint64) [][]byte { return [][]byte{forged(h, payload...)} }
-	message := forged(with(of(frameMessage), func(h *frame.Header) { h.Length = 8 }), 1)
+	one := func(h frame.Header, payload ...uint64) [][]byte { return [][]byte{carriertest.Forged(h, payload...)} }
+	message := carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.Length = 8 }), 1)
 	return map[string]sent{
 		"message":                     {one(of(frameMessage), 1, 2), false},
 		"message of 1,000 bytes":      {one(of(frameMessage), make([]uint64, 125)...), false},
@@ -120,7 +110,7 @@ func frames(offered uint64) map[string]struct {
 		"offer of too much":           {one(of(frameOffer), 7, math.MaxUint64, 0x1000, 5), true},
 		"offer, too short":            {one(of(frameOffer), 7, 1, 0x1000), true},
 		"taken":                       {one(of(frameTaken), offered), false},
-		"taken twice":                 {[][]byte{forged(of(frameTaken), offered), forged(of(frameTaken), offered)}, true},
+		"taken twice":                 {[][]byte{carriertest.Forged(of(frameTaken), offered), carriertest.Forged(of(frameTaken), offered)}, true},
 		"taken, made up":              {one(of(frameTaken), offered+1<<32), true},
 		"taken by another":            {one(with(of(frameTaken), func(h *frame.Header) { h.From = 3 }), offered), true},
 		"taken of another":            {one(with(of(frameTaken), func(h *frame.Header) { h.To = 0 }), offered), true},
@@ -128,8 +118,8 @@ func frames(offered uint64) map[string]struct {
 		"credit, far too much":        {one(of(frameCredit), math.MaxUint64), true},
 		"message by another lane":     {[][]byte{append([]byte(otherLane), message...)}, true},
 		"message for another lane":    {one(with(of(frameMessage), func(h *frame.Header) { h.To = 0 }), 1), true},
-		"message by its lane":         {[][]byte{append([]byte(otherLane), forged(with(of(frameMessage), func(h *frame.Header) { h.To = 0 }), 1)...)}, false},
-		"taken by another lane":       {[][]byte{append([]byte(otherLane), forged(of(frameTaken), offered)...)}, true},
+		"message by its lane":         {[][]byte{append([]byte(otherLane), carriertest.Forged(with(of(frameMessage), func(h *frame.Header) { h.To = 0 }), 1)...)}, false},
+		"taken by another lane":       {[][]byte{append([]byte(otherLane), carriertest.Forged(of(frameTaken), offered)...)}, true},
 		"above the window, by one":    {slices.Repeat([][]byte{message}, 1<<20/72+1), true},
 		"up to the window, unfetched": {slices.Repeat([][]byte{message}, 1<<20/72), false},
 	}
