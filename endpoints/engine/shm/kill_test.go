@@ -156,7 +156,7 @@ func TestKilled(t *testing.T) {
 			}
 			before := mourn(t, a, c) // a request for parts that went to the dead
 			require.Len(t, before, 1)
-			assert.Equal(t, []any{carrier.Received, true, uint64(5)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+			carriertest.IsLost(t, before[0], carrier.Received, 5)
 		})
 	}
 	t.Run("streaming", func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestKilled(t *testing.T) {
 		kill()
 		before := mourn(t, a, c)
 		require.Len(t, before, 1)
-		assert.Equal(t, []any{carrier.Received, true, uint64(6)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+		carriertest.IsLost(t, before[0], carrier.Received, 6)
 		assert.Equal(t, carriertest.Filled(1<<20, 1)[:16<<10], buf[:16<<10], "a part had come")
 	})
 	for _, point := range []string{"offered-to", "streamed-to"} {
@@ -184,7 +184,7 @@ func TestKilled(t *testing.T) {
 			kill()
 			before := mourn(t, a, c)
 			require.Len(t, before, 1)
-			assert.Equal(t, []any{carrier.Sent, true, uint64(8)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+			carriertest.IsLost(t, before[0], carrier.Sent, 8)
 		})
 	}
 	t.Run("asleep", func(t *testing.T) {

@@ -52,27 +52,7 @@ func TestEnded(t *testing.T) {
 			}
 			return nil
 		}
-		a, b, c := port(0), port(1), port(2)
-		mustSend(t, b, 0, 5, []byte("last words"), 0)
-		mustSend(t, b, 0, 6, make([]byte, 1<<20), 0)
-		words, offer := carriertest.Await(t, a), carriertest.Await(t, a)
-		outcome := mustSend(t, a, 1, 0, make([]byte, 1<<20), 7)
-		require.Equal(t, carrier.Pending, outcome)
-		mustSend(t, a, 1, 0, []byte("to nobody"), 0)
-		b.node.die()
-		before := carriertest.Mourn(t, a.node, a, why)
-		require.Len(t, before, 1)
-		assert.Equal(t, []any{carrier.Sent, true, uint64(7)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
-		dst := make([]byte, 10)
-		done, err := a.Fetch(&words.Cell, dst, 0)
-		require.NoError(t, err)
-		assert.True(t, done)
-		assert.Equal(t, "last words", string(dst))
-		done, err = a.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
-		assert.True(t, done)
-		carriertest.IsGone(t, err, why)
-		mustSend(t, c, 0, 8, nil, 0)
-		assert.EqualValues(t, 8, carriertest.Await(t, a).Cell.Tag)
+		carriertest.Ended(t, port(0).node, sender(port(0)), sender(port(1)), sender(port(2)), port(1).node.die, why)
 		carriertest.CloseAll(t, nodes)
 	}
 }
@@ -97,7 +77,7 @@ func TestEndedAmidst(t *testing.T) {
 	b.node.die()
 	before := carriertest.Mourn(t, a.node, a, "its process has ended")
 	require.Len(t, before, 1)
-	assert.Equal(t, []any{carrier.Received, true, uint64(9)}, []any{before[0].Kind, before[0].Lost, before[0].Handle})
+	carriertest.IsLost(t, before[0], carrier.Received, 9)
 }
 
 // A peer that leaves is gone, and all that it had sent has come; also if nobody looks before it has left.

@@ -245,6 +245,37 @@ func Left(t *testing.T, a, b carrier.Carrier, s Sender, late bool, count, size i
 	assert.ErrorIs(t, a.Close(), os.ErrClosed)
 }
 
+// Ended has rank 1 die, with messages under way between it and rank 0. What it had sent at once is delivered. What was under way ends with
+// an error whose text matches why. A message from rank 2 comes to rank 0 as before.
+func Ended(t *testing.T, n carrier.Carrier, a, b, c Sender, die func(), why string) {
+	t.Helper()
+	b.MustSend(t, 0, 5, []byte("last words"), 0)
+	b.MustSend(t, 0, 6, make([]byte, 1<<20), 0)
+	words, offer := Await(t, a), Await(t, a)
+	require.Equal(t, carrier.Pending, a.MustSend(t, 1, 0, make([]byte, 1<<20), 7))
+	a.MustSend(t, 1, 0, []byte("to nobody"), 0)
+	die()
+	before := Mourn(t, n, a, why)
+	require.Len(t, before, 1)
+	IsLost(t, before[0], carrier.Sent, 7)
+	dst := make([]byte, 10)
+	done, err := a.Fetch(&words.Cell, dst, 0)
+	require.NoError(t, err)
+	assert.True(t, done)
+	assert.Equal(t, "last words", string(dst))
+	done, err = a.Fetch(&offer.Cell, make([]byte, 1<<20), 0)
+	assert.True(t, done)
+	IsGone(t, err, why)
+	c.MustSend(t, 0, 8, nil, 0)
+	assert.EqualValues(t, 8, Await(t, a).Cell.Tag)
+}
+
+// IsLost checks that an event is the end of what was under way with this handle, and that it was lost with its peer.
+func IsLost(t *testing.T, e *carrier.Event, kind carrier.Kind, handle uint64) {
+	t.Helper()
+	assert.Equal(t, []any{kind, true, handle}, []any{e.Kind, e.Lost, e.Handle})
+}
+
 // IsGone checks that an error says that a peer is gone, and that its text matches why.
 func IsGone(t *testing.T, err error, why string) {
 	t.Helper()
