@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -24,6 +26,8 @@ func rankScript(text string) []string { return []string{"sh", "-c", text} }
 func TestExit(t *testing.T) {
 	testsupport.NothingLeft(t)
 	probe := probe(t)
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o755))
 	for _, row := range []struct {
 		name        string
 		ranks       int
@@ -46,6 +50,7 @@ func TestExit(t *testing.T) {
 		{"segmentation fault", 2, []string{probe, "signal", "11"}, 11, "SIGSEGV (11, Segmentation fault), no core\n", "unfinished", true},
 		{"bus error", 2, []string{probe, "signal", "7"}, 7, " was killed by SIGBUS (7, Bus error), no core\n", "", true},
 		{"no such program", 3, []string{"./nosuchprogram"}, 255, "no such file or directory\n", "", true},
+		{"program is a FIFO", 2, []string{fifo}, 255, "permission denied\n", "", true},
 		// Hydra waits for ever.
 		{"exit before init", 2, []string{probe, "early", "6"}, 6, "exited with status 6 without MPI_Init, which others wait for", "", false},
 		{"exit while others are in init", 2, rankScript("[ $PMI_RANK = 0 ] && exec " + probe + " wait; sleep 0.5; exit 6"), 6, "without MPI_Init", "", false},

@@ -107,6 +107,24 @@ func TestOutputFileNotOpened(t *testing.T) {
 	assert.Regexp(t, `\Ampiexec: open output file /nonexistent/out.0 of rank 0 on \S+: no such file or directory\n\z`, j.errOut.String())
 }
 
+// A FIFO is an output file like others if somebody reads it. It takes more here than fits into a pipe.
+func TestOutputFIFO(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	j, code := runJob(t, "-outfile-pattern", fifo, "-n", "2", "touch", t.TempDir()+"/started")
+	assert.Equal(t, 255, code)
+	assert.Regexp(t, `\Ampiexec: open output file `+fifo+` of rank 0 on \S+: nobody reads it \(no such device or address\)\n\z`, j.errOut.String())
+
+	reader, err := os.OpenFile(fifo, os.O_RDWR, 0) // does not wait for a writer
+	require.NoError(t, err)
+	defer reader.Close()
+	j = launch(t, nil, "mpiexec", "-outfile-pattern", fifo, "-n", "2", "seq", "100000")
+	time.Sleep(300 * time.Millisecond)
+	j.reader = newCollector(reader)
+	require.Zero(t, j.end(t), j.errOut.String())
+	j.reader.await(t, "\n", 200000)
+}
+
 // A full disk ends the job, with a line that names rank, host and file, also when the ranks are done by then.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()

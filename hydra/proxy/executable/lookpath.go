@@ -49,8 +49,12 @@ func executable(path string) error {
 	if err := unix.Stat(path, &stat); err != nil {
 		return err
 	}
-	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
 		return unix.EISDIR
+	default:
+		return unix.EACCES
 	}
 	return unix.Access(path, unix.X_OK)
 }

@@ -4,9 +4,12 @@
 package executable
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestLookPath(t *testing.T) {
@@ -25,7 +28,9 @@ func TestLookPath(t *testing.T) {
 	path, err = LookPath("sh", "bin", env, "/usr")
 	assert.NoError(t, err)
 	assert.Equal(t, "/usr/bin/sh", path)
-	for name, want := range map[string]string{"/etc": "is a directory", "/etc/passwd": "permission denied", "/none": "no such file", "none": "no such file"} {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o755))
+	for name, want := range map[string]string{"/etc": "is a directory", "/etc/passwd": "permission denied", fifo: "permission denied", "/none": "no such file", "none": "no such file"} {
 		_, err = LookPath(name, "", env, "/")
 		assert.ErrorContains(t, err, want)
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
 )
@@ -27,12 +29,15 @@ type outFile struct {
 // OpenFiles opens the output files of all writers, each name once, before anything runs.
 func (o *Output) OpenFiles(writers []plan.RankSet) error {
 	o.files = map[string]*outFile{}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND | unix.O_NONBLOCK // does not wait for a reader of a FIFO
 	if o.host.Group == 0 {
 		flags |= os.O_TRUNC // spawned ranks append to the files of those that spawned them if the pattern has no %g
 	}
 	for _, f := range o.fileNames(writers) {
 		file, err := os.OpenFile(f.name, flags, 0o666)
+		if errors.Is(err, unix.ENXIO) {
+			err = fmt.Errorf("nobody reads it (%w)", unix.ENXIO)
+		}
 		if err != nil {
 			return o.fileError(f.first, "open", f.name, err)
 		}
