@@ -24,7 +24,7 @@ const exitPipe = 128 + int(unix.SIGPIPE)
 // from the codes of all processes.
 type Outcome struct {
 	Code  int
-	Lines []string // to be shown on stderr after all output
+	Lines []string // shown on stderr after all output
 	sum   tally
 	final bool // the code is decided: later exits do not change it
 	doubt *doubt

@@ -93,7 +93,9 @@ func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slo
 func (j *Job) Run() Outcome {
 	signals := procs.CatchSignals(procs.AsLauncher)
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport(), j.openProfile()); err != nil {
-		return Outcome{Code: ExitLauncher, Lines: []string{"mpiexec: " + err.Error()}}
+		j.outcome.fail(err.Error())
+		j.tellOutcome()
+		return j.outcome
 	}
 	launcher, err := launch.New(j.launch)
 	if err == nil {

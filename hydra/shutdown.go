@@ -105,7 +105,7 @@ func (j *Job) stop() {
 	}
 }
 
-// conclude completes the outcome with what is known only when everything has ended.
+// conclude completes the outcome with what is known only when everything has ended, and tells it.
 func (j *Job) conclude() {
 	j.outcome.Lines = slices.Concat(j.failureLines(), j.outcome.Lines, j.stderr.repeats.lines(), j.lastSeen, j.warnings.lines(), j.explanations.lines())
 	if j.plan.Exit.PrintAll {
@@ -115,5 +115,23 @@ func (j *Job) conclude() {
 	j.writeReport()
 	if j.plan.Exit.Silent {
 		j.outcome.Lines = nil
+	}
+	j.tellOutcome()
+}
+
+// tellOutcome writes the lines of the outcome, and waits until they are written, for a limited time if the end was forced.
+func (j *Job) tellOutcome() {
+	for _, line := range j.outcome.Lines {
+		j.stderr.line(line)
+	}
+	told := make(chan struct{})
+	go func() { j.stderr.flush(); close(told) }()
+	var late <-chan time.Time
+	if j.forced {
+		late = time.After(forcedLimit)
+	}
+	select {
+	case <-told:
+	case <-late:
 	}
 }

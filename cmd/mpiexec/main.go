@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/options"
@@ -54,11 +53,7 @@ func run() int {
 		fmt.Fprint(os.Stderr, made.RankMap())
 	}
 	asked.Launch.LocalName = asked.Hosts.LocalName
-	outcome := hydra.NewJob(made, asked.Launch, asked.Timeout, logger(asked.Verbose)).Run()
-	if len(outcome.Lines) > 0 {
-		fmt.Fprintln(os.Stderr, strings.Join(outcome.Lines, "\n"))
-	}
-	return outcome.Code
+	return hydra.NewJob(made, asked.Launch, asked.Timeout, logger(asked.Verbose)).Run().Code
 }
 
 func logger(verbose bool) *slog.Logger {

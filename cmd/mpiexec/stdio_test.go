@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,37 @@ func TestUnfinishedLines(t *testing.T) {
 	j, _ = runJob(t, "-l", "-n", "3", "sh", "-c", "printf abc; printf def >&2")
 	assert.ElementsMatch(t, []string{"[0] abc", "[1] abc", "[2] abc"}, lines(j.out.String()))
 	assert.ElementsMatch(t, []string{"[0] def", "[1] def", "[2] def"}, lines(j.errOut.String()), "the streams stay apart")
+}
+
+// What mpiexec says begins a line, and an empty one is never in front of it.
+func TestReportBeginsLine(t *testing.T) {
+	for _, say := range []string{"printf oops >&2", "echo oops >&2"} {
+		j, code := runJob(t, "-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] || exec sleep 60; printf out; "+say+"; kill -9 $$")
+		assert.Equal(t, 9, code)
+		assert.Regexp(t, `\Aoops\nmpiexec: rank 0 .* was killed by SIGKILL .*\n\z`, j.errOut.String())
+		assert.Equal(t, "out", j.out.String())
+		for _, timeout := range []string{"1", "5", "20"} { // until the rank gets so far in time
+			j, _ = runJob(t, "-timeout", timeout, "-n", "1", "sh", "-c", say+"; exec sleep 60")
+			if strings.HasPrefix(j.errOut.String(), "oops") {
+				break
+			}
+		}
+		assert.Regexp(t, `\Aoops\nmpiexec: APPLICATION TIMED OUT, .*\nmpiexec: rank 0 .*\n\z`, j.errOut.String())
+	}
+}
+
+// Signals that tell mpiexec again to end do so even if nobody reads what is on its stderr.
+func TestStuckStderr(t *testing.T) {
+	_, w := pipe(t)
+	written := filepath.Join(t.TempDir(), "written") // more than a pipe holds
+	j := launchTo(t, nil, w, "sh", "-c", `exec "$@" 2>&1`, "sh",
+		"mpiexec", "-n", "1", "sh", "-c", "yes | head -c 3000000 >&2; >"+written+"; exec sleep 60")
+	require.Eventually(t, func() bool { _, err := os.Stat(written); return err == nil }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		_ = j.Process.Signal(unix.SIGTERM)
+		return len(j.processes()) == 0
+	}, patience, 200*time.Millisecond, "mpiexec waits for its reader")
+	assert.Equal(t, int(unix.SIGTERM), j.end(t))
 }
 
 func TestLongLine(t *testing.T) {
