@@ -48,7 +48,8 @@ type Job struct {
 	expired      <-chan time.Time // fires when the end of the job has taken too long
 	interrupted  bool             // a first SIGINT was passed on to the ranks
 	asked        time.Time        // when a first SIGTERM was passed on to the ranks
-	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM
+	overdue      <-chan time.Time // fires when ranks have had enough time to end after a second SIGTERM, or a SIGHUP
+	request      string           // which of these it was
 	locating     inquiry          // where the ranks are
 	unwinding    inquiry          // what their stacks are
 	sampling     inquiry          // what they do, for those who watch
@@ -161,7 +162,7 @@ func (j *Job) loop(signals <-chan os.Signal) {
 		case <-j.grace:
 			j.force()
 		case <-j.overdue:
-			j.outcome.fail(fmt.Sprintf("killed what had not ended %v after a second SIGTERM", termLimit))
+			j.outcome.fail(fmt.Sprintf("killed what had not ended %v after %s", termLimit, j.request))
 			j.force()
 		case <-j.expired:
 			if j.stalled() {

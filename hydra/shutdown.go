@@ -21,7 +21,7 @@ const (
 	forcedLimit = 3 * time.Second
 	// termGrace is how long ranks may take to end after the SIGTERM that a time-out sends them.
 	termGrace = 2 * time.Second
-	// termLimit is how long ranks may take to end after a second SIGTERM from the user.
+	// termLimit is how long ranks may take to end after a second SIGTERM from the user, or a SIGHUP.
 	termLimit = 10 * time.Second
 	// sweepLimit is how long mpiexec waits for the end of killed processes that outlived their proxy.
 	sweepLimit = 3 * time.Second

@@ -36,20 +36,30 @@ func (j *Job) handleSignal(sig unix.Signal) {
 		return
 	}
 	j.signal(sig)
-	if sig == unix.SIGTERM {
+	switch sig {
+	case unix.SIGTERM:
 		j.terminated()
+	case unix.SIGHUP: // UCX takes it for a signal to debug, and ranks with UCX do not end by it
+		j.limit("SIGHUP", "SIGHUP")
 	}
 }
 
-// terminated limits how long ranks may take to end after a second SIGTERM. Signals within a short time count as one, because a
+// terminated limits the time of ranks at a second SIGTERM. Signals within a short time count as one, because a
 // scheduler signals all processes of a job, and several of them pass the signal on.
 func (j *Job) terminated() {
 	switch {
 	case j.asked.IsZero():
 		j.asked = time.Now()
-	case time.Since(j.asked) > procs.Broadcast && j.overdue == nil:
-		j.overdue = time.After(termLimit)
-		j.stderr.line(fmt.Sprintf("mpiexec: SIGTERM again: what has not ended in %v is killed", termLimit))
+	case time.Since(j.asked) > procs.Broadcast:
+		j.limit("SIGTERM again", "a second SIGTERM")
+	}
+}
+
+// limit limits how long ranks may take to end after a request, unless their time is limited already.
+func (j *Job) limit(said, request string) {
+	if j.overdue == nil {
+		j.overdue, j.request = time.After(termLimit), request
+		j.stderr.line(fmt.Sprintf("mpiexec: %s: what has not ended in %v is killed", said, termLimit))
 	}
 }
 

@@ -38,12 +38,17 @@ func trappingBy(t *testing.T, launcher []string, signals, action string) *job {
 	return j
 }
 
-// Hydra dies of HUP and USR2 and swallows CONT and WINCH.
-func TestSignalsAreForwarded(t *testing.T) {
-	// A process that ignores SIGHUP from its start, as under nohup, hands that on, and no shell can trap it then.
+// heedHangup has programs start with SIGHUP's default action. A process that ignores SIGHUP from its start, as under nohup, hands that
+// on, and no shell can trap it then.
+func heedHangup() {
 	if signal.Ignored(unix.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	}
+}
+
+// Hydra dies of HUP and USR2 and swallows CONT and WINCH.
+func TestSignalsAreForwarded(t *testing.T) {
+	heedHangup()
 	for _, name := range []string{"TERM", "QUIT", "USR1", "USR2", "ALRM", "HUP", "TSTP", "CONT", "WINCH"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,6 +125,17 @@ func TestHangupIgnored(t *testing.T) {
 	require.NoError(t, j.Process.Signal(unix.SIGTERM))
 	assert.Equal(t, 5, j.end(t))
 	assert.NotContains(t, j.reader.text(), "got HUP")
+}
+
+// Ranks that go on after a SIGHUP, as MPICH's with UCX do, have the time that mpiexec states.
+func TestHangup(t *testing.T) {
+	heedHangup()
+	j := trapping(t, "HUP", ":")
+	require.NoError(t, j.Process.Signal(unix.SIGHUP))
+	j.reader.await(t, "got HUP\n", 2)
+	assert.Equal(t, 255, j.end(t))
+	assert.Contains(t, j.errOut.String(), "mpiexec: SIGHUP: what has not ended in 10s is killed\n")
+	assert.Contains(t, j.errOut.String(), "mpiexec: killed what had not ended 10s after SIGHUP\n")
 }
 
 func TestInterruptKills(t *testing.T) {
