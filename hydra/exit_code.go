@@ -6,7 +6,6 @@ package hydra
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -80,10 +79,7 @@ func (o *Outcome) note(text string) { o.Lines = append(o.Lines, "mpiexec: "+text
 // unwritten records an error of writing standard output.
 func (o *Outcome) unwritten(err error) {
 	if !errors.Is(err, unix.EPIPE) {
-		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err // its path is only Go's name for the stream
-		}
-		o.fail(fmt.Sprintf("write standard output: %v", err))
+		o.fail(fmt.Sprintf("write standard output: %v", bare(err)))
 	} else if o.decide(exitPipe) {
 		o.note("nobody reads standard output any more; ended the job")
 	}

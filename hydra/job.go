@@ -112,7 +112,7 @@ func (j *Job) Run() Outcome {
 		j.stderr.line("mpiexec: -map-by has no effect on ranks that are not bound; add -bind-to core")
 	}
 	j.addWorld(j.plan)
-	go feedStdin(j.stdinReaders())
+	go j.feedStdin(j.stdinReaders())
 	stop := j.serveState()
 	j.loop(signals)
 	stop()

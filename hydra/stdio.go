@@ -5,7 +5,9 @@ package hydra
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -137,7 +139,7 @@ func (j *Job) stdinReaders() (readers []*proxyLink) {
 
 // feedStdin sends mpiexec's stdin to the proxies whose ranks read it, at the pace of the slowest. It closes stdin when no rank
 // reads any more, so that the process that writes it gets SIGPIPE as in any pipeline.
-func feedStdin(readers []*proxyLink) {
+func (j *Job) feedStdin(readers []*proxyLink) {
 	defer func() {
 		for _, link := range readers {
 			link.conn.Send(channel.StdinEOF, 0, nil)
@@ -161,9 +163,29 @@ func feedStdin(readers []*proxyLink) {
 			link.stdin.Release(stdinChunk - n)
 		}
 		if err != nil {
+			if !endOfStdin(err) {
+				j.stderr.line(fmt.Sprintf("mpiexec: read standard input: %v", bare(err)))
+			}
 			return
 		}
 	}
+}
+
+// endOfStdin reports whether an error means no more than that nothing is left to read. nohup gives a stdin that cannot be read (EBADF).
+func endOfStdin(err error) bool {
+	if errors.Is(err, unix.EIO) {
+		info, err := os.Stdin.Stat()
+		return err == nil && info.Mode()&os.ModeCharDevice != 0 // a terminal that has gone
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, unix.EBADF)
+}
+
+// bare takes Go's name for a stream off an error.
+func bare(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // inBackground reports whether stdin is a terminal that belongs to another process group: reading it would stop the job

@@ -61,6 +61,34 @@ func TestStdinNotRead(t *testing.T) {
 	}
 }
 
+// A stdin that cannot be read is told, and is an empty one for the rank. That of nohup, and a terminal that has gone, are not told.
+func TestStdinNotReadable(t *testing.T) {
+	for redirect, want := range map[string]string{"</": "mpiexec: read standard input: is a directory\n", "0>/dev/null": ""} {
+		j := launch(t, nil, "sh", "-c", `exec "$@" `+redirect, "sh", "mpiexec", "-n", "2", "sh", "-c", "wc -c; exit 4")
+		assert.Equal(t, 4, j.end(t), redirect)
+		assert.Equal(t, "0\n0\n", j.out.String(), redirect)
+		assert.Equal(t, want, j.errOut.String(), redirect)
+	}
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	defer master.Close()
+	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	defer slave.Close()
+	r, w := pipe(t)
+	j := launchTo(t, slave, w, "mpiexec", "-n", "1", "sh", "-c", "read word; echo $word; wc -c; exit 4")
+	j.reader = newCollector(r)
+	_, err = master.WriteString("word\n")
+	require.NoError(t, err)
+	j.reader.await(t, "word\n", 1)
+	require.NoError(t, master.Close())
+	assert.Equal(t, 4, j.end(t))
+	assert.Empty(t, j.errOut.String())
+}
+
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
