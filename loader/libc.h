@@ -58,6 +58,7 @@ void tpsl_keys_end_instance(const struct tpsl_instance *);
 typedef void tpsl_handler(int);
 int tpsl_sigaction(int, const struct sigaction *, struct sigaction *);
 tpsl_handler *tpsl_signal(int, tpsl_handler *);
+_Noreturn void tpsl_longjmp(jmp_buf, int value);
 void tpsl_signals_end_instance(struct tpsl_instance *);
 
 /* ---- libc_mmap.c: shared segments ---- */

@@ -94,3 +94,18 @@ func TestClosingInsideAHandler(t *testing.T) {
 	assert.Equal(t, int32(3), stage.Load())
 	assert.Zero(t, <-raised)
 }
+
+// A handler that jumps to where its thread was before the signal is left by that, so the instance can be closed.
+func TestJumpOutOfAHandler(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	path := library(t, "actions.c")
+	for range 2 {
+		i := open(t, path)
+		assert.Equal(t, 1, call(t, i, "jumps"))
+		assert.Equal(t, 2, call(t, i, "jumps"))
+		begin := time.Now()
+		i.Close()
+		assert.Less(t, time.Since(begin), time.Second, "it has waited for the thread")
+	}
+}

@@ -116,7 +116,7 @@ struct tpsl_instance {
     int rebound;                  /* enum tpsl_rebind_scope of its private objects */
 
     uintptr_t serial;            /* no two instances have the same */
-    bool stays;                  /* objects placed once refer to it */
+    bool stays;                  /* objects placed once refer to it, or a thread may be in a handler of it */
     bool exec_stack;             /* code of its objects runs on stacks */
     bool without_switch;         /* its functions are called by threads that do not act for it */
 

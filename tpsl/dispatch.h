@@ -194,6 +194,8 @@ int tpsl_MPI_Init(int *argc, char ***argv);
 int tpsl_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int tpsl_MPI_Finalize(void);
 int tpsl_MPI_Session_init(uintptr_t info, uintptr_t errhandler, void *session);
+/* Of a thread of TPSL_Run whose rank has ended: what its thread_local variables' destructors ask (MPI 4.0, 11.4.1). */
+extern __thread bool tpsl_was_rank __attribute__((tls_model("initial-exec")));
 int tpsl_unbound_Initialized(int *flag);
 int tpsl_unbound_Finalized(int *flag);
 int tpsl_unbound_Get_version(int *version, int *subversion);

@@ -105,16 +105,18 @@ int tpsl_MPI_Finalize(void)
     return rc;
 }
 
+__thread bool tpsl_was_rank __attribute__((tls_model("initial-exec")));
+
 /* A thread without a rank has not initialised MPI, whatever other threads did. */
 int tpsl_unbound_Initialized(int *flag)
 {
-    *flag = 0;
+    *flag = tpsl_was_rank;
     return SUCCESS;
 }
 
 int tpsl_unbound_Finalized(int *flag)
 {
-    *flag = 0;
+    *flag = tpsl_was_rank;
     return SUCCESS;
 }
 

@@ -94,6 +94,7 @@ static void *be_rank(void *argument)
         tpsl_census_remove(&run->job->census);
     pthread_barrier_wait(&run->finalized);
     close_rank(ep);
+    tpsl_was_rank = true;
     return NULL;
 }
 
@@ -120,6 +121,7 @@ static void be_rank_meanwhile(struct runner *r)
     cpu_set_t before;
     bool known = sched_getaffinity(0, sizeof before, &before) == 0;
     be_rank(r);
+    tpsl_was_rank = false;
     if (known)
         sched_setaffinity(0, sizeof before, &before);
 }

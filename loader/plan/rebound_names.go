@@ -8,13 +8,13 @@ import "slices"
 // ReboundProcess lists those of a program that each rank has a copy of, a process: its
 // environment, signals and locks are its own.
 var ReboundProcess = slices.DeleteFunc(slices.Clone(Rebound), func(name string) bool {
-	return slices.Contains([]string{"getenv", "secure_getenv", "sigaction", "signal", "fcntl", "fcntl64", "umask", "memset", "pthread_key_create", "pthread_key_delete"}, name)
+	return slices.Contains([]string{"getenv", "secure_getenv", "sigaction", "signal", "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "fcntl", "fcntl64", "umask", "memset", "pthread_key_create", "pthread_key_delete"}, name)
 })
 
 // Rebound lists the names that private objects get from the loader: what the table of
 // loader/libc.c has, for who looks at plans without cgo.
 var Rebound = append(slices.Clone(ReboundOnce),
-	"__cxa_thread_atexit", "__cxa_thread_atexit_impl", "pthread_create", "thrd_create", "pthread_key_create", "pthread_key_delete", "sigaction", "signal", "mmap", "mmap64", "munmap", "shmat", "shmdt", "fcntl", "fcntl64", "umask", "memset",
+	"__cxa_thread_atexit", "__cxa_thread_atexit_impl", "pthread_create", "thrd_create", "pthread_key_create", "pthread_key_delete", "sigaction", "signal", "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "mmap", "mmap64", "munmap", "shmat", "shmdt", "fcntl", "fcntl64", "umask", "memset",
 	"process_vm_readv", "process_vm_writev",
 )
 

@@ -17,6 +17,8 @@ var defaults = []struct {
 	// UCX would put a handler of its own on SIGSEGV for the whole process, from
 	// whichever instance came first; faults are reported by the runtime.
 	{name: "UCX_HANDLE_ERRORS", value: "none"},
+	// UCX would take SIGHUP, to print what it knows, from a program that has a handler of its own by then.
+	{name: "UCX_DEBUG_SIGNO", value: "0"},
 	// hwloc would load plugins for X11 and OpenCL displays, and an XML library where
 	// its own reader does: dozens of libraries per rank.
 	{name: "HWLOC_PLUGINS_BLACKLIST", value: plugins, only: func(s *Set, getenv func(string) string) bool { return !skipsPCI(s, getenv) }},

@@ -24,7 +24,7 @@ func TestRankSetWithoutLauncher(t *testing.T) {
 	s, err := Parse(environ())
 	require.NoError(t, err)
 	assert.Equal(t, &Set{Size: 1, Ranks: []int{0}, LocalRanks: 1, ControlFD: -1}, s)
-	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none", "HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", "UCX_MM_RX_BUFS_GROW=65"}, s.Environment(0, environ()))
+	assert.Equal(t, []string{"UCX_HANDLE_ERRORS=none", "UCX_DEBUG_SIGNO=0", "HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", "UCX_MM_RX_BUFS_GROW=65"}, s.Environment(0, environ()))
 }
 
 func TestRankSetOfHydra(t *testing.T) {
@@ -33,7 +33,7 @@ func TestRankSetOfHydra(t *testing.T) {
 	assert.Equal(t, []int{3}, s.Ranks)
 	assert.Equal(t, 4, s.LocalRanks)
 	assert.Equal(t, []string{"PMI_FD=8", "PMI_RANK=3", "PMI_SIZE=4", "MPI_LOCALRANKID=3"},
-		s.Environment(0, environ("UCX_HANDLE_ERRORS", "bt", "HWLOC_PLUGINS_BLACKLIST", "none.so", "UCX_MM_RX_BUFS_GROW", "512")))
+		s.Environment(0, environ("UCX_HANDLE_ERRORS", "bt", "UCX_DEBUG_SIGNO", "SIGHUP", "HWLOC_PLUGINS_BLACKLIST", "none.so", "UCX_MM_RX_BUFS_GROW", "512")))
 }
 
 func TestRankSetOfSeveral(t *testing.T) {

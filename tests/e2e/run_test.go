@@ -252,9 +252,23 @@ func TestRunEnds(t *testing.T) {
 	assert.Equal(t, 1, job.code)
 	assert.Equal(t, "caught\n", job.stdout)
 	oneLine(t, job, "tpsl", "TPSL_Run: the function of rank 1 threw an exception that it did not catch: catch it there, and return a result")
+	over := run(t, nil, testsupport.CC(t, "tpslcxx", "testdata/runcomm.cc", "-O2")).succeeded(t)
+	assert.Equal(t, "over\nover\n", over.stdout)
 	job = run(t, nil, throws, "child")
 	assert.Equal(t, 11, job.code)
 	oneLine(t, job, "tpsl", childEnds)
+}
+
+// The program's handler of a signal is called once, stays when the job ends, and may jump to where its thread was before; MPICH has one
+// of SIGUSR1, and UCX would have one of SIGHUP.
+func TestRunSignals(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := testsupport.CC(t, "tpslcc", "testdata/runsignals.c", "-O2")
+	for _, word := range []string{"jumps", "installs", "beside", "hangup"} {
+		t.Run(word, func(t *testing.T) {
+			assert.Equal(t, "right\n", run(t, nil, program, word).succeeded(t).stdout)
+		})
+	}
 }
 
 // A program whose calls of MPI lead to a library that ld.so has loaded has no ranks there.
