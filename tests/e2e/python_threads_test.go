@@ -56,6 +56,7 @@ func TestPythonThreadsEnd(t *testing.T) {
 			"exit none":  {0, "^$"},
 			"exit 0":     {0, "^$"},
 			"exit large": {4, "^$"},
+			"exit huge":  {255, "^$"},
 			"exit text":  {1, "^why\n$"},
 		} {
 			o := arraysJob(t, options, "threads.py", "child", how)

@@ -74,7 +74,7 @@ def _be(who, f):
             if not isinstance(code, int):
                 print(code, file=sys.stderr)
         finally:
-            _end(code & 255 if isinstance(code, int) else 1)
+            _end(1 if not isinstance(code, int) else code & 255 if -(1 << 63) <= code < 1 << 63 else 255)  # as CPython
     except BaseException:
         try:
             print(f"tpsl.run: rank {who.rank} ends the process:" if os.getpid() == process else f"tpsl.run: a child of rank {who.rank} ends:", file=sys.stderr)

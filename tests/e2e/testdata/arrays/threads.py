@@ -108,7 +108,7 @@ def child(how):
         if rank == 1:
             pid = os.fork()
             if pid == 0:
-                exec({"raise": "raise ValueError('why')", "exit none": "sys.exit()", "exit 0": "sys.exit(0)", "exit": "sys.exit(3)", "exit large": "sys.exit(2**40 + 4)",
+                exec({"raise": "raise ValueError('why')", "exit none": "sys.exit()", "exit 0": "sys.exit(0)", "exit": "sys.exit(3)", "exit large": "sys.exit(2**40 + 4)", "exit huge": "sys.exit(2**70)",
                       "exit text": "sys.exit('why')", "return": ""}[how])
                 return
             print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
