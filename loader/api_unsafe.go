@@ -92,8 +92,9 @@ func (i *Instance) Call(function string, arguments ...uintptr) (uintptr, error) 
 }
 
 // Close runs what the instance registered with atexit and its destructors, and takes it
-// out of memory; an instance that objects placed once refer to stays there. No thread
-// may be inside the instance, or come to it later: one that the instance made and that
+// out of memory. An instance stays there if objects placed once refer to it, or if another
+// thread has been in its handler of a signal for a second. No thread
+// may be inside the instance otherwise, or come to it later: one that the instance made and that
 // still runs, a pointer to its data. A second call does nothing.
 func (i *Instance) Close() {
 	runtime.LockOSThread()

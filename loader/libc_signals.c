@@ -78,6 +78,11 @@ static bool is_set(const struct sigaction *a)
     return a->sa_handler != SIG_DFL;
 }
 
+static bool is_function(const struct sigaction *a)
+{
+    return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
+}
+
 static bool is_program(const struct sigaction *a)
 {
     return a->sa_sigaction == call_program;
@@ -120,7 +125,7 @@ static struct found look(struct disposition *d, int number, bool fault)
     struct found f = {d->action, d->instance, d->previous, d->instance != tpsl_current};
     if (fault && f.guest)
         f.action = by_default;
-    if (is_set(&f.action) && f.action.sa_handler != SIG_IGN) {
+    if (is_function(&f.action)) {
         if (f.action.sa_flags & (int)SA_RESETHAND) {
             d->action = by_default;
             give_back(number);
@@ -173,8 +178,9 @@ _Noreturn void tpsl_longjmp(jmp_buf to, int value)
 static void call_program(int number, siginfo_t *info, void *context)
 {
     struct visit *v = nvisits > 0 && nvisits <= VISITS ? &visits[nvisits - 1] : NULL;
-    if (!v || !v->previous) {
-        program[number].sa_sigaction(number, info, context);
+    if (!v || !v->previous) { /* an instance calls it of its own accord */
+        if (is_function(&program[number]))
+            program[number].sa_sigaction(number, info, context);
         return;
     }
     struct tpsl_instance *in = tpsl_become(v->acted_for);
@@ -261,11 +267,6 @@ static struct disposition *new_disposition(struct tpsl_instance *in, int number)
     }
     d->instance = in;
     return d;
-}
-
-static bool is_function(const struct sigaction *a)
-{
-    return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
 }
 
 static int change(struct tpsl_instance *in, int number, const struct sigaction *new, struct sigaction *old)

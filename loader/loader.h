@@ -58,7 +58,7 @@ void tpsl_instance_finish(struct tpsl_instance *);
 
 /* ---- instance_close.c ---- */
 /* Ends an instance as exit() ends a process, and unmaps it; it is no more then. False:
- * objects placed once refer to it, so that it stays mapped. Preconditions: no thread is
+ * objects placed once refer to it, or a thread may be in its handler of a signal, so that it stays mapped. Preconditions: no thread is
  * inside it or acts for it but the calling one, which acts for none afterwards. */
 bool tpsl_instance_close(struct tpsl_instance *);
 

@@ -57,6 +57,13 @@ def _end(code):
     os._exit(code)
 
 
+def _status(code):
+    """The exit status of sys.exit(code), as CPython makes it."""
+    if not isinstance(code, int):
+        return 1
+    return code & 255 if -(1 << 63) <= code < 1 << 63 else 255  # a C long, or none
+
+
 def _be(who, f):
     """Calls f as a rank. A child that f forks has no threads of libtpsl, so it ends as f does."""
     _ranks.become(who)
@@ -74,7 +81,7 @@ def _be(who, f):
             if not isinstance(code, int):
                 print(code, file=sys.stderr)
         finally:
-            _end(1 if not isinstance(code, int) else code & 255 if -(1 << 63) <= code < 1 << 63 else 255)  # as CPython
+            _end(_status(code))
     except BaseException:
         try:
             print(f"tpsl.run: rank {who.rank} ends the process:" if os.getpid() == process else f"tpsl.run: a child of rank {who.rank} ends:", file=sys.stderr)
