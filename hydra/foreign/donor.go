@@ -93,6 +93,7 @@ func (m *Member) await(conn *net.UnixConn) (unix.WaitStatus, error) {
 		text := string(reply[:n])
 		switch {
 		case err != nil && set != "":
+			time.Sleep(procs.Broadcast) // a launcher that ends the job kills this process, too, and then there is nothing to tell
 			return unix.WaitStatus(unix.SIGKILL), leaderDied(set)
 		case err != nil:
 			return 0, leaderDied("")

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -102,6 +103,14 @@ func TestForeignDeaths(t *testing.T) {
 	ranks[0].ended(t)
 	assert.Equal(t, unix.SIGKILL, ranks[1].ended(t).Signal())
 	assert.Equal(t, "tpsl run: rank 1: what the launcher started for rank 0 was killed, and with it the process of ranks 0,1\n", ranks[1].stderr.String())
+
+	ranks = start(2) // all, one after the other, as a launcher does that ends the job
+	for _, r := range ranks {
+		require.NoError(t, r.cmd.Process.Kill())
+		assert.Equal(t, unix.SIGKILL, r.ended(t).Signal())
+		assert.Empty(t, r.stderr.String())
+		time.Sleep(procs.Broadcast / 5) // so slow is a launcher under load
+	}
 
 	ranks = start(2) // a rank: the others end like it
 	require.NoError(t, ranks[1].cmd.Process.Signal(unix.SIGTERM))
