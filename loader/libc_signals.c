@@ -7,7 +7,8 @@
  *
  * A signal that was sent goes to the handler of every instance. A fault goes to the instance of the
  * faulting thread. The first instance that asks for the previous handler gets the program's, and may
- * chain to it. When no instance handles the signal any more, the program's handler is installed again.
+ * chain to it. The dispatcher calls the program's handler when no instance can: that one is closed, or the fault
+ * is of no instance that handles it. When no instance handles the signal any more, the program's handler is installed again.
  * A handler that the program installs meanwhile replaces the dispatcher, and stays.
  *
  * A handler may jump to where its thread was before (siglongjmp). An instance jumps by tpsl_longjmp, which
@@ -23,8 +24,10 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 enum {
     SIGNALS = 65,
@@ -142,6 +145,18 @@ static bool on_signal_stack(const char *address)
     return sigaltstack(NULL, &s) == 0 && !(s.ss_flags & SS_DISABLE) && (size_t)(address - (char *)s.ss_sp) < s.ss_size;
 }
 
+/* Takes the program's handler, as the kernel would. */
+static struct sigaction take_program(int number)
+{
+    sigset_t before;
+    tpsl_lock(&lock, &before);
+    struct sigaction a = program[number];
+    if (is_function(&a) && a.sa_flags & (int)SA_RESETHAND)
+        program[number] = by_default;
+    tpsl_unlock(&lock, &before);
+    return a;
+}
+
 static void leave(struct visit *const *v)
 {
     tpsl_become((*v)->acted_for);
@@ -190,22 +205,28 @@ static void call_program(int number, siginfo_t *info, void *context)
     tpsl_become(in);
 }
 
-/* Calls the handler as the kernel would, with the action's mask added to that of the thread (sigaction(2)). */
-static __attribute__((noinline)) void call(struct disposition *d, const struct found *f, int number, siginfo_t *info, void *context)
+/* Calls a handler as the kernel would, with the action's mask added to that of the thread (sigaction(2)). */
+static void call(const struct sigaction *a, int number, siginfo_t *info, void *context)
 {
     sigset_t before, during;
+    sigorset(&during, &((ucontext_t *)context)->uc_sigmask, &a->sa_mask);
+    if (!(a->sa_flags & SA_NODEFER))
+        sigaddset(&during, number);
+    pthread_sigmask(SIG_SETMASK, &during, &before);
+    a->sa_sigaction(number, info, context); /* the kernel, too, passes all three whatever SA_SIGINFO says */
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Calls the handler of an instance. */
+static __attribute__((noinline)) void visit(struct disposition *d, const struct found *f, int number, siginfo_t *info, void *context)
+{
     struct visit not_noted, *at = nvisits < VISITS ? &visits[nvisits] : &not_noted;
     *at = (struct visit){.host = d, .frame = __builtin_frame_address(0), .previous = f->previous, .info = info, .context = context, .guest = f->guest};
     at->on_signal_stack = on_signal_stack(at->frame);
-    sigorset(&during, &((ucontext_t *)context)->uc_sigmask, &f->action.sa_mask);
-    if (!(f->action.sa_flags & SA_NODEFER))
-        sigaddset(&during, number);
     at->acted_for = tpsl_become(f->instance);
     nvisits++;
     __attribute__((cleanup(leave))) struct visit *const left = at; /* by an exception, too, and by the end of the thread */
-    pthread_sigmask(SIG_SETMASK, &during, &before);
-    f->action.sa_sigaction(number, info, context); /* the kernel, too, passes all three whatever SA_SIGINFO says */
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    call(&f->action, number, info, context);
     (void)left;
 }
 
@@ -216,7 +237,7 @@ static bool is_fault(int number, const siginfo_t *info)
 
 static void dispatch(int number, siginfo_t *info, void *context)
 {
-    bool handled = false, fault = is_fault(number, info);
+    bool handled = false, told = false, fault = is_fault(number, info);
     if (fault)
         tpsl_copy_fault(context);
     leave_abandoned(__builtin_frame_address(0));
@@ -225,11 +246,19 @@ static void dispatch(int number, siginfo_t *info, void *context)
         if (!is_set(&f.action))
             continue;
         handled = true;
+        told = told || f.previous;
         if (f.action.sa_handler != SIG_IGN)
-            call(d, &f, number, info, context);
+            visit(d, &f, number, info, context);
     }
-    if (!handled) /* the fault of a thread without a handler then happens again, under the program's handler */
-        sigaction(number, &program[number], NULL);
+    if (fault ? handled : told)
+        return;
+    struct sigaction programs = take_program(number);
+    if (is_function(&programs))
+        call(&programs, number, info, context);
+    else if (fault) /* it happens again, and ends the process */
+        sigaction(number, &programs, NULL);
+    else if (!handled) /* the last instance that handled it has just ceased to: it comes again, for what is installed now */
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
 }
 
 static struct disposition *disposition_of(struct tpsl_instance *in, int number)

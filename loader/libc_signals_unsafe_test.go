@@ -128,3 +128,19 @@ func TestJumpOutOfAHandler(t *testing.T) {
 		assert.Equal(t, before, mapped(t, path), "it has waited for the thread, and stays")
 	}
 }
+
+// A fault of the program is handled by the program, and a fault of an instance by the instance, in any order.
+func TestFaultsReachWhoFaulted(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	i := open(t, library(t, "actions.c"))
+	defer i.Close()
+	call(t, i, "listen_faults")
+	for n := range 3 {
+		assert.Panics(t, func() {
+			var nowhere *int
+			*nowhere = 1
+		})
+		assert.Equal(t, n+1, call(t, i, "faults"))
+	}
+}

@@ -232,6 +232,23 @@ func TestSignalsReachEveryInstance(t *testing.T) {
 	assert.Equal(t, 1, call(t, a, "times_heard"))
 }
 
+// The program hears, too, when the instance that has chained to its handler is closed, and other ones stay.
+func TestSignalsReachTheProgramAfterAnInstance(t *testing.T) {
+	program := make(chan os.Signal, 8)
+	signal.Notify(program, unix.SIGUSR1)
+	defer signal.Stop(program)
+	path := library(t, "handler.c")
+	a, b := open(t, path), open(t, path)
+	defer b.Close()
+	call(t, a, "listen_usr1")
+	call(t, b, "listen_usr1")
+	a.Close()
+	require.Zero(t, raise())
+	hear(t, program)
+	assert.Equal(t, 1, call(t, b, "times_heard"))
+	assert.Empty(t, program)
+}
+
 func hear(t *testing.T, c chan os.Signal) {
 	t.Helper()
 	select {

@@ -97,3 +97,13 @@ int jumps(void)
         raise(SIGUSR1);
     return calls;
 }
+
+/* A fault that the instance's handler jumps out of. */
+void listen_faults(void) { set(SIGSEGV, jump, 0); }
+int faults(void)
+{
+    volatile int *volatile nowhere = NULL;
+    if (sigsetjmp(back, 1) == 0)
+        *nowhere = 1;
+    return calls;
+}
