@@ -24,9 +24,9 @@ same state share a line. Then it says why they wait, as far as calls show it:
   possible deadlock  all ranks wait, but the calls do not prove for whom
   not there          members that have not come to a collective operation
 
--stacks also tells the stacks of the threads that call MPI, as gdb on the host
-of the ranks reads them. A process stands still while it is read, for about a
-second.
+  -stacks  tell the stacks of the threads that call MPI, too, as gdb on the host
+           of the ranks reads them: a process stands still meanwhile, for about
+           a second
 
 The job is that of the process: mpiexec, or one that it has started on this
 host. Without a PID it is the only job on this host. Calls are told of jobs

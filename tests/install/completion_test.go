@@ -79,6 +79,7 @@ func TestCompletion(t *testing.T) {
 		{"tpsl python -", []string{"-n", "-pmi"}},
 		{"tpsl rep", []string{"report"}},
 		{"tpsl report -", []string{"-html"}},
+		{"tpsl where -", []string{"-stacks"}},
 		{"mpiexec -l tpslfor", []string{"tpslfort"}},
 		{"mpiexec -n 2 ./testdata/cm", []string{"cmake"}},
 	} {
