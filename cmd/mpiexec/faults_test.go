@@ -145,6 +145,25 @@ func TestKillMpiexec(t *testing.T) {
 	}
 }
 
+// A proxy that somebody has stopped goes on when mpiexec is killed, and ends its ranks. So do proxies that lead to others.
+func TestKillMpiexecOfStoppedProxy(t *testing.T) {
+	testsupport.NothingLeft(t)
+	j := launch(t, nil, "mpiexec", "-n", "2", "sleep", "60")
+	j.awaitRanks(t, 2)
+	proxy, _ := j.family()
+	stop(t, proxy)
+	require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGKILL))
+	j.end(t)
+
+	j = launchTree(t, "sleep", "60")
+	j.awaitSleepers(t)
+	for _, relay := range j.relays() {
+		stop(t, relay)
+	}
+	require.NoError(t, unix.Kill(j.Process.Pid, unix.SIGKILL))
+	j.end(t)
+}
+
 // Whatever is killed whenever, from start-up to shutdown of an MPI job on one host, two, or in a tree of proxies, the job ends
 // soon and leaves nothing. TPSL_TEST_LARGE=1 asks for 200 times.
 func TestKillAtRandom(t *testing.T) {

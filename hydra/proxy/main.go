@@ -34,6 +34,11 @@ func Wanted(args []string) bool {
 
 // Main runs a proxy on the process's standard streams and returns its exit code.
 func Main() int {
+	// A proxy that somebody has stopped would not see that mpiexec is gone, and its ranks would live on. Who runs takes no notice.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
+		fmt.Fprintln(os.Stderr, "mpiexec proxy: prctl:", err)
+		return 1
+	}
 	in, out, raw, err := streams()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mpiexec proxy:", err)
