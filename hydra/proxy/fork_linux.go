@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/tpsl/tpsl/hydra/proxy/executable"
 	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 )
 
@@ -57,12 +58,15 @@ func (p *proxy) forkExec(s start, fds []int) (int, error) {
 			p.group = nil
 		}
 	}
-	return pid, err
+	if err != nil {
+		return 0, executable.WhyNotRun(s.path, s.dir, err)
+	}
+	return pid, nil
 }
 
 func execOrScript(s start, attr *syscall.ProcAttr) (int, error) {
 	pid, err := syscall.ForkExec(s.path, s.args, attr)
-	if errors.Is(err, syscall.ENOEXEC) {
+	if errors.Is(err, syscall.ENOEXEC) && !executable.IsELF(s.path) {
 		args := append([]string{"/bin/sh", s.path}, s.args[1:]...)
 		pid, err = syscall.ForkExec(args[0], args, attr)
 	}

@@ -34,7 +34,7 @@ type sharing struct {
 
 // Find finds a program of the host and how its ranks share a process. An error says why they cannot run.
 func Find(host plan.Host, program plan.Program) (e Executable, err error) {
-	if err := unix.Access(program.Wdir, unix.X_OK); err != nil {
+	if err := unix.Access(program.Wdir+"/.", unix.X_OK); err != nil { // of a file that can be executed, too
 		return e, fmt.Errorf("working directory %s: %w", program.Wdir, err)
 	}
 	if e.Path, err = LookPath(program.Args[0], program.Path, program.Env, program.Wdir); err != nil {
