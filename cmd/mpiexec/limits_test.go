@@ -14,6 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Where there are too few to start a proxy, one line says so.
+func TestFewDescriptors(t *testing.T) {
+	for _, limit := range []string{"8", "10"} {
+		j := launch(t, nil, "prlimit", "--nofile="+limit+":"+limit, "mpiexec", "-n", "1", "true")
+		assert.Equal(t, 255, j.end(t), limit)
+		assert.Regexp(t, `^mpiexec: start proxy on \S+: make pipe: too many open files; raise the limit of descriptors \(ulimit -n\)\n$`, j.errOut.String(), limit)
+	}
+}
+
 // A low soft limit of descriptors is raised for the proxy and stays as it is for ranks. Where the hard one does not suffice nothing
 // starts, and what the line says is enough is enough.
 func TestDescriptorLimits(t *testing.T) {

@@ -30,6 +30,9 @@ func (f *Fork) Expect(hosts []Host) error {
 // Start implements Launcher. The proxy gets a session of its own, so that the terminal's signals reach only mpiexec.
 func (f *Fork) Start(host Host) (Remote, error) {
 	remote, err := f.fork()
+	if errors.Is(err, unix.EMFILE) {
+		err = fmt.Errorf("%w; raise the limit of descriptors (ulimit -n)", err)
+	}
 	if err != nil {
 		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
 	}
@@ -37,8 +40,12 @@ func (f *Fork) Start(host Host) (Remote, error) {
 }
 
 func (f *Fork) fork() (Remote, error) {
-	var in, out [2]int
-	if err := errors.Join(pipe(&in), pipe(&out)); err != nil {
+	in, out := [2]int{-1, -1}, [2]int{-1, -1}
+	err := pipe(&in)
+	if err == nil {
+		err = pipe(&out)
+	}
+	if err != nil {
 		closeAll(in[:], out[:])
 		return Remote{}, err
 	}
@@ -64,7 +71,6 @@ func (f *Fork) fork() (Remote, error) {
 // pipe makes a pipe whose ends do not block a thread. A proxy may have only one processor, which would wait together with the thread.
 func pipe(fds *[2]int) error {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
-		*fds = [2]int{-1, -1}
 		return fmt.Errorf("make pipe: %w", err)
 	}
 	return nil
