@@ -22,7 +22,7 @@ func (p *proxy) startPMIx(starts []start) (err error) {
 	}
 	if i := slices.IndexFunc(starts, func(s start) bool { return !served(s) }); i >= 0 {
 		return fmt.Errorf("%s on %s is served by PMI, and others of this job by PMIx, as their MPI library wants it; start them as jobs of their own, or give -pmi x if its MPI library speaks PMIx, too",
-			starts[i].args[0], p.host.Name)
+			p.programs[starts[i].set.Program].Args[0], p.host.Name)
 	}
 	if p.pmix, err = pmix.Start(p.host, p.conn, p.up, p); err == nil {
 		err = p.pmix.Await()

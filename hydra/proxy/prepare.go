@@ -42,6 +42,14 @@ func (s start) writers() []plan.RankSet {
 	return s.set.Each()
 }
 
+// nameOf returns what the user calls what is executed. The process of private ranks executes a program of ours.
+func (p *proxy) nameOf(s start) string {
+	if s.byTool {
+		return s.args[0]
+	}
+	return p.programs[s.set.Program].Args[0]
+}
+
 func writers(starts []start) (all []plan.RankSet) {
 	for _, s := range starts {
 		all = append(all, s.writers()...)

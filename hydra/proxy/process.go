@@ -108,7 +108,7 @@ func (p *proxy) startAll(starts []start) error {
 		if err := p.start(i, s); errors.Is(err, errEnding) {
 			return nil
 		} else if err != nil {
-			return programError{s.set.Program, fmt.Errorf("cannot run %s on %s: %w", s.args[0], p.host.Name, err)}
+			return programError{s.set.Program, fmt.Errorf("cannot run %s on %s: %w", p.nameOf(s), p.host.Name, err)}
 		}
 	}
 	return nil

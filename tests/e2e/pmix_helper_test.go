@@ -46,6 +46,20 @@ func TestPMIxBadHelper(t *testing.T) {
 	}
 }
 
+// What keeps the helper from starting is told with what to do.
+func TestPMIxHelperDoesNotStart(t *testing.T) {
+	testsupport.NothingLeft(t)
+	needsPMIxHelper(t)
+	for stderr, words := range map[string][]string{
+		`mkdir /nowhere/tpsl_\S+: no such file or directory; set TMPDIR to a folder in which you may write`:                            {"env", "TMPDIR=/nowhere"},
+		`its helper lib/tpsl/pmix ended; stacks are limited to 100 KiB, which may be too little for it: raise the limit \(ulimit -s\)`: {"prlimit", "--stack=102400"},
+	} {
+		o := run(t, nil, append(words, built(t, "bin/mpiexec"), "-pmi", "x", "-n", "1", "true")...)
+		assert.Equal(t, 255, o.code)
+		assert.Regexp(t, `^mpiexec: serve PMIx on \S+: `+stderr+"\n$", o.stderr)
+	}
+}
+
 // A rank's connection takes a descriptor of the helper, whose soft limit is the user's.
 func TestPMIxDescriptorLimit(t *testing.T) {
 	testsupport.NothingLeft(t)

@@ -134,6 +134,7 @@ func TestPMIxFaults(t *testing.T) {
 		{"-launcher fork -hosts a,b -n 1 " + program + " : -n 1 sleep 20", "the programs on a are served by PMIx, as their MPI library wants it, and those on b by PMI; start them as jobs of their own, or give -pmi x"},
 		{"-pmi-port -n 2 " + program, "and that has a port of its own; leave -pmi-port out"},
 		{"-n 1 true : -n 1 " + program, " is served by PMI, and others of this job by PMIx, as their MPI library wants it; start them as jobs of their own, or give -pmi x"},
+		{"-rpp 2 -tpsl private -n 2 /bin/true : -rpp 2 -n 2 " + program, "mpiexec: /bin/true on "},
 		{"-pmi x -n 1 sh -c kill${IFS}-9${IFS}$(pgrep${IFS}-x${IFS}pmix${IFS}-P${IFS}$PPID);sleep${IFS}20", "its helper lib/tpsl/pmix ended"},
 		{"-pmi x -n 1 sh -c kill${IFS}-9${IFS}$PPID;sleep${IFS}20", "died"}, // the proxy
 	} {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/hydra/channel"
 )
 
@@ -24,7 +26,7 @@ func (s *Server) await() error {
 			return fmt.Errorf("its helper lib/tpsl/pmix did not start within %v", startLimit)
 		}
 		if err != nil {
-			return s.said.explain(errHelperGone, "libpmix.so.2", "it needs the package libpmix2")
+			return s.said.explain(withStackLimit(errHelperGone), "libpmix.so.2", "it needs the package libpmix2")
 		}
 		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch verb {
@@ -43,6 +45,15 @@ func (s *Server) await() error {
 			return s.output.SetReadDeadline(time.Time{})
 		}
 	}
+}
+
+// withStackLimit adds the limit of stacks to an error where it may be the cause. libpmix of Debian 12 dies of 200 KiB.
+func withStackLimit(err error) error {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_STACK, &limit) != nil || limit.Cur >= 1<<20 {
+		return err
+	}
+	return fmt.Errorf("%w; stacks are limited to %d KiB, which may be too little for it: raise the limit (ulimit -s)", err, limit.Cur>>10)
 }
 
 // Serve handles what the helper writes, until it ends.

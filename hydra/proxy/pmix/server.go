@@ -96,7 +96,7 @@ func Start(host plan.Host, conn *channel.Conn, up Upstream, events Events) (*Ser
 		return nil, err
 	}
 	if err := os.Mkdir(host.PMIxFolder(), 0o700); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; set TMPDIR to a folder in which you may write", err)
 	}
 	s := newServer(host, conn, up, events)
 	s.folder = host.PMIxFolder()
