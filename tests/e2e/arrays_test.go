@@ -41,7 +41,7 @@ func perRank(format string, ranks int, more ...any) (lines []string) {
 // is refused with words that say what to do.
 func TestArrays(t *testing.T) {
 	job := arraysJob(t, "-n 2 -rpp 2", "kinds.py").succeeded(t)
-	assert.Equal(t, perRank("rank %d of 2 [0, 1] %d arrays\n", 2, 34), job.lines())
+	assert.Equal(t, perRank("rank %d of 2 [0, 1] %d arrays\n", 2, 36), job.lines())
 }
 
 func TestArraysWithoutNumpy(t *testing.T) {

@@ -23,6 +23,9 @@ try:
 except ImportError:
     numpy = None
 
+# What numpy's as_strided puts between the array that it makes and the one whose memory that is. It has no name in all versions.
+_Strided = type(numpy.lib.stride_tricks.as_strided(numpy.empty(1)).base) if numpy else None
+
 # What this interpreter keeps for others: the objects that have the memory of its blocks, by the block's mark. It has one reference too
 # many: what is in it is there when the interpreter has ended, too, since other ranks may view it.
 _kept = {}
@@ -93,7 +96,7 @@ def _root(array):
         if isinstance(array, memoryview):
             below = array.obj
         else:
-            below = array.base if numpy and isinstance(array, numpy.ndarray) else None
+            below = array.base if numpy and isinstance(array, (numpy.ndarray, _Strided)) else None
         if below is None:
             return array
         array = below
@@ -103,7 +106,12 @@ def _holder(array, address, size):
     """What keeps the memory of an array where it is, as long as it is not let go; None: nothing would."""
     root = _root(array)
     if numpy and isinstance(root, numpy.ndarray):
-        return array if root.flags.owndata else None
+        if not root.flags.owndata:
+            return None
+        begin = _address_of(root)
+        if size > 0 and not begin <= address <= address + size <= begin + root.nbytes:  # as_strided does not look
+            raise ValueError("share: the array reaches beyond the memory of the array below it: make it anew, with shape and strides that stay within")
+        return array
     if not isinstance(root, (bytes, bytearray, _array.array, mmap.mmap)):
         return None
     export = memoryview(root)  # as long as there is one, the object is neither resized nor closed: an array alone may not see to that

@@ -8,6 +8,7 @@ import mmap
 import multiprocessing.shared_memory
 
 import numpy
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import tpsl
 from meeting import Meeting, raises, rank, size, there
@@ -33,6 +34,7 @@ arrays = {
     "locked": locked, "scalar": numpy.array(rank + 0.5), "none": numpy.empty((0, 3)), "none at end": table[4:, ::-1], "void": numpy.zeros(2, "V7"),
     "bytes": b"bytes%d" % rank, "bytearray": bytearray(b"%d of" % rank), "array": array.array("i", [rank, -1]), "mmap": mapped,
     "cut": memoryview(bytearray(range(10)))[2:8:2], "mine": mine, "mine, in part": mine[::2, 1],
+    "strided": as_strided(table, (3, 2), (48, 16)), "windows": sliding_window_view(table[1], 3)[::-1],
     "2 GiB away": None, "one": numpy.ones((1, 1, 1)), "32": numpy.ones((1,) * 32), "": numpy.arange(2), "a\0b \u20ac": numpy.arange(1),
 }
 far = numpy.zeros(1 << 31, "u1")
@@ -92,6 +94,8 @@ if rank == 0:
     import ctypes
     for foreign in (ctypes.c_int * 2)(), numpy.frombuffer((ctypes.c_int * 2)(), "i4"), numpy.float64(1), numpy.ctypeslib.as_array((ctypes.c_int * 2)()):
         raises(ValueError, "tpsl.shared_empty", tpsl.share, foreign, "a")
+    for strides in (8,), (-8,):
+        raises(ValueError, "reaches beyond the memory of the array below it", tpsl.share, as_strided(table, (25,), strides), "a")
     raises(ValueError, "negative", tpsl.shared_empty, (2, -1))
     raises(TypeError, "integer", tpsl.shared_empty, 1.5)
     raises(MemoryError, "(1152921504606846976,)", tpsl.shared_empty, 1 << 60)
