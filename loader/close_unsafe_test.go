@@ -230,9 +230,9 @@ func TestWhatOnceRefersToStays(t *testing.T) {
 	foreign, err := b.Symbol("go")
 	require.NoError(t, err)
 	*(*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&kept))) = foreign
-	require.Error(t, loader.Verify())
+	require.Error(t, loader.Verify(nil))
 	a.Close()
-	assert.NoError(t, loader.Verify())
+	assert.NoError(t, loader.Verify(nil))
 	assert.Equal(t, before, mapped(t, user))
 	assert.Equal(t, 3, call(t, b, "go"))
 	b.Close()

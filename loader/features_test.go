@@ -60,7 +60,7 @@ func TestFeatures(t *testing.T) {
 					assert.Equal(t, 2, call(t, a, "interposed_one"))
 					assert.Equal(t, 1, call(t, b, "interposed_one"))
 				}
-				require.NoError(t, loader.Verify())
+				require.NoError(t, loader.Verify(nil))
 				a.Close()
 				b.Close()
 			})

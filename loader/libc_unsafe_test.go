@@ -53,16 +53,53 @@ func TestVerifyFindsAPointerIntoAnotherInstance(t *testing.T) {
 	require.NoError(t, err)
 	foreign, err := b.Symbol("counter")
 	require.NoError(t, err)
-	require.NoError(t, loader.Verify())
+	require.NoError(t, loader.Verify(nil))
 
 	word := (*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&pointer)))
 	own := *word
 	*word = foreign
-	err = loader.Verify()
+	err = loader.Verify(nil)
 	*word = own
 	require.ErrorContains(t, err, "libcounter.so")
 	assert.ErrorContains(t, err, "points into another instance")
-	require.NoError(t, loader.Verify())
+	require.NoError(t, loader.Verify(nil))
+}
+
+// A word that leads into the data of another copy of its library may be a token, by what is before it and where it leads to.
+func TestVerifyLeavesTokens(t *testing.T) {
+	path := counter(t)
+	a, b := open(t, path), open(t, path)
+	pointer, err := a.Symbol("exported_pointer")
+	require.NoError(t, err)
+	data, err := b.Symbol("counter")
+	require.NoError(t, err)
+	text, err := b.Symbol("bump")
+	require.NoError(t, err)
+
+	word := (*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&pointer)))
+	own := *word
+	defer func() { *word = own }()
+	asked := 0
+	token := func(before, to []byte) bool {
+		asked++
+		assert.Equal(t, pointer, uintptr(unsafe.Pointer(unsafe.SliceData(before)))+uintptr(len(before)))
+		if len(to) == 0 {
+			return false
+		}
+		assert.Equal(t, data, uintptr(unsafe.Pointer(unsafe.SliceData(to))))
+		return true
+	}
+	*word = data
+	require.NoError(t, loader.Verify(token))
+	*word = text
+	require.Error(t, loader.Verify(token), "no data")
+	assert.Equal(t, 2, asked)
+
+	other, err := open(t, counter(t, "-DOTHER")).Symbol("counter")
+	require.NoError(t, err)
+	*word = other
+	require.Error(t, loader.Verify(token), "of another library")
+	assert.Equal(t, 2, asked)
 }
 
 func TestSharedSegmentsAreMappedOnce(t *testing.T) {

@@ -92,7 +92,7 @@ func TestInstancesAreApart(t *testing.T) {
 			for _, yes := range []string{"through_pointers", "weak_is_null", "constructed", "found_by_dladdr", "own_default", "missing_plugin"} {
 				assert.NotZero(t, call(t, a, yes), yes)
 			}
-			require.NoError(t, loader.Verify())
+			require.NoError(t, loader.Verify(nil))
 		})
 	}
 }
@@ -147,7 +147,7 @@ func TestPluginsBelongToTheInstance(t *testing.T) {
 	assert.Equal(t, 6, call(t, a, "plugin", plugin))
 	assert.Equal(t, 5, call(t, b, "plugin", plugin))
 	assert.Equal(t, 6, call(t, a, "plugin", plugin), "opened again")
-	require.NoError(t, loader.Verify())
+	require.NoError(t, loader.Verify(nil))
 }
 
 func TestPluginsAreLocal(t *testing.T) {

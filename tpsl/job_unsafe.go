@@ -222,7 +222,7 @@ func tpslAllInitialized(c *C.struct_tpsl_job) {
 //
 //export tpslVerify
 func tpslVerify(rank C.int) {
-	if err := loader.Verify(); err != nil {
+	if err := loader.Verify(isRequestToken); err != nil {
 		process.Die(1, fmt.Sprintf("rank %d: %v", rank, err))
 	}
 }

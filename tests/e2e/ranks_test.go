@@ -118,6 +118,15 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// In partitioned communication a rank of MPICH keeps the address of its peer's request, as a token. That is no pointer.
+func TestVerifyPartitioned(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, options := range []string{"-n 2 -rpp 2", "-n 4 -rpp 4"} {
+		job := mpiexec(t, verify, options, fixture(t, "partitioned")).succeeded(t)
+		assert.Equal(t, "partitioned: 0 wrong\n", job.stdout, options)
+	}
+}
+
 func TestRanks64(t *testing.T) {
 	testsupport.NothingLeft(t)
 	argv := []string{built(t, "bin/mpiexec"), "-n", "64", "-rpp", "64", fixture(t, "ranks")}
