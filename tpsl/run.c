@@ -103,13 +103,16 @@ enum { least_stack = 256 << 10 }; /* bytes: MPI libraries have large frames */
 static void start(struct runner *r)
 {
     pthread_attr_t attributes;
+    size_t asked = r->run->options.stack, stack;
     pthread_attr_init(&attributes);
-    size_t stack = r->run->options.stack;
-    int error = stack ? pthread_attr_setstacksize(&attributes, stack > least_stack ? stack : least_stack) : 0;
+    pthread_attr_getstacksize(&attributes, &stack); /* the limit of stacks may have made it small */
+    if (asked)
+        stack = asked;
+    int error = pthread_attr_setstacksize(&attributes, stack > least_stack ? stack : least_stack);
     if (!error)
         error = pthread_create(&r->thread, &attributes, be_rank, r);
-    if (error && stack)
-        tpsl_die(1, "TPSL_Run: make the thread of rank %d of %d with a stack of %zu bytes: %s; use a smaller options.stack", r->slot, r->run->job->nranks, stack, strerror(error));
+    if (error && asked)
+        tpsl_die(1, "TPSL_Run: make the thread of rank %d of %d with a stack of %zu bytes: %s; use a smaller options.stack", r->slot, r->run->job->nranks, asked, strerror(error));
     if (error)
         tpsl_die(1, "TPSL_Run: make the thread of rank %d of %d: %s; use fewer ranks", r->slot, r->run->job->nranks, strerror(error));
     pthread_attr_destroy(&attributes);

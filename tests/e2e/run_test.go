@@ -198,6 +198,12 @@ func TestRunMany(t *testing.T) {
 	assert.LessOrEqual(t, maps, 16)
 }
 
+// Where the limit of stacks makes those of new threads small, threads of ranks have what MPI libraries need.
+func TestRunSmallStacks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	run(t, nil, "prlimit", "--stack=65536", runs(t), "default_stack").succeeded(t)
+}
+
 // What a child made by fork must not do ends it with this line.
 const childEnds = "TPSL_Run: the end of the function: this process is a child made by fork, and the threads of libtpsl are in its parent: end the child by _exit within the function, or let it exec a program"
 
