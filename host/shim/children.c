@@ -93,7 +93,7 @@ static int start_shell(pid_t *pid, const char *command, const posix_spawn_file_a
     return posix_spawn(pid, "/bin/sh", actions, attributes, argv, environ);
 }
 
-static int wait_for(pid_t pid)
+int tpsl_wait_for(pid_t pid)
 {
     int status;
     while (waitpid(pid, &status, 0) < 0)
@@ -148,7 +148,7 @@ int system(const char *command)
     posix_spawnattr_setsigmask(&attributes, &mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int status = start_shell(&pid, command, NULL, &attributes) == 0 ? wait_for(pid) : 127 << 8;
+    int status = start_shell(&pid, command, NULL, &attributes) == 0 ? tpsl_wait_for(pid) : 127 << 8;
     posix_spawnattr_destroy(&attributes);
     restore_interrupts();
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -216,22 +216,29 @@ FILE *popen(const char *command, const char *mode)
     return stream;
 }
 
+pid_t tpsl_piped_end(FILE *stream)
+{
+    struct piped *mine = NULL;
+    pid_t pid = 0;
+    pthread_mutex_lock(&lock);
+    for (struct piped **p = &piped; *p && !mine; p = mine ? p : &(*p)->next)
+        if ((*p)->stream == stream) {
+            mine = *p;
+            *p = mine->next;
+            pid = mine->pid;
+        }
+    pthread_mutex_unlock(&lock);
+    free(mine);
+    return pid;
+}
+
 int pclose(FILE *stream)
 {
-    pthread_mutex_lock(&lock);
-    struct piped **p = &piped;
-    while (*p && (*p)->stream != stream)
-        p = &(*p)->next;
-    struct piped *mine = *p;
-    if (mine)
-        *p = mine->next;
-    pthread_mutex_unlock(&lock);
-    if (!mine) {
+    pid_t pid = tpsl_piped_end(stream);
+    if (!pid) {
         errno = EINVAL;
         return -1;
     }
-    pid_t pid = mine->pid;
-    free(mine);
     fclose(stream);
-    return wait_for(pid);
+    return tpsl_wait_for(pid);
 }

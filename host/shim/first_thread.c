@@ -7,11 +7,13 @@
 /* With this, pthread_cleanup_push uses setjmp and covers every call. The other implementation does not cover functions
  * that are declared to throw nothing, such as exit, nor a second end inside the first. */
 #undef __EXCEPTIONS
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -73,21 +75,57 @@ static void unlock(void *unused)
     pthread_mutex_unlock(&lock);
 }
 
-static int join_first(void **value)
+/* Waits until the first thread has ended; without a time, for ever. The result is an error number. */
+static int join_first(void **value, clockid_t clock, const struct timespec *time)
 {
+    int error = 0;
     pthread_mutex_lock(&lock);
     pthread_cleanup_push(unlock, NULL);
-    while (!ended)
-        pthread_cond_wait(&end, &lock);
-    if (value)
-        *value = result;
+    while (!ended && !error)
+        error = time ? pthread_cond_clockwait(&end, &lock, clock, time) : pthread_cond_wait(&end, &lock);
+    if (ended) {
+        error = 0;
+        if (value)
+            *value = result;
+    }
     pthread_cleanup_pop(1);
-    return 0;
+    return error;
+}
+
+static bool is_other_first(pthread_t thread)
+{
+    return thread == first && thread != pthread_self();
 }
 
 int pthread_join(pthread_t thread, void **value)
 {
-    if (thread != first || thread == pthread_self())
-        return BEHIND(pthread_join)(thread, value);
-    return join_first(value);
+    return is_other_first(thread) ? join_first(value, 0, NULL) : BEHIND(pthread_join)(thread, value);
+}
+
+int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock, const struct timespec *time)
+{
+    return is_other_first(thread) ? join_first(value, clock, time) : BEHIND(pthread_clockjoin_np)(thread, value, clock, time);
+}
+
+int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *time)
+{
+    return pthread_clockjoin_np(thread, value, CLOCK_REALTIME, time);
+}
+
+int pthread_tryjoin_np(pthread_t thread, void **value)
+{
+    if (!is_other_first(thread))
+        return BEHIND(pthread_tryjoin_np)(thread, value);
+    int error = join_first(value, CLOCK_MONOTONIC, &(struct timespec){0}); /* long past */
+    return error == ETIMEDOUT ? EBUSY : error;
+}
+
+int thrd_join(thrd_t thread, int *value)
+{
+    void *result;
+    if (pthread_join(thread, &result) != 0)
+        return thrd_error;
+    if (value)
+        *value = (int)(intptr_t)result;
+    return thrd_success;
 }

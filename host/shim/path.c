@@ -4,10 +4,12 @@
 /* Functions that search a program in PATH, exec(3). libc's functions would use PATH of libc's environment.
  * A child of vfork may call these functions, so they allocate nothing. */
 #include <errno.h>
+#include <fcntl.h>
 #include <paths.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -78,7 +80,16 @@ static int spawn(const char *path, const struct start *s)
     return posix_spawn(s->pid, path, s->actions, s->attributes, s->argv, s->envp);
 }
 
+/* Ends the search at the first file that can be executed, with a number that is not positive: actions, such as to open a FIFO, are done once. */
+static int spawn_once(const char *path, const struct start *s)
+{
+    struct stat file;
+    if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0 || stat(path, &file) != 0)
+        return errno;
+    return S_ISREG(file.st_mode) ? -spawn(path, s) : EACCES;
+}
+
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-    return search(file, spawn, &(struct start){argv, envp, pid, actions, attributes});
+    return abs(search(file, actions ? spawn_once : spawn, &(struct start){argv, envp, pid, actions, attributes}));
 }

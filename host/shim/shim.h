@@ -69,6 +69,10 @@ void tpsl_gate_leave(struct tpsl_instance **);
 void tpsl_thread_locals_end(void); /* destructors of C++ objects */
 void tpsl_keys_end(void);
 
+/* ---- children.c ---- */
+pid_t tpsl_piped_end(FILE *stream); /* the child of a stream of popen, which ends with it; 0: it is no such stream */
+int tpsl_wait_for(pid_t pid);       /* the child's wait status; -1: there is none */
+
 /* ---- first_thread.c ---- */
 _Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, char **argv); /* and exit */
 

@@ -9,6 +9,7 @@
 #define _LARGEFILE64_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #undef stdout
 #undef stderr
 FILE *stdin, *stdout, *stderr;
+static FILE *standard[3]; /* the same, where the program has not set the variables */
 
 struct entry {
     struct entry *next;
@@ -55,9 +57,9 @@ void tpsl_stream_remove(FILE *stream)
 
 void tpsl_streams_open(void)
 {
-    stdin = BEHIND(fdopen)(STDIN_FILENO, "r");
-    stdout = tpsl_stream_add(BEHIND(fdopen)(STDOUT_FILENO, "w"));
-    stderr = tpsl_stream_add(BEHIND(fdopen)(STDERR_FILENO, "w"));
+    stdin = standard[STDIN_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDIN_FILENO, "r"));
+    stdout = standard[STDOUT_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDOUT_FILENO, "w"));
+    stderr = standard[STDERR_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDERR_FILENO, "w"));
     setvbuf(stderr, NULL, _IONBF, 0);
 }
 
@@ -67,13 +69,14 @@ static int flush_all(void)
     int result = 0;
     pthread_mutex_lock(&lock);
     for (struct entry *e = entries; e; e = e->next)
-        if (flush(e->stream) != 0)
+        if (__fwriting(e->stream) && flush(e->stream) != 0) /* what was read ahead stays, as in libc */
             result = EOF;
     pthread_mutex_unlock(&lock);
     return result;
 }
 
-/* Like libc's exit, it does not wait for a thread that has locked a stream, for example to read. */
+/* At the end of the rank. What was read ahead is given back to the file. Like libc's exit, it does not wait for a thread that has
+ * locked a stream, for example to read. */
 void tpsl_streams_flush(void)
 {
     int (*flush)(FILE *) = BEHIND(fflush_unlocked);
@@ -103,16 +106,41 @@ int fflush_unlocked(FILE *stream)
     return stream ? BEHIND(fflush_unlocked)(stream) : flush_all();
 }
 
+static bool is_standard(const FILE *stream)
+{
+    return stream == standard[STDIN_FILENO] || stream == standard[STDOUT_FILENO] || stream == standard[STDERR_FILENO];
+}
+
+int _IO_file_close_it(FILE *); /* libc's fclose without the end: it leaves a stream on which all calls fail, and which freopen opens again */
+
+/* A program may use a standard stream after fclose, because libc never frees those. */
+static int close_standard(FILE *stream)
+{
+    flockfile(stream);
+    int result = _IO_file_close_it(stream);
+    funlockfile(stream);
+    return result;
+}
+
+static int close_it(FILE *stream, bool wide)
+{
+    TPSL_INSIDE_IF(wide);
+    return BEHIND(fclose)(stream);
+}
+
 /* libc gives the conversion of a wide stream back under a lock that it has once for all ranks (inside.c).
  * What the stream has still to write may have to wait for a reader, so it is written before. */
 int fclose(FILE *stream)
 {
+    if (is_standard(stream))
+        return close_standard(stream);
+    pid_t child = tpsl_piped_end(stream);
     bool wide = stream->_mode > 0;
     tpsl_stream_remove(stream);
     if (wide)
         BEHIND(fflush)(stream);
-    TPSL_INSIDE_IF(wide);
-    return BEHIND(fclose)(stream);
+    int result = close_it(stream, wide);
+    return child ? tpsl_wait_for(child) : result;
 }
 
 /* A mode with ",ccs=" asks for a conversion, which libc finds under such a lock. */

@@ -13,10 +13,12 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 
 static void note(const char *text)
@@ -374,6 +376,47 @@ static void first_thread_is_cancelled(void)
     pthread_cleanup_pop(0);
 }
 
+/* Each rank joins its first thread by another function. */
+static void *join_first(void *unused)
+{
+    struct timespec far;
+    void *result = NULL;
+    int value = 0, error = EBUSY;
+    clock_gettime(CLOCK_REALTIME, &far);
+    far.tv_sec += 3600;
+    switch (rank) {
+    case 0:
+        OK(thrd_join(first, &value) != thrd_success);
+        break;
+    case 1:
+        OK(pthread_timedjoin_np(first, &result, &(struct timespec){0}) != ETIMEDOUT);
+        note("not yet");
+        OK(pthread_timedjoin_np(first, &result, &far));
+        break;
+    case 2:
+        OK(pthread_clockjoin_np(first, &result, CLOCK_REALTIME, &far));
+        break;
+    default:
+        OK(pthread_tryjoin_np(first, NULL) != EBUSY);
+        note("not yet");
+        while ((error = pthread_tryjoin_np(first, &result)) == EBUSY)
+            usleep(1000);
+        OK(error);
+    }
+    SAY("%d", rank ? (int)(intptr_t)result : value);
+    return NULL;
+}
+
+static void first_thread_is_joined(void)
+{
+    pthread_t thread;
+    first = pthread_self();
+    OK(pthread_create(&thread, NULL, join_first, NULL));
+    while (rank % 2 && access(path_of("notes"), F_OK) != 0)
+        usleep(1000);
+    thrd_exit(5);
+}
+
 static void exit_first(void) { pthread_exit(NULL); }
 
 /* At the end of the program, and in a child. */
@@ -424,6 +467,6 @@ const struct program programs[] = {
     PROGRAM(exits_in_thread), PROGRAM(aborts), PROGRAM(asserts), PROGRAM(leaves_by_err), PROGRAM(leaves_by_error), PROGRAM(perrors),
     PROGRAM(flushes), PROGRAM(child_exits), PROGRAM(ends_apart), PROGRAM(leaves_by_instruction), PROGRAM(leaves_by_system_call),
     PROGRAM(replaced_by_system_call), PROGRAM(replaced_in_transfers),
-    PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_exits_late),
+    PROGRAM(first_thread_exits), PROGRAM(first_thread_is_cancelled), PROGRAM(first_thread_is_joined), PROGRAM(first_thread_exits_late),
     PROGRAM(leaves_a_ring), PROGRAM(first_thread_leaves_a_ring), {NULL, NULL},
 };

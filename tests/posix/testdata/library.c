@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <uchar.h>
 #include <wchar.h>
 #include <wctype.h>
 #include <wordexp.h>
@@ -194,6 +195,56 @@ static void conversions(void)
     int rc = iconv_open("NO-SUCH", "UTF-8") == (iconv_t)-1;
     SAY("%d %m", rc);
     SAY("%s %ld %g", "strtol", strtol("0x1fz", NULL, 0), strtod("1e3", NULL));
+}
+
+#define TAKE(call, taken)                                                \
+    do {                                                                 \
+        ssize_t result = (ssize_t)(call);                                \
+        SAY("%s %zd %x", #call, result, (unsigned)(taken));              \
+    } while (0)
+
+/* The ranks take the bytes of their characters in turns, without a state of their own. */
+static void characters(void)
+{
+    static const char *const euro[] = {"\xe2", "\x82", "\xac"}, *const face[] = {"\xf0", "\x9f", "\x98", "\x80", ""};
+    static const char16_t pair[] = {0xd83d, 0xde00};
+    size_t c8rtomb(char *, unsigned char, mbstate_t *), mbrtoc8(unsigned char *, const char *, size_t, mbstate_t *);
+    setlocale(LC_ALL, "C.UTF-8");
+    for (int i = 0; i < rank % 3; i++)
+        step();
+    for (int i = 0; i < 3; i++, step()) {
+        wchar_t wide = 0, text[4] = L"", one = 0;
+        char32_t c32 = 0;
+        char bytes[8] = "";
+        const char *from = euro[i];
+        TAKE(mbrtowc(&wide, euro[i], 1, NULL), wide);
+        TAKE(mbrlen(euro[i], 1, NULL), 0);
+        TAKE(mbrtoc32(&c32, euro[i], 1, NULL), c32);
+        TAKE(mbsnrtowcs(text, &from, 1, 4, NULL), text[0]);
+        TAKE(mbtowc(&one, euro[i], 1), one);
+        TAKE(c8rtomb(bytes, (unsigned char)*euro[i], NULL), *bytes);
+    }
+    for (int i = 0; i < 5; i++, step()) {
+        char16_t c16 = 0;
+        unsigned char c8 = 0;
+        char bytes[8] = "";
+        TAKE(mbrtoc16(&c16, face[i], 1, NULL), c16);
+        TAKE(mbrtoc8(&c8, face[i], 1, NULL), c8);
+        TAKE(c16rtomb(bytes, pair[i % 2], NULL), *bytes);
+    }
+    for (int i = rank % 3; i < 2; i++)
+        step();
+    const char *from = "a\xe2\x82\xac";
+    const wchar_t *to = L"\x20ac";
+    wchar_t wide[8];
+    char bytes[16];
+    SAY("%zd %zd", (ssize_t)mbsrtowcs(wide, &from, 8, NULL), (ssize_t)wcsrtombs(bytes, &to, 16, NULL));
+    to = wide;
+    SAY("%zd %zd", (ssize_t)wcsnrtombs(bytes, &to, 2, 16, NULL), (ssize_t)wcrtomb(bytes, 0x20ac, NULL));
+    SAY("%zd %d", (ssize_t)c32rtomb(bytes, 0x20ac, NULL), wctomb(bytes, 0x20ac));
+    SAY("%d %d %d", mbtowc(NULL, NULL, 0), mblen(NULL, 0), wctomb(NULL, 0));
+    SAY("%d %d %d", mbtowc(wide, "", 1), mblen("", 1), mblen("\xe2\x82\xac", 3));
+    SAY("%d %d %d", mblen("\xe2", 1), mbtowc(wide, "\xff", 1), wctomb(bytes, (wchar_t)0x7fffffff));
 }
 
 static void patterns(void)
@@ -467,6 +518,6 @@ static void streams_of_threads(void)
 
 const struct program programs[] = {
     PROGRAM(words_of_text), PROGRAM(random_numbers), PROGRAM(time_zones), PROGRAM(environment), PROGRAM(options), PROGRAM(locales),
-    PROGRAM(conversions), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
+    PROGRAM(conversions), PROGRAM(characters), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
     PROGRAM(system_facts), PROGRAM(streams), PROGRAM(formats), PROGRAM(wide_streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
 };

@@ -130,6 +130,34 @@ static void spawns(void)
     SAY("%s", strerror(posix_spawnp(&child, "nonexistent-program", NULL, NULL, sh, environment)));
 }
 
+/* What a child does before the program is done once, wherever in PATH that is. */
+static void spawns_once(void)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    char *echo[] = {"echo", "said", NULL}, path[8200];
+    OK(posix_spawn_file_actions_init(&actions));
+    OK(posix_spawn_file_actions_addopen(&actions, 1, path_of("out"), O_WRONLY | O_CREAT | O_EXCL, 0600));
+    snprintf(path, sizeof path, "/nonexistent:%s:/usr/bin:/bin", folder);
+    OK(setenv("PATH", path, 1));
+    OK(mkdir(path_of("echo"), 0700));
+    OK(posix_spawnp(&child, "echo", &actions, NULL, echo, environ));
+    SAY("%d", status_of(child));
+}
+
+/* fclose ends a stream of popen as pclose does, and later children have the descriptors that they inherit. */
+static void closes_pipes(void)
+{
+    char line[100] = "", command[100];
+    FILE *p = popen("echo piped; exit 4", "r");
+    fgets(line, sizeof line, p);
+    SAY("%d %s", WEXITSTATUS(fclose(p)), strtok(line, "\n"));
+    SAY("%d", waitpid(-1, NULL, WNOHANG));
+    int fd = open(path_of("inherited"), O_CREAT | O_WRONLY, 0600);
+    snprintf(command, sizeof command, "echo inherited >&%d", fd);
+    SAY("%d", pclose(popen(command, "w")));
+}
+
 static void shells(void)
 {
     char line[100] = "";
@@ -502,7 +530,7 @@ static void subreaper(void)
 }
 
 const struct program programs[] = {
-    PROGRAM(identity), PROGRAM(forks), PROGRAM(waits), PROGRAM(no_siblings), PROGRAM(vforks), PROGRAM(spawns), PROGRAM(shells), PROGRAM(pipelines),
+    PROGRAM(identity), PROGRAM(forks), PROGRAM(waits), PROGRAM(no_siblings), PROGRAM(vforks), PROGRAM(spawns), PROGRAM(spawns_once), PROGRAM(closes_pipes), PROGRAM(shells), PROGRAM(pipelines),
     PROGRAM(sessions), PROGRAM(users), PROGRAM(users_beside_threads), PROGRAM(directories), PROGRAM(limits), PROGRAM(large_frame), PROGRAM(breaks),
     PROGRAM(scheduling), PROGRAM(replaced), PROGRAM(replaced_by_thread), PROGRAM(opens_its_file), PROGRAM(executes_itself), PROGRAM(subreaper), {NULL, NULL},
 };

@@ -191,9 +191,16 @@ void first_thread_exits()
     pthread_exit(nullptr);
 }
 
+void wide_after_narrow()
+{
+    std::cout << "narrow" << std::endl;
+    std::wcout << L"wide" << std::endl;
+    std::cerr << std::wcout.good() << std::endl;
+}
+
 } // namespace
 
 const struct program programs[] = {
     PROGRAM(thread_locals), PROGRAM(exits), PROGRAM(thread_ends), PROGRAM(exceptions), PROGRAM(terminates), PROGRAM(uncaught),
-    PROGRAM(concurrency), PROGRAM(streams), PROGRAM(locales), PROGRAM(first_thread_exits), {NULL, NULL},
+    PROGRAM(concurrency), PROGRAM(streams), PROGRAM(locales), PROGRAM(wide_after_narrow), PROGRAM(first_thread_exits), {NULL, NULL},
 };

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The tpsl authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* The standard streams: closed, opened again, set by the program, and used by functions of libc. */
+#include "posix.h"
+
+#include <stdbool.h>
+#include <sys/wait.h>
+
+/* Takes the memory that a stream had. */
+static void use_memory(void)
+{
+    for (int i = 0; i < 8; i++)
+        memset(malloc(472), 'x', 472);
+}
+
+static void closes_stdout(void)
+{
+    SAY("text");
+    int closed = fclose(stdout);
+    use_memory();
+    int written = printf("lost\n"), flushed = fflush(stdout), again = fclose(stdout);
+    fprintf(stderr, "%d %d %d %d %d\n", closed, written, flushed, again, fileno(stdout));
+}
+
+static void closes_stdin(void)
+{
+    char line[8];
+    int closed = fclose(stdin);
+    use_memory();
+    SAY("%d %s %d", closed, fgets(line, sizeof line, stdin) ? "line" : "none", fclose(stdin));
+}
+
+/* The file gets descriptor 0, and nothing that is written to stderr. */
+static void closes_all(void)
+{
+    fclose(stdin);
+    fclose(stdout);
+    fclose(stderr);
+    FILE *f = fopen(path_of("log"), "w"), *g = fopen(path_of("log 1"), "w"), *h = fopen(path_of("log 2"), "w");
+    int out = printf("out\n"), error = fprintf(stderr, "error\n");
+    fprintf(f, "%d %d %d %d %d\n", fileno(f), fileno(g), fileno(h), out, error);
+}
+
+static void reopens_closed(void)
+{
+    int out = dup(STDOUT_FILENO);
+    fclose(stdout);
+    use_memory();
+    bool same = freopen(path_of("out"), "w", stdout) == stdout;
+    printf("to the file\n");
+    dprintf(out, "%d %d\n", same, fileno(stdout));
+}
+
+/* What a process has read ahead goes back to the file when it exits, and not before. */
+static void shares_stdin(void)
+{
+    char line[8] = "";
+    FILE *f = fopen(path_of("lines"), "w");
+    fputs("1\n2\n3\n", f);
+    fclose(f);
+    OK(!freopen(path_of("lines"), "r", stdin));
+    pid_t child = fork();
+    if (child == 0)
+        exit(fgets(line, sizeof line, stdin) != line);
+    int status = -1;
+    waitpid(child, &status, 0);
+    long before = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    OK(fgets(line, sizeof line, stdin) != line);
+    fflush(NULL);
+    SAY("%d %ld %s %ld", status, before, strtok(line, "\n"), (long)lseek(STDIN_FILENO, 0, SEEK_CUR));
+}
+
+const struct program programs[] = {
+    PROGRAM(closes_stdout), PROGRAM(closes_stdin), PROGRAM(closes_all), PROGRAM(reopens_closed), PROGRAM(shares_stdin),
+    {NULL, NULL},
+};
