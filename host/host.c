@@ -104,6 +104,7 @@ int tpsl_host_main(int argc, char **argv, void *static_tls, size_t size)
     tpsl_gate_use();
     tpsl_threads_start();
     tpsl_catch_libc_exit();
+    setvbuf(stdout, NULL, _IONBF, 0); /* libc's own stream: what argp_parse writes there for a rank, nobody would flush */
     tpsl_forward_signals();
     tell_census();
     make_instances(argv[1], argc - 2, argv + 2);

@@ -4,6 +4,7 @@
 /* What libc keeps between calls: each rank has its own, and does something else than the others. */
 #include "posix.h"
 
+#include <argp.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <err.h>
@@ -245,6 +246,14 @@ static void characters(void)
     SAY("%d %d %d", mbtowc(NULL, NULL, 0), mblen(NULL, 0), wctomb(NULL, 0));
     SAY("%d %d %d", mbtowc(wide, "", 1), mblen("", 1), mblen("\xe2\x82\xac", 3));
     SAY("%d %d %d", mblen("\xe2", 1), mbtowc(wide, "\xff", 1), wctomb(bytes, (wchar_t)0x7fffffff));
+}
+
+static void helps(void)
+{
+    static const struct argp_option known[] = {{"verbose", 'v', NULL, 0, "Says more", 0}, {0}};
+    const struct argp parser = {.options = known, .args_doc = "FILE", .doc = "Takes a file."};
+    char *argv[] = {"program", "--help", NULL};
+    argp_parse(&parser, 2, argv, 0, NULL, NULL);
 }
 
 static void patterns(void)
@@ -518,6 +527,6 @@ static void streams_of_threads(void)
 
 const struct program programs[] = {
     PROGRAM(words_of_text), PROGRAM(random_numbers), PROGRAM(time_zones), PROGRAM(environment), PROGRAM(options), PROGRAM(locales),
-    PROGRAM(conversions), PROGRAM(characters), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
+    PROGRAM(conversions), PROGRAM(characters), PROGRAM(helps), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
     PROGRAM(system_facts), PROGRAM(streams), PROGRAM(formats), PROGRAM(wide_streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
 };
