@@ -12,6 +12,8 @@ import (
 	"log/slog"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/hydra"
 	"github.com/tpsl/tpsl/hydra/options"
 	"github.com/tpsl/tpsl/hydra/plan"
@@ -22,6 +24,9 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
+	if err := checkData(); err != nil {
+		return fail(err)
+	}
 	if proxy.Wanted(os.Args[1:]) {
 		return proxy.Main()
 	}
@@ -66,6 +71,21 @@ func logger(verbose bool) *slog.Logger {
 func fail(err error) int {
 	fmt.Fprintln(os.Stderr, "mpiexec:", err)
 	return hydra.ExitLauncher
+}
+
+// leastData is how many MiB of data mpiexec and its proxies need: 72 for the Go runtime, and the plan of a job.
+const leastData = 128
+
+// checkData refuses a limit of data with which the Go runtime starts, and would end later with a text of its own.
+func checkData() error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_DATA, &limit); err != nil {
+		return fmt.Errorf("read RLIMIT_DATA: %w", err)
+	}
+	if limit.Cur>>20 < leastData {
+		return fmt.Errorf("the data limit of %d MiB (ulimit -d) is too small: %d MiB are needed; raise it", limit.Cur>>20, leastData)
+	}
+	return nil
 }
 
 // currentSite reads what a plan depends on.

@@ -25,6 +25,7 @@ var (
 	Files   = Resource{16, 16}    // descriptors, of RLIMIT_NOFILE
 	Maps    = Resource{100, 70}   // mappings, of vm.max_map_count
 	Address = Resource{1700, 100} // MiB, of RLIMIT_AS: Go's runtime; libraries 50, a stack, a malloc arena
+	Data    = Resource{85, 30}    // MiB, of RLIMIT_DATA: Go's runtime; libraries, two stacks, a malloc arena
 	Shm     = Resource{0, 5}      // MiB of /dev/shm, when that is where the ranks of a host meet
 
 	// Where each rank has a copy of the program, too, and is a process with descriptors of
@@ -51,10 +52,13 @@ func (r Resource) Ranks(limit uint64) uint64 {
 	return (limit - r.Alone) / r.PerRank
 }
 
-// AddressMiB is the address space without which libtpsl does not start: the Go runtime
-// reserves 1.6 GB. process/address_space.c, which checks it before that runtime starts, has the
-// same figure.
-const AddressMiB = 2048
+// AddressMiB and DataMiB are the address space and the data without which libtpsl does not start: the Go runtime
+// reserves 1.6 GB, of which 75 MB count as data. process/limits.c, which checks it before that runtime starts, has the
+// same figures.
+const (
+	AddressMiB = 2048
+	DataMiB    = 128
+)
 
 // Check refuses, before the first instance, what would fail half-way: ranks is how many
 // this process has, local how many the host has, number what says how many this process has.
@@ -68,7 +72,7 @@ func Check(ranks, local int, number string) error {
 	if err := checkFiles(ranks, number); err != nil {
 		return err
 	}
-	return checkAddressSpace(ranks, number)
+	return checkMemory(ranks, number)
 }
 
 // CheckPrivate is Check for the host of private ranks, each of which may open as many
@@ -87,7 +91,7 @@ func CheckPrivate(ranks, local int, files uint64, pmix bool) error {
 	if privateFiles > files {
 		return fmt.Errorf("%s about %d file descriptors, but the limit is %d: raise it with ulimit -n %d", ranksNeed(1), privateFiles, files, 2*privateFiles)
 	}
-	return checkAddressSpace(ranks, privately)
+	return checkMemory(ranks, privately)
 }
 
 // checkFiles goes by the soft limit, which the Go runtime raised to the hard one when it
@@ -108,28 +112,50 @@ func checkFiles(ranks int, number string) error {
 	return nil
 }
 
-func checkAddressSpace(ranks int, number string) error {
+// A memory is a limit of what a process maps.
+type memory struct {
+	resource int
+	name     string
+	each     Resource
+	what     string
+	option   string // of ulimit
+	field    int    // of /proc/PID/statm, which has what the process uses: proc(5)
+}
+
+func checkMemory(ranks int, number string) error {
+	for _, m := range []memory{
+		{unix.RLIMIT_AS, "RLIMIT_AS", Address, "address space", "-v", 0},
+		{unix.RLIMIT_DATA, "RLIMIT_DATA", Data, "data", "-d", 5}, // with the first thread's stack, which is small
+	} {
+		if err := m.check(ranks, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m memory) check(ranks int, number string) error {
 	var r unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err != nil {
-		return fmt.Errorf("read RLIMIT_AS: %w", err)
+	if err := unix.Getrlimit(m.resource, &r); err != nil {
+		return fmt.Errorf("read %s: %w", m.name, err)
 	}
 	if r.Cur == unix.RLIM_INFINITY {
 		return nil
 	}
-	var pages uint64
+	var pages [6]uint64
 	text, err := os.ReadFile("/proc/self/statm")
 	if err == nil {
-		_, err = fmt.Sscan(string(text), &pages) // proc(5): the first is the program's size
+		_, err = fmt.Sscan(string(text), &pages[0], &pages[1], &pages[2], &pages[3], &pages[4], &pages[5])
 	}
 	if err != nil {
 		return fmt.Errorf("read the program's size: %w", err)
 	}
-	need := pages*uint64(os.Getpagesize())>>20 + Address.PerRank*uint64(ranks)
+	need := pages[m.field]*uint64(os.Getpagesize())>>20 + m.each.PerRank*uint64(ranks)
 	if need <= r.Cur>>20 {
 		return nil
 	}
-	return fmt.Errorf("%s about %d MiB of address space in all, but the limit is %d: raise it with ulimit -v %d, or use a smaller %s",
-		ranksNeed(ranks), need, r.Cur>>20, 2*need<<10, number)
+	return fmt.Errorf("%s about %d MiB of %s in all, but the limit is %d: raise it with ulimit %s %d, or use a smaller %s",
+		ranksNeed(ranks), need, m.what, r.Cur>>20, m.option, 2*need<<10, number)
 }
 
 func ranksNeed(n int) string {

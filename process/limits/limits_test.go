@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// C checks the address space before Go runs.
-func TestAddressMiBIsThatOfC(t *testing.T) {
-	source, err := os.ReadFile("../address_space.c")
+// C checks the memory before Go runs.
+func TestMemoryIsThatOfC(t *testing.T) {
+	source, err := os.ReadFile("../limits.c")
 	require.NoError(t, err)
-	assert.Contains(t, string(source), fmt.Sprintf("ADDRESS_SPACE_MIB = %d ", AddressMiB))
+	assert.Contains(t, string(source), fmt.Sprintf("enum { ADDRESS_SPACE_MIB = %d, DATA_MIB = %d }", AddressMiB, DataMiB))
 }
 
 func TestCheck(t *testing.T) {

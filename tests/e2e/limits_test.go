@@ -50,6 +50,7 @@ func TestPrivateLimits(t *testing.T) {
 	}{
 		{"-S -n 19", "2", []string{"a rank needs about 20 file descriptors, but the limit is 19: raise it with ulimit -n 40"}},
 		{"-v 2100000", "8", []string{"8 ranks need about ", " MiB of address space in all, but the limit is 2050: raise it with ulimit -v ", "-rpp"}},
+		{"-d 140000", "8", []string{"8 ranks need about ", " MiB of data in all, but the limit is 136: raise it with ulimit -d ", "-rpp"}},
 		{"-v 1900000", "2", []string{"address-space limit of 1855 MiB (ulimit -v) is too small: 2048 MiB are needed; raise it"}},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
@@ -72,6 +73,9 @@ func TestLimits(t *testing.T) {
 		{"-n 12", []string{"rank 0: a rank needs about ", " file descriptors, but the limit is 12", "raise it with ulimit -n "}},
 		{"-v 2100000; export PMI_FD=90,91,92,93,94,95,96,97,98,99 PMI_RANK=0,1,2,3,4,5,6,7,8,9 PMI_SIZE=10", []string{
 			"10 ranks need about ", " MiB of address space in all, but the limit is 2050: raise it with ulimit -v ", "-rpp"}},
+		{"-d 140000; export PMI_FD=90,91,92,93,94,95,96,97,98,99 PMI_RANK=0,1,2,3,4,5,6,7,8,9 PMI_SIZE=10", []string{
+			"10 ranks need about ", " MiB of data in all, but the limit is 136: raise it with ulimit -d ", "-rpp"}},
+		{"-d 50000", []string{"data limit of 48 MiB (ulimit -d) is too small: 128 MiB are needed; raise it"}},
 		{"-v 1000000", []string{"address-space limit of 976 MiB (ulimit -v) is too small", "2048 MiB are needed; raise it"}},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
@@ -82,6 +86,22 @@ func TestLimits(t *testing.T) {
 			oneLine(t, job, "tpsl", c.says...)
 		})
 	}
+}
+
+// mpiexec tells that its data are limited too much, unless there is not even enough for its start.
+func TestDataLimit(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := run(t, nil, "bash", "-c", `ulimit -d 100000; exec "$0" -n 2 -rpp 2 "$1"`, built(t, "bin/mpiexec"), fixture(t, "brief"))
+	assert.Equal(t, 255, job.code)
+	oneLine(t, job, "mpiexec", "mpiexec: the data limit of 97 MiB (ulimit -d) is too small: 128 MiB are needed; raise it")
+}
+
+// TPSL_Run sees what the ranks of the call need of the data that the process may have.
+func TestRunDataLimit(t *testing.T) {
+	testsupport.NothingLeft(t)
+	job := run(t, nil, "bash", "-c", "ulimit -d 140000; exec "+runs(t)+" ranks 8")
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", "8 ranks need about ", " MiB of data in all, but the limit is 136: raise it with ulimit -d ", "use a smaller number of ranks")
 }
 
 // What ranks need cannot be compared with what there is where nothing tells it.
