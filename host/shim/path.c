@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <paths.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,5 +92,6 @@ static int spawn_once(const char *path, const struct start *s)
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-    return abs(search(file, actions ? spawn_once : spawn, &(struct start){argv, envp, pid, actions, attributes}));
+    bool searched = !strchr(file, '/'); /* else the actions may change the folder that the path begins in */
+    return abs(search(file, actions && searched ? spawn_once : spawn, &(struct start){argv, envp, pid, actions, attributes}));
 }

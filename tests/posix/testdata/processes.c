@@ -143,6 +143,12 @@ static void spawns_once(void)
     OK(mkdir(path_of("echo"), 0700));
     OK(posix_spawnp(&child, "echo", &actions, NULL, echo, environ));
     SAY("%d", status_of(child));
+    OK(symlink("/bin/echo", path_of("echo/linked")));
+    OK(posix_spawn_file_actions_destroy(&actions));
+    OK(posix_spawn_file_actions_init(&actions));
+    OK(posix_spawn_file_actions_addchdir_np(&actions, path_of("echo")));
+    OK(posix_spawnp(&child, "./linked", &actions, NULL, echo, environ)); /* a path is that of the child */
+    SAY("%d", status_of(child));
 }
 
 /* fclose ends a stream of popen as pclose does, and later children have the descriptors that they inherit. */
