@@ -106,8 +106,7 @@ func TestClosedObjectsAreForgotten(t *testing.T) {
 	path, small := library(t, "busy.c"), library(t, "same.c", "-DANSWER=1")
 	name, other := cString(t, "libsame.so"), cString(t, "libbusy.so")
 	witness := open(t, path)
-	iterate, err := witness.Symbol("walked")
-	require.NoError(t, err)
+	iterate := symbol(t, witness, "walked")
 	require.NotZero(t, iterate)
 	opened := []*loader.Instance{open(t, small), open(t, small), open(t, small)}
 	count := call(t, witness, "seen_by_debugger", other)
@@ -225,10 +224,8 @@ func TestWhatOnceRefersToStays(t *testing.T) {
 	assert.Equal(t, 1, call(t, a, "go"))
 	assert.Equal(t, 2, call(t, b, "go"), "the first one's")
 	before := mapped(t, user)
-	kept, err := a.Symbol("kept")
-	require.NoError(t, err)
-	foreign, err := b.Symbol("go")
-	require.NoError(t, err)
+	kept := symbol(t, a, "kept")
+	foreign := symbol(t, b, "go")
 	*(*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&kept))) = foreign
 	require.Error(t, loader.Verify(nil))
 	a.Close()

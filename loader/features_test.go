@@ -73,8 +73,7 @@ func TestTypesAcrossInstances(t *testing.T) {
 	for _, compiler := range []string{"g++", "clang++"} {
 		path := libraryBy(t, compiler, "rtti.cc", "-O1", "-lstdc++")
 		a, b := open(t, path), open(t, path)
-		thrower, err := b.Symbol("throw_one")
-		require.NoError(t, err)
+		thrower := symbol(t, b, "throw_one")
 		assert.Equal(t, 5, call(t, a, "catch_from", thrower, 5))
 		object, err := b.Call("make", 6)
 		require.NoError(t, err)

@@ -49,16 +49,13 @@ func countLines(text, word string) (n int) {
 func TestVerifyFindsAPointerIntoAnotherInstance(t *testing.T) {
 	path := counter(t)
 	a, b := open(t, path), open(t, path)
-	pointer, err := a.Symbol("exported_pointer")
-	require.NoError(t, err)
-	foreign, err := b.Symbol("counter")
-	require.NoError(t, err)
+	pointer, foreign := symbol(t, a, "exported_pointer"), symbol(t, b, "counter")
 	require.NoError(t, loader.Verify(nil))
 
 	word := (*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&pointer)))
 	own := *word
 	*word = foreign
-	err = loader.Verify(nil)
+	err := loader.Verify(nil)
 	*word = own
 	require.ErrorContains(t, err, "libcounter.so")
 	assert.ErrorContains(t, err, "points into another instance")
@@ -69,12 +66,7 @@ func TestVerifyFindsAPointerIntoAnotherInstance(t *testing.T) {
 func TestVerifyLeavesTokens(t *testing.T) {
 	path := counter(t)
 	a, b := open(t, path), open(t, path)
-	pointer, err := a.Symbol("exported_pointer")
-	require.NoError(t, err)
-	data, err := b.Symbol("counter")
-	require.NoError(t, err)
-	text, err := b.Symbol("bump")
-	require.NoError(t, err)
+	pointer, data, text := symbol(t, a, "exported_pointer"), symbol(t, b, "counter"), symbol(t, b, "bump")
 
 	word := (*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&pointer)))
 	own := *word
@@ -95,9 +87,7 @@ func TestVerifyLeavesTokens(t *testing.T) {
 	require.Error(t, loader.Verify(token), "no data")
 	assert.Equal(t, 2, asked)
 
-	other, err := open(t, counter(t, "-DOTHER")).Symbol("counter")
-	require.NoError(t, err)
-	*word = other
+	*word = symbol(t, open(t, counter(t, "-DOTHER")), "counter")
 	require.Error(t, loader.Verify(token), "of another library")
 	assert.Equal(t, 2, asked)
 }

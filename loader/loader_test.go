@@ -63,6 +63,13 @@ func call(t *testing.T, i *loader.Instance, function string, arguments ...uintpt
 	return int(int32(v))
 }
 
+func symbol(t *testing.T, i *loader.Instance, name string) uintptr {
+	t.Helper()
+	address, err := i.Symbol(name)
+	require.NoError(t, err)
+	return address
+}
+
 func counter(t *testing.T, flags ...string) string {
 	helper := library(t, "helper.c")
 	return library(t, "counter.c", append(linkTo(helper), flags...)...)

@@ -93,7 +93,7 @@ int(wctomb)(char *text, wchar_t wide)
     return (int)wcrtomb(text, wide, &of_wctomb);
 }
 
-int __wctomb_chk(char *text, wchar_t wide, size_t size)
+int __wctomb_chk(char *text, wchar_t wide, size_t size) /* text is not NULL: <bits/stdlib.h> */
 {
-    return text ? (int)__wcrtomb_chk(text, wide, &of_wctomb, size) : wctomb(NULL, 0);
+    return (int)__wcrtomb_chk(text, wide, &of_wctomb, size);
 }

@@ -44,8 +44,6 @@ ON_WIDE(wint_t, fgetwc, (FILE *stream), stream)
 ON_WIDE(wint_t, fgetwc_unlocked, (FILE *stream), stream)
 ON_WIDE(wint_t, fputwc, (wchar_t c, FILE *stream), c, stream)
 ON_WIDE(wint_t, fputwc_unlocked, (wchar_t c, FILE *stream), c, stream)
-ON_WIDE(wint_t, getwc, (FILE *stream), stream)
-ON_WIDE(wint_t, getwc_unlocked, (FILE *stream), stream)
 ON_WIDE(wint_t, putwc, (wchar_t c, FILE *stream), c, stream) /* unlike fputwc it writes to a stream of bytes, too */
 ON_WIDE(wint_t, putwc_unlocked, (wchar_t c, FILE *stream), c, stream)
 ON_WIDE(wint_t, ungetwc, (wint_t c, FILE *stream), c, stream)
@@ -60,6 +58,9 @@ AS_LIBC(int, fwide, (FILE *stream, int mode), stream, mode)
 AS_LIBC(int, vswprintf, (wchar_t *restrict text, size_t size, const wchar_t *restrict format, va_list arguments), text, size, format, arguments)
 AS_LIBC(int, __vswprintf_chk, (wchar_t *text, size_t size, int flag, size_t room, const wchar_t *format, va_list arguments), text, size, flag, room, format, arguments)
 AS_LIBC(int, __isoc99_vswscanf, (const wchar_t *text, const wchar_t *format, va_list arguments), text, format, arguments)
+
+extern __typeof__(fgetwc) getwc ALSO(fgetwc);
+extern __typeof__(fgetwc_unlocked) getwc_unlocked ALSO(fgetwc_unlocked);
 
 
 int vfwprintf(FILE *restrict stream, const wchar_t *restrict format, va_list arguments)

@@ -204,6 +204,30 @@ static void conversions(void)
         SAY("%s %zd %x", #call, result, (unsigned)(taken));              \
     } while (0)
 
+/* What _FORTIFY_SOURCE calls. */
+size_t __mbsrtowcs_chk(wchar_t *, const char **, size_t, mbstate_t *, size_t);
+size_t __mbsnrtowcs_chk(wchar_t *, const char **, size_t, size_t, mbstate_t *, size_t);
+size_t __wcrtomb_chk(char *, wchar_t, mbstate_t *, size_t);
+size_t __wcsrtombs_chk(char *, const wchar_t **, size_t, mbstate_t *, size_t);
+size_t __wcsnrtombs_chk(char *, const wchar_t **, size_t, size_t, mbstate_t *, size_t);
+int __wctomb_chk(char *, wchar_t, size_t);
+
+static void checked_characters(void)
+{
+    wchar_t wide[8] = L"";
+    char bytes[16];
+    const char *from = "a\xe2\x82\xac";
+    const wchar_t *to = L"\x20ac";
+    TAKE(__mbsrtowcs_chk(wide, &from, 8, NULL, 8), wide[1]);
+    from = "\xe2\x82\xac";
+    TAKE(__mbsnrtowcs_chk(wide, &from, 3, 8, NULL, 8), wide[0]);
+    TAKE(__wcrtomb_chk(bytes, 0x20ac, NULL, sizeof bytes), bytes[2]);
+    TAKE(__wcsrtombs_chk(bytes, &to, 16, NULL, sizeof bytes), bytes[2]);
+    to = L"\x20ac";
+    TAKE(__wcsnrtombs_chk(bytes, &to, 2, 16, NULL, sizeof bytes), bytes[2]);
+    TAKE(__wctomb_chk(bytes, 0x20ac, MB_LEN_MAX), bytes[2]);
+}
+
 /* The ranks take the bytes of their characters in turns, without a state of their own. */
 static void characters(void)
 {
@@ -244,6 +268,7 @@ static void characters(void)
     SAY("%zd %zd", (ssize_t)wcsnrtombs(bytes, &to, 2, 16, NULL), (ssize_t)wcrtomb(bytes, 0x20ac, NULL));
     SAY("%zd %d", (ssize_t)c32rtomb(bytes, 0x20ac, NULL), wctomb(bytes, 0x20ac));
     SAY("%d %d %d", mbtowc(NULL, NULL, 0), mblen(NULL, 0), wctomb(NULL, 0));
+    checked_characters();
     SAY("%d %d %d", mbtowc(wide, "", 1), mblen("", 1), mblen("\xe2\x82\xac", 3));
     SAY("%d %d %d", mblen("\xe2", 1), mbtowc(wide, "\xff", 1), wctomb(bytes, (wchar_t)0x7fffffff));
 }
