@@ -245,7 +245,7 @@ static void characters(void)
         TAKE(mbrtowc(&wide, euro[i], 1, NULL), wide);
         TAKE(mbrlen(euro[i], 1, NULL), 0);
         TAKE(mbrtoc32(&c32, euro[i], 1, NULL), c32);
-        TAKE(mbsnrtowcs(text, &from, 1, 4, NULL), text[0]);
+        TAKE(i == 1 ? __mbsnrtowcs_chk(text, &from, 1, 4, NULL, 4) : mbsnrtowcs(text, &from, 1, 4, NULL), text[0]);
         TAKE(mbtowc(&one, euro[i], 1), one);
         TAKE(c8rtomb(bytes, (unsigned char)*euro[i], NULL), *bytes);
     }
