@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
 
@@ -51,6 +54,17 @@ func TestKillOnHosts(t *testing.T) {
 		ends[fmt.Sprintf("%s %d", victim, code)]++
 	}
 	t.Logf("life %v, killed and exit code: %v", life, ends)
+}
+
+// A proxy on another host that somebody has stopped goes on when mpiexec is killed, and ends its ranks.
+func TestKillOnHostsOfStoppedProxy(t *testing.T) {
+	testsupport.NothingLeft(t)
+	hosts := testsupport.Hosts(t, "a", "b")
+	job := begin(t, hosts, "-hosts b", "sleep", "60")
+	job.await(t, 1, "^sleep 60$")
+	require.NoError(t, unix.Kill(guests(hosts[1:], `^[^ ]*mpiexec \+proxy$`)[0], unix.SIGSTOP))
+	require.NoError(t, unix.Kill(guests(hosts[:1], "mpiexec -hosts")[0], unix.SIGKILL))
+	job.end(t)
 }
 
 // killOne kills a process of the job and says of which kind. The child of what the test has started is mpiexec, or about to be.
