@@ -20,7 +20,7 @@
 
 #include "inside.h"
 
-/* ---- one entry ---- */
+/* ---- one entry; the forms that return an address of their own are in statics.c ---- */
 AS_LIBC(int, getaddrinfo, (const char *restrict node, const char *restrict service, const struct addrinfo *restrict hints, struct addrinfo **restrict result), node, service, hints, result)
 AS_LIBC(int, getnameinfo, (const struct sockaddr *restrict address, socklen_t length, char *restrict host, socklen_t hostlen, char *restrict service, socklen_t servlen, int flags), address, length, host, hostlen, service, servlen, flags)
 AS_LIBC(int, getpwnam_r, (const char *restrict name, struct passwd *restrict entry, char *restrict buffer, size_t size, struct passwd **restrict found), name, entry, buffer, size, found)
@@ -28,46 +28,25 @@ AS_LIBC(int, getpwuid_r, (uid_t id, struct passwd *restrict entry, char *restric
 AS_LIBC(int, getgrnam_r, (const char *restrict name, struct group *restrict entry, char *restrict buffer, size_t size, struct group **restrict found), name, entry, buffer, size, found)
 AS_LIBC(int, getgrgid_r, (gid_t id, struct group *restrict entry, char *restrict buffer, size_t size, struct group **restrict found), id, entry, buffer, size, found)
 AS_LIBC(int, getspnam_r, (const char *name, struct spwd *entry, char *buffer, size_t size, struct spwd **found), name, entry, buffer, size, found)
-AS_LIBC(struct spwd *, getspnam, (const char *name), name)
 AS_LIBC(int, initgroups, (const char *user, gid_t group), user, group)
 AS_LIBC(int, getgrouplist, (const char *user, gid_t group, gid_t *groups, int *n), user, group, groups, n)
 AS_LIBC(int, gethostbyname_r, (const char *restrict name, struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), name, entry, buffer, size, found, error)
 AS_LIBC(int, gethostbyname2_r, (const char *restrict name, int family, struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), name, family, entry, buffer, size, found, error)
 AS_LIBC(int, gethostbyaddr_r, (const void *restrict address, socklen_t length, int family, struct hostent *restrict entry, char *restrict buffer, size_t size, struct hostent **restrict found, int *restrict error), address, length, family, entry, buffer, size, found, error)
-AS_LIBC(struct hostent *, gethostbyname2, (const char *name, int family), name, family)
-AS_LIBC(struct protoent *, getprotobyname, (const char *name), name)
-AS_LIBC(struct protoent *, getprotobynumber, (int number), number)
 AS_LIBC(int, getprotobyname_r, (const char *restrict name, struct protoent *restrict entry, char *restrict buffer, size_t size, struct protoent **restrict found), name, entry, buffer, size, found)
 AS_LIBC(int, getprotobynumber_r, (int number, struct protoent *restrict entry, char *restrict buffer, size_t size, struct protoent **restrict found), number, entry, buffer, size, found)
-AS_LIBC(struct servent *, getservbyname, (const char *name, const char *protocol), name, protocol)
-AS_LIBC(struct servent *, getservbyport, (int port, const char *protocol), port, protocol)
 AS_LIBC(int, getservbyname_r, (const char *restrict name, const char *restrict protocol, struct servent *restrict entry, char *restrict buffer, size_t size, struct servent **restrict found), name, protocol, entry, buffer, size, found)
 AS_LIBC(int, getservbyport_r, (int port, const char *restrict protocol, struct servent *restrict entry, char *restrict buffer, size_t size, struct servent **restrict found), port, protocol, entry, buffer, size, found)
-AS_LIBC(struct netent *, getnetbyname, (const char *name), name)
-AS_LIBC(struct netent *, getnetbyaddr, (uint32_t net, int type), net, type)
-AS_LIBC(struct rpcent *, getrpcbyname, (const char *name), name)
-AS_LIBC(struct rpcent *, getrpcbynumber, (int number), number)
 AS_LIBC(int, getnetbyname_r, (const char *restrict name, struct netent *restrict entry, char *restrict buffer, size_t size, struct netent **restrict found, int *restrict error), name, entry, buffer, size, found, error)
 AS_LIBC(int, getnetbyaddr_r, (uint32_t net, int type, struct netent *restrict entry, char *restrict buffer, size_t size, struct netent **restrict found, int *restrict error), net, type, entry, buffer, size, found, error)
 AS_LIBC(int, getrpcbyname_r, (const char *name, struct rpcent *restrict entry, char *restrict buffer, size_t size, struct rpcent **restrict found), name, entry, buffer, size, found)
 AS_LIBC(int, getrpcbynumber_r, (int number, struct rpcent *restrict entry, char *restrict buffer, size_t size, struct rpcent **restrict found), number, entry, buffer, size, found)
-AS_LIBC(struct sgrp *, getsgnam, (const char *name), name)
 AS_LIBC(int, getsgnam_r, (const char *name, struct sgrp *restrict entry, char *restrict buffer, size_t size, struct sgrp **restrict found), name, entry, buffer, size, found)
-AS_LIBC(struct aliasent *, getaliasbyname, (const char *name), name)
 AS_LIBC(int, getaliasbyname_r, (const char *restrict name, struct aliasent *restrict entry, char *restrict buffer, size_t size, struct aliasent **restrict found), name, entry, buffer, size, found)
 AS_LIBC(int, getpw, (uid_t id, char *buffer), id, buffer)
-AS_LIBC(char *, cuserid, (char *name), name)
 AS_LIBC(long, gethostid, (void), )
 AS_LIBC(int, ether_hostton, (const char *name, struct ether_addr *address), name, address)
 AS_LIBC(int, ether_ntohost, (char *name, const struct ether_addr *address), name, address)
-
-/* ---- entries of a stream or a text, in a static buffer that a lock guards ---- */
-AS_LIBC(struct passwd *, fgetpwent, (FILE *stream), stream)
-AS_LIBC(struct group *, fgetgrent, (FILE *stream), stream)
-AS_LIBC(struct spwd *, fgetspent, (FILE *stream), stream)
-AS_LIBC(struct sgrp *, fgetsgent, (FILE *stream), stream)
-AS_LIBC(struct spwd *, sgetspent, (const char *text), text)
-AS_LIBC(struct sgrp *, sgetsgent, (const char *text), text)
 
 AS_LIBC(int, innetgr, (const char *group, const char *host, const char *user, const char *domain), group, host, user, domain)
 

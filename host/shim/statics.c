@@ -4,15 +4,25 @@
 /* Functions of libc that keep data from one call to the next, or return the address of a static
  * buffer. Here each rank has its own data and buffers. The implementation uses libc's reentrant
  * forms. Threads of one rank share the data, as in any process. */
+#include <aliases.h>
 #include <errno.h>
+#include <float.h>
 #include <grp.h>
+#include <gshadow.h>
+#include <limits.h>
+#include <mntent.h>
 #include <netdb.h>
+#include <netinet/ether.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <rpc/netdb.h>
 #include <search.h>
+#include <shadow.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shim.h"
 
@@ -103,7 +113,88 @@ unsigned short *seed48(unsigned short state[3])
     return before;
 }
 
-/* ---- databases ---- */
+/* ---- texts and numbers ---- */
+
+/* Long enough for all digits of the largest long double. */
+#define DIGITS (LDBL_MAX_10_EXP + 32)
+#define AS_DIGITS(name, number)                                   \
+    char *name(number value, int n, int *restrict point, int *restrict sign) \
+    {                                                             \
+        static char digits[DIGITS];                               \
+        name##_r(value, n, point, sign, digits, sizeof digits);   \
+        return digits;                                            \
+    }
+AS_DIGITS(ecvt, double)
+AS_DIGITS(fcvt, double)
+AS_DIGITS(qecvt, long double)
+AS_DIGITS(qfcvt, long double)
+
+/* The 32 low bits, six at a time. */
+char *l64a(long n)
+{
+    static const char digits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    static char text[7];
+    char *end = text;
+    for (uint32_t rest = (uint32_t)n; rest; rest >>= 6)
+        *end++ = digits[rest & 63];
+    *end = '\0';
+    return text;
+}
+
+char *ether_ntoa(const struct ether_addr *address)
+{
+    static char text[sizeof "00:00:00:00:00:00"];
+    return ether_ntoa_r(address, text);
+}
+
+struct ether_addr *ether_aton(const char *text)
+{
+    static struct ether_addr address;
+    return ether_aton_r(text, &address);
+}
+
+/* By name, as a linker warns of tmpnam. */
+char *tmpnam(char name[L_tmpnam])
+{
+    static char own[L_tmpnam];
+    char room[L_tmpnam];
+    if (name)
+        return BEHIND(tmpnam)(name);
+    return BEHIND(tmpnam)(room) ? strcpy(own, room) : NULL;
+}
+
+char *cuserid(char *name)
+{
+    static char own[L_cuserid];
+    TPSL_INSIDE;
+    if (name)
+        return BEHIND(cuserid)(name);
+    return *BEHIND(cuserid)(own) ? own : NULL;
+}
+
+char *ttyname(int fd)
+{
+    static char name[PATH_MAX];
+    int error = ttyname_r(fd, name, sizeof name);
+    if (error)
+        errno = error;
+    return error ? NULL : name;
+}
+
+char *ptsname(int fd)
+{
+    static char name[PATH_MAX];
+    return ptsname_r(fd, name, sizeof name) == 0 ? name : NULL;
+}
+
+/* ---- entries of databases, files and texts ---- */
+
+struct mntent *getmntent(FILE *stream)
+{
+    static struct mntent entry;
+    static char line[4096]; /* as in libc, which skips the rest of a longer one */
+    return getmntent_r(stream, &entry, line, sizeof line);
+}
 
 /* Makes room for an entry, or makes the room larger. The result is false if there is no memory. */
 static bool grow(char **buffer, size_t *size)
@@ -117,26 +208,45 @@ static bool grow(char **buffer, size_t *size)
     return larger;
 }
 
-#define LOOK_UP(type, entry, call)                                        \
-    static type entry;                                                    \
-    static char *buffer;                                                  \
-    static size_t size;                                                   \
-    type *found = NULL;                                                   \
-    int error;                                                            \
+/* Threads of a rank look up one after the other, as one may move the buffer. */
+#define LOOK_UP(type, call)                                                    \
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;                   \
+    static type entry;                                                         \
+    static char *buffer;                                                       \
+    static size_t size;                                                        \
+    type *found = NULL;                                                        \
+    int error;                                                                 \
+    pthread_mutex_lock(&lock);                                                 \
     while ((error = buffer ? call : ERANGE) == ERANGE && grow(&buffer, &size)) \
-        ;                                                                 \
+        ;                                                                      \
+    pthread_mutex_unlock(&lock);                                               \
     return error == 0 ? found : NULL
+#define ROOM &entry, buffer, size, &found
 
-struct passwd *getpwnam(const char *name) { LOOK_UP(struct passwd, entry, getpwnam_r(name, &entry, buffer, size, &found)); }
-struct passwd *getpwuid(uid_t id) { LOOK_UP(struct passwd, entry, getpwuid_r(id, &entry, buffer, size, &found)); }
-struct group *getgrnam(const char *name) { LOOK_UP(struct group, entry, getgrnam_r(name, &entry, buffer, size, &found)); }
-struct group *getgrgid(gid_t id) { LOOK_UP(struct group, entry, getgrgid_r(id, &entry, buffer, size, &found)); }
-struct hostent *gethostbyname(const char *name) { LOOK_UP(struct hostent, entry, gethostbyname_r(name, &entry, buffer, size, &found, &h_errno)); }
-
-struct hostent *gethostbyaddr(const void *address, socklen_t length, int family)
-{
-    LOOK_UP(struct hostent, entry, gethostbyaddr_r(address, length, family, &entry, buffer, size, &found, &h_errno));
-}
+struct passwd *getpwnam(const char *name) { LOOK_UP(struct passwd, getpwnam_r(name, ROOM)); }
+struct passwd *getpwuid(uid_t id) { LOOK_UP(struct passwd, getpwuid_r(id, ROOM)); }
+struct passwd *fgetpwent(FILE *stream) { LOOK_UP(struct passwd, fgetpwent_r(stream, ROOM)); }
+struct group *getgrnam(const char *name) { LOOK_UP(struct group, getgrnam_r(name, ROOM)); }
+struct group *getgrgid(gid_t id) { LOOK_UP(struct group, getgrgid_r(id, ROOM)); }
+struct group *fgetgrent(FILE *stream) { LOOK_UP(struct group, fgetgrent_r(stream, ROOM)); }
+struct spwd *getspnam(const char *name) { LOOK_UP(struct spwd, getspnam_r(name, ROOM)); }
+struct spwd *fgetspent(FILE *stream) { LOOK_UP(struct spwd, fgetspent_r(stream, ROOM)); }
+struct spwd *sgetspent(const char *text) { LOOK_UP(struct spwd, sgetspent_r(text, ROOM)); }
+struct sgrp *getsgnam(const char *name) { LOOK_UP(struct sgrp, getsgnam_r(name, ROOM)); }
+struct sgrp *fgetsgent(FILE *stream) { LOOK_UP(struct sgrp, fgetsgent_r(stream, ROOM)); }
+struct sgrp *sgetsgent(const char *text) { LOOK_UP(struct sgrp, sgetsgent_r(text, ROOM)); }
+struct hostent *gethostbyname(const char *name) { LOOK_UP(struct hostent, gethostbyname_r(name, ROOM, &h_errno)); }
+struct hostent *gethostbyname2(const char *name, int family) { LOOK_UP(struct hostent, gethostbyname2_r(name, family, ROOM, &h_errno)); }
+struct hostent *gethostbyaddr(const void *address, socklen_t length, int family) { LOOK_UP(struct hostent, gethostbyaddr_r(address, length, family, ROOM, &h_errno)); }
+struct netent *getnetbyname(const char *name) { LOOK_UP(struct netent, getnetbyname_r(name, ROOM, &h_errno)); }
+struct netent *getnetbyaddr(uint32_t net, int type) { LOOK_UP(struct netent, getnetbyaddr_r(net, type, ROOM, &h_errno)); }
+struct protoent *getprotobyname(const char *name) { LOOK_UP(struct protoent, getprotobyname_r(name, ROOM)); }
+struct protoent *getprotobynumber(int number) { LOOK_UP(struct protoent, getprotobynumber_r(number, ROOM)); }
+struct servent *getservbyname(const char *name, const char *protocol) { LOOK_UP(struct servent, getservbyname_r(name, protocol, ROOM)); }
+struct servent *getservbyport(int port, const char *protocol) { LOOK_UP(struct servent, getservbyport_r(port, protocol, ROOM)); }
+struct rpcent *getrpcbyname(const char *name) { LOOK_UP(struct rpcent, getrpcbyname_r(name, ROOM)); }
+struct rpcent *getrpcbynumber(int number) { LOOK_UP(struct rpcent, getrpcbynumber_r(number, ROOM)); }
+struct aliasent *getaliasbyname(const char *name) { LOOK_UP(struct aliasent, getaliasbyname_r(name, ROOM)); }
 
 /* ---- the hash table of hsearch ---- */
 

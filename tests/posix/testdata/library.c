@@ -14,17 +14,22 @@
 #include <getopt.h>
 #include <glob.h>
 #include <grp.h>
+#include <gshadow.h>
 #include <iconv.h>
 #include <langinfo.h>
 #include <libgen.h>
 #include <locale.h>
 #include <math.h>
+#include <mntent.h>
 #include <netdb.h>
+#include <netinet/ether.h>
 #include <obstack.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <regex.h>
+#include <rpc/netdb.h>
 #include <search.h>
+#include <shadow.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -392,6 +397,98 @@ static void databases(void)
     SAY("%s", gai_strerror(getaddrinfo("not a number", NULL, &wants, &found)));
 }
 
+/* A line of a file that only this rank has. */
+static FILE *file_of(const char *line)
+{
+    FILE *f = fopen(path_of("entry"), "w+");
+    OK(f == NULL);
+    OK(fprintf(f, line, rank) < 0);
+    rewind(f);
+    return f;
+}
+
+/* Each result stays as it is while the other ranks call the same functions. */
+static void static_results(void)
+{
+    static const char *const services[] = {"ssh", "smtp", "http", "domain"}, *const protocols[] = {"tcp", "udp", "icmp", "ip"},
+        *const programs[] = {"portmapper", "nfs", "ypserv", "mountd"}, *const users[] = {"root", "daemon", "bin", "sys"};
+    static const uint16_t ports[] = {22, 25, 80, 53};
+    static const int numbers[] = {6, 17, 1, 0};
+    const char *user = users[rank % 4];
+    int point, sign;
+    char text[64];
+    SAY("%s", ecvt(0, 5, &point, &sign)); /* as the first result, in each rank's buffer */
+    step();
+    char *e = ecvt(rank + 0.25, 5, &point, &sign), *f = fcvt(rank + 0.5, 3, &point, &sign), *large = qfcvt(1e300L * (rank + 1), 2, &point, &sign);
+    char *l = l64a(rank + 1000000), *ethernet = ether_ntoa(&(struct ether_addr){{1, 2, 3, 4, 5, (unsigned char)rank}});
+    snprintf(text, sizeof text, "6:5:4:3:2:%d", rank);
+    struct ether_addr *address = ether_aton(text);
+    struct mntent *mount = getmntent(file_of("disk%d /mnt ext4 rw 0 0\n"));
+    struct passwd *p = fgetpwent(file_of("user%d:x:1:1:Name:/home:/bin/sh\n"));
+    struct group *g = fgetgrent(file_of("group%d:x:1:a,b\n"));
+    struct spwd *s = fgetspent(file_of("shadow%d:x:1::::::\n"));
+    struct sgrp *gs = fgetsgent(file_of("gshadow%d:x:a:b\n"));
+    snprintf(text, sizeof text, "text%d:x:1::::::", rank);
+    struct spwd *of_text = sgetspent(text);
+    snprintf(text, sizeof text, "text%d:x:a:b,c", rank);
+    struct sgrp *group_of_text = sgetsgent(text);
+    struct spwd *secret = getspnam(user);
+    struct servent *service = getservbyname(services[rank % 4], "tcp"), *port = getservbyport(htons(ports[rank % 4]), "tcp");
+    struct protoent *protocol = getprotobyname(protocols[rank % 4]), *number = getprotobynumber(numbers[rank % 4]);
+    struct rpcent *rpc = getrpcbyname(programs[rank % 4]), *rpc_number = getrpcbynumber(100000 + rank % 2 * 3);
+    struct netent *net = getnetbyname(rank % 2 ? "loopback" : "link-local");
+    snprintf(text, sizeof text, "127.0.0.%d", rank + 1);
+    struct hostent *host = gethostbyname2(text, AF_INET);
+    char name[L_tmpnam], *temporary = tmpnam(NULL), *terminal[2] = {NULL, NULL};
+    OK(temporary == NULL);
+    strcpy(name, temporary);
+    int fd = posix_openpt(O_RDWR | O_NOCTTY);
+    if (fd >= 0 && grantpt(fd) == 0 && unlockpt(fd) == 0) {
+        snprintf(text, sizeof text, "%s", terminal[0] = ptsname(fd));
+        terminal[1] = ttyname(open(terminal[0], O_RDWR | O_NOCTTY));
+    }
+    step();
+    SAY("%s %s %s %zu", e, f, l, strspn(large, "0123456789"));
+    SAY("%s %d", ethernet, address->ether_addr_octet[5]);
+    SAY("%s %s %s %s", mount->mnt_fsname, p->pw_name, g->gr_name, g->gr_mem[1]);
+    SAY("%s %s %s %s", s->sp_namp, gs->sg_namp, of_text->sp_namp, group_of_text->sg_namp);
+    SAY("%s", secret ? secret->sp_namp : "no shadow");
+    SAY("%s %s", service ? service->s_name : "no service", port ? port->s_name : "no service");
+    SAY("%s %s", protocol ? protocol->p_name : "no protocol", number ? number->p_name : "no protocol");
+    SAY("%s %s %s", rpc ? rpc->r_name : "no program", rpc_number ? rpc_number->r_name : "no program", net ? net->n_name : "no net");
+    SAY("%s %d", host->h_name, (unsigned char)host->h_addr_list[0][3]);
+    SAY("%d", strcmp(name, temporary));
+    if (terminal[0])
+        SAY("%d %d", strcmp(text, terminal[0]), strcmp(text, terminal[1]));
+}
+
+static pthread_barrier_t start;
+
+static void *look_up(void *file)
+{
+    pthread_barrier_wait(&start);
+    OK(fgetgrent(file) == NULL);
+    return NULL;
+}
+
+/* All threads find at once that the rank's buffer is too small for their entry. */
+static void lookups_of_threads(void)
+{
+    enum { THREADS = 8, MEMBERS = 40000 };
+    static char entry[64 + MEMBERS * 2] = "many:x:1:";
+    for (int i = 0; i < MEMBERS; i++)
+        strcpy(entry + 9 + i * 2, i ? ",a" : "aa");
+    strcat(entry, "\n");
+    pthread_t threads[THREADS];
+    OK(pthread_barrier_init(&start, NULL, THREADS));
+    for (int i = 0; i < THREADS; i++)
+        OK(pthread_create(&threads[i], NULL, look_up, fmemopen(entry, strlen(entry), "r")));
+    for (int i = 0; i < THREADS; i++)
+        OK(pthread_join(threads[i], NULL));
+    struct group *g = fgetgrent(fmemopen(entry, strlen(entry), "r"));
+    SAY("%s %s", g->gr_name, g->gr_mem[MEMBERS - 1]);
+}
+
 static void mathematics(void)
 {
     for (int i = 0; i < 5; i++) {
@@ -552,6 +649,6 @@ static void streams_of_threads(void)
 
 const struct program programs[] = {
     PROGRAM(words_of_text), PROGRAM(random_numbers), PROGRAM(time_zones), PROGRAM(environment), PROGRAM(options), PROGRAM(locales),
-    PROGRAM(conversions), PROGRAM(characters), PROGRAM(helps), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(mathematics),
+    PROGRAM(conversions), PROGRAM(characters), PROGRAM(helps), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(static_results), PROGRAM(lookups_of_threads), PROGRAM(mathematics),
     PROGRAM(system_facts), PROGRAM(streams), PROGRAM(formats), PROGRAM(wide_streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
 };
