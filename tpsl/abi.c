@@ -32,6 +32,12 @@ int tpsl_thread_multiple(const struct tpsl_job *job)
     return job->libraries->standard ? 4096 : 3;
 }
 
+bool tpsl_is_thread_level(const struct tpsl_job *job, int level)
+{
+    int funneled = job->libraries->standard ? 1024 : 1;
+    return level == 0 || level == funneled || level == 2 * funneled || level == tpsl_thread_multiple(job);
+}
+
 /* The file of the library was judged by its symbols (internal/mpilib); this is its own word. A library that has
  * the function without the standard ABI answers with -1 (MPI 5.0, 20.4). */
 void tpsl_check_abi(const struct tpsl_endpoint *ep)

@@ -105,6 +105,8 @@ const char *tpsl_other_mpi(const char *soname);
 void tpsl_check_abi(const struct tpsl_endpoint *);
 /* MPI_THREAD_MULTIPLE of the program's ABI. */
 int tpsl_thread_multiple(const struct tpsl_job *);
+/* Whether the number is one of that ABI's MPI_THREAD_SINGLE, ... */
+bool tpsl_is_thread_level(const struct tpsl_job *, int level);
 
 /* ---- opal_segments.c: in front of functions of Open MPI (loader.Config) ---- */
 struct opal_segment;

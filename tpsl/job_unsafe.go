@@ -64,16 +64,12 @@ func newJob(folder string, set *rankset.Set) (*job, error) {
 	return j, nil
 }
 
-// newOwnJob makes a job whose ranks the process itself serves. cpus is as in TPSL_CPUS.
-func newOwnJob(folder, own string, ranks int, cpus string) (*job, error) {
+// newOwnJob makes a job whose ranks the process itself serves, and pins each to the CPUs of its list, if there are lists.
+func newOwnJob(folder, own string, ranks int, cpus []string) (*job, error) {
 	if err := limits.Check(ranks, ranks, rankset.Setting(own)); err != nil {
 		return nil, err
 	}
-	var lists []string
-	if cpus != "" {
-		lists = strings.Split(cpus, ";")
-	}
-	if err := checkCPUs(own, cpus, lists, ranks); err != nil {
+	if err := checkCPUs(own, cpus, ranks); err != nil {
 		return nil, err
 	}
 	server, sessions, err := ownjob.New(ranks, ownjob.Handlers{
@@ -84,7 +80,7 @@ func newOwnJob(folder, own string, ranks int, cpus string) (*job, error) {
 		return nil, err
 	}
 	set := rankset.New(own, sessions)
-	set.CPUs = lists
+	set.CPUs = cpus
 	j, err := newJob(folder, set)
 	if err != nil {
 		return nil, err
@@ -94,13 +90,13 @@ func newOwnJob(folder, own string, ranks int, cpus string) (*job, error) {
 }
 
 // checkCPUs tells what is wrong with the lists of CPUs of ranks, of which there may be none.
-func checkCPUs(own, cpus string, lists []string, ranks int) error {
+func checkCPUs(own string, lists []string, ranks int) error {
 	if n := len(lists); n > 0 && n != ranks {
 		what := fmt.Sprintf("lists for %d ranks", n)
 		if n == 1 {
 			what = "a list for 1 rank"
 		}
-		return fmt.Errorf("%s: the CPUs are %q, which are %s, and the job has %d: separate the lists of ranks by ;", own, cpus, what, ranks)
+		return fmt.Errorf("%s: the CPUs are %q, which are %s, and the job has %d: separate the lists of ranks by ;", own, strings.Join(lists, ";"), what, ranks)
 	}
 	for rank, list := range lists {
 		set, err := topology.ParseSet(list)
@@ -116,7 +112,7 @@ func checkCPUs(own, cpus string, lists []string, ranks int) error {
 	return nil
 }
 
-// tpslJobNew makes a job for TPSL_Run. *cerr becomes an error's line from malloc.
+// tpslJobNew makes a job for TPSL_Run. cpus may be NULL. *cerr becomes an error's line from malloc.
 //
 //export tpslJobNew
 func tpslJobNew(folder *C.char, ranks C.int, cpus *C.char, cerr **C.char) *C.struct_tpsl_job {
@@ -124,7 +120,11 @@ func tpslJobNew(folder *C.char, ranks C.int, cpus *C.char, cerr **C.char) *C.str
 	err := refuseOtherMPI()
 	var j *job
 	if err == nil {
-		j, err = newOwnJob(C.GoString(folder), rankset.Call, int(ranks), C.GoString(cpus))
+		var lists []string
+		if cpus != nil {
+			lists = strings.Split(C.GoString(cpus), ";")
+		}
+		j, err = newOwnJob(C.GoString(folder), rankset.Call, int(ranks), lists)
 	}
 	if err != nil {
 		*cerr = C.CString(err.Error())

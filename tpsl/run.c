@@ -7,6 +7,7 @@
 #include "dispatch.h"
 #include "tpsl.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
@@ -156,14 +157,17 @@ static int run_ranks(struct run *run)
     return worst;
 }
 
+/* Until the last member that the first version had. */
+enum { least_options = offsetof(struct TPSL_Options, cpus) + sizeof(const char *) };
+
 /* Options of an older program are shorter. */
 static struct TPSL_Options read_options(const struct TPSL_Options *given)
 {
     struct TPSL_Options o = {0};
     if (!given)
         return o;
-    if (given->size == 0 || given->size > sizeof o)
-        tpsl_die(1, "TPSL_Run: options.size is %zu, and this libtpsl knows options of 1 to %zu bytes: set it to sizeof(struct TPSL_Options)", given->size, sizeof o);
+    if (given->size < least_options || given->size > sizeof o)
+        tpsl_die(1, "TPSL_Run: options.size is %zu: set it to sizeof(struct TPSL_Options), which this libtpsl knows as %zu", given->size, sizeof o);
     memcpy(&o, given, given->size);
     return o;
 }
@@ -185,6 +189,8 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
     run.job = tpslJobNew((char *)tpsl_folder(), nranks, (char *)run.options.cpus, &error);
     if (!run.job)
         tpsl_die(1, "%s", error);
+    if (!tpsl_is_thread_level(run.job, run.options.thread_level))
+        tpsl_die(1, "TPSL_Run: options.thread_level is %d: want MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE", run.options.thread_level);
     tpsl_job_begin(run.job, atomic_fetch_add(&calls, 1) + 1);
     int worst = run_ranks(&run);
     tpsl_progress_report(run.job);

@@ -11,6 +11,7 @@ package tpsl
 import "C"
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/tpsl/tpsl/internal/collector"
@@ -38,7 +39,11 @@ func first(folder string, team int) (*job, error) {
 		return nil, err
 	}
 	if own != "" {
-		return newOwnJob(folder, own, ranks, getenv("TPSL_CPUS"))
+		var cpus []string
+		if v := getenv("TPSL_CPUS"); v != "" {
+			cpus = strings.Split(v, ";")
+		}
+		return newOwnJob(folder, own, ranks, cpus)
 	}
 	set, err := rankset.Parse(getenv)
 	if err != nil {

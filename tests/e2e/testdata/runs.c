@@ -322,6 +322,8 @@ int main(int argc, char **argv)
         return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .stack = 1000000000000000});
     else if (strcmp(what, "default_stack") == 0)
         return TPSL_Run(2, has_stack, &(size_t){256 << 10}, NULL);
+    else if (strcmp(what, "level") == 0)
+        return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .thread_level = number});
     else if (strcmp(what, "caller") == 0)
         return TPSL_Run(2, add, &number, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .caller = 2});
     else if (strcmp(what, "child") == 0)
