@@ -25,8 +25,6 @@
 /* ---- time: functions that do not use the rank's own zone; the others are in time.c ---- */
 AS_LIBC(struct tm *, gmtime_r, (const time_t *restrict t, struct tm *restrict tm), t, tm)
 AS_LIBC(time_t, timegm, (struct tm *tm), tm)
-AS_LIBC(char *, strptime_l, (const char *restrict text, const char *restrict format, struct tm *restrict tm, locale_t l), text, format, tm, l)
-AS_LIBC(char *, strptime, (const char *restrict text, const char *restrict format, struct tm *restrict tm), text, format, tm)
 
 /* ---- locales, messages, conversions ---- */
 AS_LIBC_DOES(freelocale, (locale_t l), l)

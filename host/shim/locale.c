@@ -204,3 +204,32 @@ void tpsl_thread_begins(void)
     if (current)
         BEHIND(uselocale)(current->locale);
 }
+
+/* ---- what libc keeps in a static buffer, filled anew where the locale is another one ---- */
+
+static void conventions(void *own) { *(struct lconv *)own = *BEHIND(localeconv)(); }
+
+struct lconv *localeconv(void)
+{
+    static struct lconv own;
+    tpsl_in_turn(conventions, &own);
+    return &own;
+}
+
+struct question {
+    const char *response;
+    int answer;
+};
+
+static void judge(void *question)
+{
+    struct question *q = question;
+    q->answer = BEHIND(rpmatch)(q->response);
+}
+
+int rpmatch(const char *response)
+{
+    struct question q = {.response = response};
+    tpsl_in_turn(judge, &q);
+    return q.answer;
+}

@@ -63,13 +63,13 @@ void tpsl_streams_open(void)
     setvbuf(stderr, NULL, _IONBF, 0);
 }
 
-static int flush_all(void)
+static int flush_all(bool only_lines)
 {
     int (*flush)(FILE *) = BEHIND(fflush);
     int result = 0;
     pthread_mutex_lock(&lock);
     for (struct entry *e = entries; e; e = e->next)
-        if (__fwriting(e->stream) && flush(e->stream) != 0) /* what was read ahead stays, as in libc */
+        if (__fwriting(e->stream) && (!only_lines || __flbf(e->stream)) && flush(e->stream) != 0) /* what was read ahead stays, as in libc */
             result = EOF;
     pthread_mutex_unlock(&lock);
     return result;
@@ -93,17 +93,19 @@ void tpsl_streams_flush(void)
 /* glibc does not close the streams, either (fcloseall(3)). */
 int fcloseall(void)
 {
-    return flush_all();
+    return flush_all(false);
 }
+
+void _flushlbf(void) { flush_all(true); }
 
 int fflush(FILE *stream)
 {
-    return stream ? BEHIND(fflush)(stream) : flush_all();
+    return stream ? BEHIND(fflush)(stream) : flush_all(false);
 }
 
 int fflush_unlocked(FILE *stream)
 {
-    return stream ? BEHIND(fflush_unlocked)(stream) : flush_all();
+    return stream ? BEHIND(fflush_unlocked)(stream) : flush_all(false);
 }
 
 static bool is_standard(const FILE *stream)

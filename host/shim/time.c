@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <wchar.h>
 
@@ -151,6 +152,36 @@ int getdate_r(const char *restrict text, struct tm *restrict tm)
     struct written w = {text, tm, 0};
     tpsl_in_zone(getenv("TZ"), read_written, &w);
     return w.error;
+}
+
+struct parsed {
+    const char *text, *format;
+    struct tm *tm;
+    locale_t locale; /* 0 means that of the thread */
+    char *end;
+};
+
+static void parse(void *data)
+{
+    struct parsed *p = data;
+    p->end = p->locale ? BEHIND(strptime_l)(p->text, p->format, p->tm, p->locale) : BEHIND(strptime)(p->text, p->format, p->tm);
+}
+
+char *strptime_l(const char *restrict text, const char *restrict format, struct tm *restrict tm, locale_t locale)
+{
+    struct parsed p = {text, format, tm, locale, NULL};
+    if (strstr(format, "%s")) { /* seconds since 1970, which become local time */
+        tpsl_in_zone(getenv("TZ"), parse, &p);
+    } else {
+        TPSL_INSIDE;
+        parse(&p);
+    }
+    return p.end;
+}
+
+char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict tm)
+{
+    return strptime_l(text, format, tm, (locale_t)0);
 }
 
 int getdate_err;

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,12 +21,13 @@ import (
 const attachLimit, stacksLimit = 10 * time.Second, 30 * time.Second
 
 // Stacks says what processes are doing, for the log of a test that hangs: each thread's name, state, place in the kernel and
-// system call; and the stacks as gdb shows them, or as the kernel knows them where gdb is missing or can say nothing.
+// system call; and the stacks as gdb shows them, or as the kernel knows them where gdb is missing or can say nothing. The last
+// process comes first: logs may be cut, and what a test has started says more than the test itself.
 func Stacks(pids ...int) string {
 	ctx, cancel := context.WithTimeout(context.Background(), stacksLimit)
 	defer cancel()
 	var text strings.Builder
-	for _, pid := range pids {
+	for _, pid := range slices.Backward(pids) {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if len(threads) == 0 {
 			continue // it has ended

@@ -245,5 +245,6 @@ func TestStacks(t *testing.T) {
 	assert.Regexp(t, head+`(?s).*\n#0 .*nanosleep`, Stacks(cmd.Process.Pid))
 	t.Setenv("PATH", "")
 	assert.Regexp(t, head+`  thread \d+ in the kernel: .*\n$`, Stacks(cmd.Process.Pid))
+	assert.Regexp(t, head, Stacks(os.Getpid(), cmd.Process.Pid), "the last process comes first")
 	assert.Empty(t, Stacks(1<<22+1), "there is no such process")
 }

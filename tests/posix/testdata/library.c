@@ -103,6 +103,9 @@ static void time_zones(void)
     turns(same_time);
     struct tm tm = {.tm_year = 100, .tm_mon = 6, .tm_mday = 1 + rank, .tm_hour = 12, .tm_isdst = -1};
     SAY("%ld %d", (long)mktime(&tm), tm.tm_isdst);
+    step();
+    const char *end = strptime("1000000000", "%s", &tm);
+    SAY("%d %d %d", *end, tm.tm_hour, tm.tm_min);
     unsetenv("TZ");
     turns(same_time);
 }
@@ -439,6 +442,8 @@ static void static_results(void)
     struct netent *net = getnetbyname(rank % 2 ? "loopback" : "link-local");
     snprintf(text, sizeof text, "127.0.0.%d", rank + 1);
     struct hostent *host = gethostbyname2(text, AF_INET);
+    struct lconv *conventions = localeconv();
+    conventions->frac_digits = (char)rank; /* which nobody may: it tells whose memory this is */
     char name[L_tmpnam], *temporary = tmpnam(NULL), *terminal[2] = {NULL, NULL};
     OK(temporary == NULL);
     strcpy(name, temporary);
@@ -457,9 +462,20 @@ static void static_results(void)
     SAY("%s %s", protocol ? protocol->p_name : "no protocol", number ? number->p_name : "no protocol");
     SAY("%s %s %s", rpc ? rpc->r_name : "no program", rpc_number ? rpc_number->r_name : "no program", net ? net->n_name : "no net");
     SAY("%s %d", host->h_name, (unsigned char)host->h_addr_list[0][3]);
-    SAY("%d", strcmp(name, temporary));
+    SAY("%d %d", conventions->frac_digits, strcmp(name, temporary));
     if (terminal[0])
         SAY("%d %d", strcmp(text, terminal[0]), strcmp(text, terminal[1]));
+}
+
+/* libc compiles its expressions at the first call. */
+static void yes_or_no(void)
+{
+    setlocale(LC_ALL, rank % 2 ? "C.UTF-8" : "C");
+    step();
+    for (int i = 0; i < 200; i++)
+        if (rpmatch("yes") != 1 || rpmatch("no") != 0 || rpmatch("perhaps") != -1)
+            SAY("wrong at %d", i);
+    SAY("%d", rpmatch("YES"));
 }
 
 static pthread_barrier_t start;
@@ -649,6 +665,6 @@ static void streams_of_threads(void)
 
 const struct program programs[] = {
     PROGRAM(words_of_text), PROGRAM(random_numbers), PROGRAM(time_zones), PROGRAM(environment), PROGRAM(options), PROGRAM(locales),
-    PROGRAM(conversions), PROGRAM(characters), PROGRAM(helps), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(static_results), PROGRAM(lookups_of_threads), PROGRAM(mathematics),
+    PROGRAM(conversions), PROGRAM(characters), PROGRAM(helps), PROGRAM(patterns), PROGRAM(directories), PROGRAM(tables), PROGRAM(databases), PROGRAM(static_results), PROGRAM(lookups_of_threads), PROGRAM(yes_or_no), PROGRAM(mathematics),
     PROGRAM(system_facts), PROGRAM(streams), PROGRAM(formats), PROGRAM(wide_streams), PROGRAM(input), PROGRAM(streams_of_threads), {NULL, NULL},
 };

@@ -5,6 +5,8 @@
 #include "posix.h"
 
 #include <stdbool.h>
+#include <stdio_ext.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* Takes the memory that a stream had. */
@@ -71,7 +73,26 @@ static void shares_stdin(void)
     SAY("%d %ld %s %ld", status, before, strtok(line, "\n"), (long)lseek(STDIN_FILENO, 0, SEEK_CUR));
 }
 
+/* What is in the buffers of other ranks stays there, and goes to their own output. */
+static void flushes_lines(void)
+{
+    OK(setvbuf(stdout, NULL, _IOLBF, BUFSIZ));
+    FILE *f = fopen(path_of("whole"), "w"), *lines = fopen(path_of("lines"), "w");
+    OK(setvbuf(lines, NULL, _IOLBF, BUFSIZ));
+    printf("of rank %d, ", rank);
+    fputs("waits", f);
+    fputs("goes", lines);
+    step();
+    if (rank == 0)
+        _flushlbf();
+    step();
+    struct stat of_whole, of_lines;
+    OK(stat(path_of("whole"), &of_whole));
+    OK(stat(path_of("lines"), &of_lines));
+    SAY("%ld %ld", (long)of_whole.st_size, (long)of_lines.st_size);
+}
+
 const struct program programs[] = {
-    PROGRAM(closes_stdout), PROGRAM(closes_stdin), PROGRAM(closes_all), PROGRAM(reopens_closed), PROGRAM(shares_stdin),
+    PROGRAM(closes_stdout), PROGRAM(closes_stdin), PROGRAM(closes_all), PROGRAM(reopens_closed), PROGRAM(shares_stdin), PROGRAM(flushes_lines),
     {NULL, NULL},
 };
