@@ -381,6 +381,32 @@ static void die(void)
     pause();
 }
 
+/* What siginterrupt asks for holds for the signals of the rank that asked. */
+static void interrupts(void)
+{
+    struct sigaction now;
+    if (rank % 2)
+        OK(siginterrupt(SIGUSR1, 1));
+    step();
+    OK(signal(SIGUSR1, count) == SIG_ERR);
+    OK(sigaction(SIGUSR1, NULL, &now));
+    SAY("%d %d", (now.sa_flags & SA_RESTART) != 0, sigismember(&now.sa_mask, SIGUSR1));
+    step();
+    OK(siginterrupt(SIGUSR1, rank == 0));
+    OK(sigaction(SIGUSR1, NULL, &now));
+    step();
+    SAY("%d %d", (now.sa_flags & SA_RESTART) != 0, now.sa_handler == count);
+    OK(signal(SIGUSR1, SIG_IGN) != count);
+    OK(sigaction(SIGUSR1, NULL, &now));
+    SAY("%d", (now.sa_flags & SA_RESTART) != 0);
+    int refused = signal(SIGKILL, count) == SIG_ERR;
+    SAY("%d %m", refused);
+    refused = signal(SIGUSR1, SIG_ERR) == SIG_ERR;
+    SAY("%d %m", refused);
+    refused = siginterrupt(1000, 1);
+    SAY("%d %m", refused);
+}
+
 static void die_of_alarm(void)
 {
     if (rank == 1)
@@ -390,6 +416,6 @@ static void die_of_alarm(void)
 
 const struct program programs[] = {
     PROGRAM(at_start), PROGRAM(once_and_again), PROGRAM(handler_masks), PROGRAM(faults), PROGRAM(protected_pages), PROGRAM(stack_overflow),
-    PROGRAM(queued), PROGRAM(waited_for), PROGRAM(suspended), PROGRAM(to_a_thread), PROGRAM(interrupted_calls), PROGRAM(by_descriptor),
+    PROGRAM(queued), PROGRAM(waited_for), PROGRAM(suspended), PROGRAM(to_a_thread), PROGRAM(interrupted_calls), PROGRAM(interrupts), PROGRAM(by_descriptor),
     PROGRAM(alarms), PROGRAM(ignored_children), PROGRAM(told_of_children), PROGRAM(psignals), PROGRAM(die), PROGRAM(die_of_alarm), {NULL, NULL},
 };
