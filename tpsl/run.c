@@ -80,12 +80,21 @@ static void close_rank(struct tpsl_endpoint *ep)
     free(ep->copies);
 }
 
+/* Preconditions: a claim has found the MPI library, and with it the ABI. */
+static void check_level(const struct run *run)
+{
+    int level = run->options.thread_level;
+    if (!tpsl_is_thread_level(run->job, level))
+        tpsl_die(1, "TPSL_Run: options.thread_level is %d: want MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE", level);
+}
+
 static void *be_rank(void *argument)
 {
     struct runner *r = argument;
     struct run *run = r->run;
     tpsl_rank_pin(&run->job->ranks[r->slot]); /* wherever the program has let its threads run */
     struct tpsl_endpoint *ep = tpsl_claim_of(run->job, "TPSL_Run", r->slot);
+    check_level(run);
     initialize(ep, run->options.thread_level);
     r->result = tpsl_run_function(run->function, run->argument);
     must_be_in_parent();
@@ -189,8 +198,6 @@ int TPSL_Run(int nranks, int (*function)(void *), void *argument, const struct T
     run.job = tpslJobNew((char *)tpsl_folder(), nranks, (char *)run.options.cpus, &error);
     if (!run.job)
         tpsl_die(1, "%s", error);
-    if (!tpsl_is_thread_level(run.job, run.options.thread_level))
-        tpsl_die(1, "TPSL_Run: options.thread_level is %d: want MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE", run.options.thread_level);
     tpsl_job_begin(run.job, atomic_fetch_add(&calls, 1) + 1);
     int worst = run_ranks(&run);
     tpsl_progress_report(run.job);

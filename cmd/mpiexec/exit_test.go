@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -205,4 +207,31 @@ func TestTimeout(t *testing.T) {
 	j, code = runJob(t, "-n", "2", "sleep", "60")
 	assert.Equal(t, 255, code)
 	assert.Contains(t, j.errOut.String(), "APPLICATION TIMED OUT, TIMEOUT = 1s")
+}
+
+// A shell's processes that mpiexec finds below itself are not the job's. They go on, and what they read is not lost.
+func TestStrangersGoOn(t *testing.T) {
+	testsupport.Require(t, "bash")
+	testsupport.NothingLeft(t)
+	folder := t.TempDir()
+	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "gate"), 0o600))
+	gate, err := os.OpenFile(filepath.Join(folder, "gate"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer gate.Close()
+	const script = `cd "$1"
+		mpiexec -n 2 sh -c 'sleep 60 & echo words' > >(exec >out 2>&1; read -r _ <gate; cat; echo end)
+		(sleep 60 >noise 2>&1 & echo $! >helper; exec mpiexec -n 1 true)`
+	_, stderr, code := testsupport.Run(t, limit, nil, "bash", "-c", script, "bash", folder)
+	require.Zero(t, code, stderr)
+
+	text, err := os.ReadFile(filepath.Join(folder, "helper"))
+	require.NoError(t, err)
+	helper, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	assert.NoError(t, unix.Kill(helper, unix.SIGKILL), "it has ended")
+
+	_, err = gate.WriteString("go\n")
+	require.NoError(t, err)
+	out := func() string { text, _ := os.ReadFile(filepath.Join(folder, "out")); return string(text) }
+	assert.Eventually(t, func() bool { return out() == "words\nwords\nend\n" }, patience, time.Millisecond)
 }

@@ -50,6 +50,15 @@ AS_LIBC(int, ether_ntohost, (char *name, const struct ether_addr *address), name
 
 AS_LIBC(int, innetgr, (const char *group, const char *host, const char *user, const char *domain), group, host, user, domain)
 
+char *cuserid(char *name)
+{
+    static char own[L_cuserid];
+    TPSL_INSIDE;
+    if (name)
+        return BEHIND(cuserid)(name);
+    return *BEHIND(cuserid)(own) ? own : NULL;
+}
+
 /* ---- the resolver ---- */
 AS_LIBC(int, res_init, (void), )
 AS_LIBC(int, res_ninit, (res_state state), state)

@@ -163,15 +163,6 @@ char *tmpnam(char name[L_tmpnam])
     return BEHIND(tmpnam)(room) ? strcpy(own, room) : NULL;
 }
 
-char *cuserid(char *name)
-{
-    static char own[L_cuserid];
-    TPSL_INSIDE;
-    if (name)
-        return BEHIND(cuserid)(name);
-    return *BEHIND(cuserid)(own) ? own : NULL;
-}
-
 char *ttyname(int fd)
 {
     static char name[PATH_MAX];

@@ -15,8 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetSubreaper makes this process the parent of its orphaned descendants (prctl(2), PR_SET_CHILD_SUBREAPER).
+// strangers are the children, by PID with their Birth, that this process already had: those of a shell that became it by exec,
+// as in `helper & exec mpiexec`, or that a shell made for it, as in `mpiexec > >(tee file)`.
+var strangers = map[int]string{}
+
+// SetSubreaper makes this process the parent of its orphaned descendants (prctl(2), PR_SET_CHILD_SUBREAPER). Call it before
+// anything is started: children that there are already do not belong to the job.
 func SetSubreaper() error {
+	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); !errors.Is(err, unix.ECHILD) {
+		for child, parent := range parents() {
+			if parent == os.Getpid() {
+				strangers[child] = Birth(child)
+			}
+		}
+	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become subreaper: %w", err)
 	}
@@ -58,49 +70,58 @@ func Reap(ended func(pid int, status unix.WaitStatus)) bool {
 	}
 }
 
-// Sweep kills every descendant until there is none left or the time is over. It reports whether all are gone.
-// reap must collect ended children and report whether any child is left.
+// Sweep kills every descendant until there is none left or the time is over, but no stranger and nothing below one. It reports
+// whether all are gone. reap must collect ended children and report whether any child is left.
 func Sweep(reap func() bool, limit time.Duration) bool {
 	deadline := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		if !reap() {
 			return true
 		}
-		for _, pid := range descendants(os.Getpid()) {
+		left := descendants(os.Getpid())
+		if len(left) == 0 { // only strangers
+			return true
+		}
+		for _, pid := range left {
 			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended meanwhile
 		}
 		if time.Now().After(deadline) {
-			return !reap()
+			return !reap() || len(descendants(os.Getpid())) == 0
 		}
 		time.Sleep(pause)
 	}
 }
 
-// descendants lists the processes below those of these PIDs, zombies excluded.
-func descendants(pids ...int) []int {
+// descendants lists the processes below those of these PIDs, zombies among them, but no stranger and nothing below one.
+func descendants(pids ...int) (found []int) {
 	children := map[int][]int{}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
+	for child, parent := range parents() {
+		children[parent] = append(children[parent], child)
 	}
+	for next := slices.Clone(pids); len(next) > 0; next = next[1:] {
+		for _, child := range children[next[0]] {
+			if birth, known := strangers[child]; !known || birth != Birth(child) {
+				found, next = append(found, child), append(next, child)
+			}
+		}
+	}
+	return found
+}
+
+// parents has the parent of each process.
+func parents() map[int]int {
+	all := map[int]int{}
+	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
-		child, err := strconv.Atoi(entry.Name())
+		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
-		if parent, alive := Parent(child); alive {
-			children[parent] = append(children[parent], child)
+		if fields := stat(pid); len(fields) > 1 {
+			all[pid], _ = strconv.Atoi(fields[1])
 		}
 	}
-	var next, found []int
-	for _, pid := range pids {
-		next = append(next, children[pid]...)
-	}
-	for len(next) > 0 {
-		found = append(found, next[0])
-		next = append(next[1:], children[next[0]]...)
-	}
-	return found
+	return all
 }
 
 // Tell sends a signal to those of the processes, and of their descendants, that have a handler for it. Others it might end.

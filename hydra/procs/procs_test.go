@@ -41,6 +41,32 @@ func TestSweep(t *testing.T) {
 	assert.Empty(t, descendants(os.Getpid()))
 }
 
+// Sweep leaves alone what this process had started before it became subreaper, and ends when only that is left.
+func TestSweepSparesStrangers(t *testing.T) {
+	stranger := exec.Command("sh", "-c", "sleep 60 & echo ready; wait")
+	out, err := stranger.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, stranger.Start())
+	_, err = bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, SetSubreaper())
+	defer clear(strangers)
+
+	own := exec.Command("sleep", "60")
+	require.NoError(t, own.Start())
+	ended := map[int]unix.WaitStatus{}
+	assert.True(t, Sweep(func() bool { return Reap(func(pid int, status unix.WaitStatus) { ended[pid] = status }) }, patience))
+	assert.Equal(t, unix.SIGKILL, ended[own.Process.Pid].Signal())
+	assert.Len(t, ended, 1)
+	clear(strangers)
+	below := descendants(os.Getpid())
+	assert.Len(t, below, 2, "the stranger, and its child")
+	for _, pid := range below {
+		assert.NoError(t, unix.Kill(pid, unix.SIGKILL))
+	}
+	_ = stranger.Wait()
+}
+
 // Only new files with an MPI library's name that nobody uses are removed. One user is a process that only another PID namespace has: it
 // is not in our /proc.
 func TestRemoveSharedMemory(t *testing.T) {

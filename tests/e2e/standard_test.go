@@ -56,6 +56,12 @@ func TestStandardABI(t *testing.T) {
 			assert.Equal(t, want, run(t, slices.Concat(env, checked), program, call).succeeded(t).stdout)
 		}
 	}
+	for _, level := range []string{"0", "1024", "2048", "4096"} { // MPI_THREAD_SINGLE, ...
+		run(t, env, program, "level", level).succeeded(t)
+	}
+	job = run(t, env, program, "level", "3") // MPICH's MPI_THREAD_MULTIPLE
+	assert.Equal(t, 1, job.code)
+	oneLine(t, job, "tpsl", "TPSL_Run: options.thread_level is 3: want MPI_THREAD_SINGLE, ")
 }
 
 // A program of one ABI with a library of another is one line that names the library and says what to do. So is a process that

@@ -121,5 +121,7 @@ int main(int argc, char **argv)
         return version();
     if (argc > 1 && !strcmp(argv[1], "run"))
         return TPSL_Run(2, nothing, NULL, NULL);
+    if (argc > 2 && !strcmp(argv[1], "level"))
+        return TPSL_Run(2, nothing, NULL, &(struct TPSL_Options){.size = sizeof(struct TPSL_Options), .thread_level = atoi(argv[2])});
     return ranks(argc, argv);
 }
