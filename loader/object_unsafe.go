@@ -24,9 +24,6 @@ import (
 	"github.com/tpsl/tpsl/loader/plan"
 )
 
-// errChanged says that a file is no longer the one the plan was made from.
-var errChanged = errors.New("the file changed while the program ran")
-
 var pageSize = uint64(os.Getpagesize())
 
 // mapped is one object at its place in memory.
@@ -48,7 +45,7 @@ func mapObject(r *recipe, o *plan.Object) (*mapped, error) {
 	}
 	defer f.Close()
 	if id, err := identify(f); err != nil || id != o.ID {
-		return nil, errors.Join(errChanged, err)
+		return nil, errors.Join(plan.ErrChanged, err)
 	}
 	copied := process.textOf(r, o, f)
 	start, err := reserve(uintptr(o.Span.Size), alignment(o, copied))

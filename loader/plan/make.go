@@ -18,6 +18,9 @@ import (
 // ErrUnsupported marks a feature of a file that the loader refuses.
 var ErrUnsupported = errors.New("not supported")
 
+// ErrChanged says that a file is no longer the one the plan was made from.
+var ErrChanged = errors.New("the file changed while the program ran")
+
 // Options say what a plan is made for.
 type Options struct {
 	Policy Policy

@@ -104,6 +104,38 @@ func TestExtensionIsRememberedAndKeepsIndices(t *testing.T) {
 	assert.Equal(t, uint32(0), x.Objects[1].Stores[0].Target)
 }
 
+// What is loaded later cannot be bound to a file that is no longer the one in memory.
+func TestExtensionAfterAFileHasChanged(t *testing.T) {
+	dir := t.TempDir()
+	low := fixture(t, dir, "liblow.so", "int low(void) { return 1; }")
+	base := fixture(t, dir, "libbase.so", "int value = 3;", "-Wl,--no-as-needed", low, "-Wl,-rpath,"+dir)
+	plugin := fixture(t, dir, "libplugin.so", "extern int low(void); int get(void) { return low(); }", "-Wl,-z,undefs")
+	p, err := plan.Make(base, options())
+	require.NoError(t, err)
+	newer := fixture(t, t.TempDir(), "liblow.so", "int more(void) { return 2; } int low(void) { return 1; }")
+	require.NoError(t, os.Rename(newer, low))
+	_, err = p.Extend(plugin, plan.Opening{})
+	require.ErrorIs(t, err, plan.ErrChanged)
+	assert.ErrorContains(t, err, low+": the file changed while the program ran")
+}
+
+// What the process has loaded answers for itself: its file is asked for names only.
+func TestExtensionAfterASharedFileHasChanged(t *testing.T) {
+	dir := t.TempDir()
+	low := fixture(t, dir, "liblow.so", "int low(void) { return 1; }")
+	base := fixture(t, dir, "libbase.so", "int value = 3;", "-Wl,--no-as-needed", low, "-Wl,-rpath,"+dir)
+	plugin := fixture(t, dir, "libplugin.so", "extern int low(void); int get(void) { return low(); }", "-Wl,-z,undefs")
+	o := options()
+	o.Policy = append(plan.Policy{{Pattern: "liblow.so", Placement: plan.Shared}}, o.Policy...)
+	p, err := plan.Make(base, o)
+	require.NoError(t, err)
+	newer := fixture(t, t.TempDir(), "liblow.so", "int more(void) { return 2; } int low(void) { return 1; }")
+	require.NoError(t, os.Rename(newer, low))
+	x, err := p.Extend(plugin, plan.Opening{})
+	require.NoError(t, err)
+	assert.Equal(t, "liblow.so", x.Imports[0].Library)
+}
+
 func TestMissingVersion(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "map")

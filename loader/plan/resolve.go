@@ -52,6 +52,9 @@ func (m *maker) image(o *Object) (*image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	if im.ID != o.ID && o.Placement != Shared { // the process answers for the symbols of a shared one
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, ErrChanged), im.Close())
+	}
 	m.opened[o.ID] = im
 	return im, nil
 }
