@@ -45,14 +45,15 @@ struct disposition {
     atomic_int guests; /* threads that are in its handler without acting for the instance */
 };
 
-/* A thread is in the handler of an instance. */
+/* A thread is in the handler of an instance, or the dispatcher has called the program's. */
 struct visit {
-    struct disposition *host;
+    struct disposition *host;        /* NULL: the program */
     struct tpsl_instance *acted_for; /* before */
     const char *frame;               /* that has called the handler */
     handler *previous;
     siginfo_t *info;
     void *context;
+    int number;
     bool guest, on_signal_stack, in_program;
 };
 static __thread struct visit visits[VISITS] __attribute__((tls_model("initial-exec")));
@@ -159,8 +160,10 @@ static struct sigaction take_program(int number)
 
 static void leave(struct visit *const *v)
 {
-    tpsl_become((*v)->acted_for);
-    (*v)->host->guests -= (*v)->guest;
+    if ((*v)->host) {
+        tpsl_become((*v)->acted_for);
+        (*v)->host->guests -= (*v)->guest;
+    }
     nvisits--;
 }
 
@@ -217,11 +220,11 @@ static void call(const struct sigaction *a, int number, siginfo_t *info, void *c
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Calls the handler of an instance. */
+/* Calls the handler of an instance, or of the program if d is NULL. */
 static __attribute__((noinline)) void visit(struct disposition *d, const struct found *f, int number, siginfo_t *info, void *context)
 {
     struct visit not_noted, *at = nvisits < VISITS ? &visits[nvisits] : &not_noted;
-    *at = (struct visit){.host = d, .frame = __builtin_frame_address(0), .previous = f->previous, .info = info, .context = context, .guest = f->guest};
+    *at = (struct visit){.host = d, .frame = __builtin_frame_address(0), .previous = f->previous, .info = info, .context = context, .number = number, .guest = f->guest, .in_program = !d};
     at->on_signal_stack = on_signal_stack(at->frame);
     at->acted_for = tpsl_become(f->instance);
     nvisits++;
@@ -235,12 +238,28 @@ static bool is_fault(int number, const siginfo_t *info)
     return info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP);
 }
 
+static bool is_in_program(int number)
+{
+    for (int i = 0; i < nvisits && i < VISITS; i++)
+        if (visits[i].in_program && visits[i].number == number)
+            return true;
+    return false;
+}
+
+/* The program may have set its handler while the dispatcher was installed, so that the handler calls the dispatcher as the one
+ * before it. If the dispatcher has called that handler, the instances have heard of the signal, and nobody is left to call. The kernel
+ * calls with the context right above the return address. */
 static void dispatch(int number, siginfo_t *info, void *context)
 {
-    bool handled = false, told = false, fault = is_fault(number, info);
+    bool handled = false, told = false, fault = is_fault(number, info), chained = context != __builtin_dwarf_cfa();
     if (fault)
         tpsl_copy_fault(context);
     leave_abandoned(__builtin_frame_address(0));
+    if (chained && is_in_program(number)) {
+        if (fault) /* it happens again, and ends the process */
+            sigaction(number, &by_default, NULL);
+        return;
+    }
     for (struct disposition *d = atomic_load(&heads[number]); d; d = d->next) {
         struct found f = look(d, number, fault);
         if (!is_set(&f.action))
@@ -252,11 +271,11 @@ static void dispatch(int number, siginfo_t *info, void *context)
     }
     if (fault ? handled : told)
         return;
-    struct sigaction programs = take_program(number);
-    if (is_function(&programs))
-        call(&programs, number, info, context);
+    struct found programs = {.action = take_program(number), .instance = tpsl_current};
+    if (is_function(&programs.action))
+        visit(NULL, &programs, number, info, context);
     else if (fault) /* it happens again, and ends the process */
-        sigaction(number, &programs, NULL);
+        sigaction(number, &programs.action, NULL);
     else if (!handled) /* the last instance that handled it has just ceased to: it comes again, for what is installed now */
         syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
 }

@@ -6,6 +6,7 @@ package loader_test
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tpsl/tpsl/loader"
 )
 
 // raise sends SIGUSR1 to the calling thread, which has handled it when the call returns. Go may stop the world meanwhile.
@@ -126,6 +129,29 @@ func TestJumpOutOfAHandler(t *testing.T) {
 		assert.Equal(t, 2, call(t, i, "jumps"))
 		i.Close()
 		assert.Equal(t, before, mapped(t, path), "it has waited for the thread, and stays")
+	}
+}
+
+// A handler of the program calls the one before it, which is the dispatcher's. All hear each signal once, also when an instance has set a handler since.
+func TestProgramChainsToAnInstance(t *testing.T) {
+	defer loader.Configure(loader.Config{})
+	policy := filepath.Join(t.TempDir(), "policy")
+	require.NoError(t, os.WriteFile(policy, []byte("libofprogram.so shared\n"), 0o600))
+	t.Setenv("TPSL_POLICY", policy)
+	loader.Configure(loader.Config{})
+	path := library(t, "chain.c", linkTo(libraryNamed(t, "libofprogram.so", "chain.c", "-DPROGRAM"))...)
+	for again := range 2 { // how often the program's handler raises the signal
+		a, b := open(t, path), open(t, path)
+		require.Zero(t, call(t, a, "resets"))
+		require.Zero(t, call(t, a, "listen"))
+		require.Zero(t, call(t, a, "listens", uintptr(again)))
+		require.Zero(t, call(t, b, "listen"))
+		b.Close()
+		assert.Zero(t, raise())
+		assert.Equal(t, 1+again, call(t, a, "times_called"))
+		assert.Equal(t, 1+again, call(t, a, "times_program_heard"))
+		call(t, a, "stops")
+		a.Close()
 	}
 }
 
