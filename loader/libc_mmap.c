@@ -176,6 +176,25 @@ static bool leave(size_t i, const struct tpsl_instance *in)
     return false;
 }
 
+/* A child of fork has one thread. If another thread had the lock, what it was changing is not whole. Then no mapping is known
+ * any more, so each is really unmapped. */
+static void be_alone(void)
+{
+    if (pthread_mutex_trylock(&lock) == 0) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    memset(by_key, 0, sizeof by_key);
+    by_address = NULL;
+    nmappings = room = 0;
+    pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    pthread_atfork(NULL, NULL, be_alone);
+}
+
 static void *join_locked(const struct key *k)
 {
     tpsl_mutex_lock(&lock);

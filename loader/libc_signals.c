@@ -71,6 +71,17 @@ static const struct sigaction by_default = {.sa_handler = SIG_DFL};
 static void dispatch(int number, siginfo_t *info, void *context);
 static handler call_program;
 
+/* A child of fork has one thread. Another one may have had the lock. */
+static void be_alone(void)
+{
+    atomic_store(&lock, 0);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    pthread_atfork(NULL, NULL, be_alone);
+}
+
 static bool is_dispatched(const struct sigaction *a)
 {
     return a->sa_sigaction == dispatch;

@@ -29,6 +29,15 @@ func TestChildStartsThread(t *testing.T) {
 	assert.Equal(t, forks, call(t, i, "children_end", uintptr(forks)))
 }
 
+// A child of fork may set handlers and unmap memory, whatever another thread was doing with those.
+func TestChildOfForkFindsNoLockHeld(t *testing.T) {
+	i := open(t, library(t, "forks.c"))
+	defer i.Close()
+	for what, forks := range map[string]uintptr{"forks_with_handlers": 50, "forks_with_segments": 1000} {
+		assert.Equal(t, int(forks), call(t, i, what, forks), what)
+	}
+}
+
 // An instance that is closed is not told of forks, as UCX's libraries ask to be.
 func TestClosedInstanceIsNotToldOfForks(t *testing.T) {
 	path := library(t, "born.c")
