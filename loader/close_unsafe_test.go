@@ -122,6 +122,23 @@ func TestClosedObjectsAreForgotten(t *testing.T) {
 	witness.Close()
 }
 
+// An instance can be closed after a visitor of dl_iterate_phdr has left by an exception.
+func TestCloseAfterAVisitorHasLeft(t *testing.T) {
+	iterate := hostIterate(t)
+	i := open(t, libraryBy(t, "g++", "throws.cc"))
+	assert.Equal(t, 1, call(t, i, "left", iterate))
+	closed := make(chan bool)
+	go func() {
+		i.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "it hangs")
+	}
+}
+
 // hostIterate is the dl_iterate_phdr that the process has.
 func hostIterate(t *testing.T) uintptr {
 	t.Helper()

@@ -48,11 +48,18 @@ static int visit_ldsos(struct dl_phdr_info *info, size_t size, void *data)
     return w->visit(&copy, size, w->data);
 }
 
+static void release_objects(struct iteration *w)
+{
+    (void)w;
+    tpsl_objects_release();
+}
+
+/* The visitor may leave by an exception, or be cancelled. */
 int dl_iterate_phdr(visitor *visit, void *data)
 {
     TPSL_INSIDE;
     tpsl_objects_hold();
-    struct iteration w = {.visit = visit, .data = data, .published = tpsl_published(), .withdrawn = tpsl_withdrawn()};
+    __attribute__((cleanup(release_objects))) struct iteration w = {.visit = visit, .data = data, .published = tpsl_published(), .withdrawn = tpsl_withdrawn()};
     int rc = tpsl_ldso_iterate_phdr(visit_ldsos, &w);
     struct tpsl_object *o = tpsl_first_published();
     for (size_t i = w.withdrawn; i < w.published && rc == 0; i++, o = tpsl_next_published(o)) {
@@ -68,6 +75,5 @@ int dl_iterate_phdr(visitor *visit, void *data)
         };
         rc = visit(&info, sizeof info, data);
     }
-    tpsl_objects_release();
     return rc;
 }
