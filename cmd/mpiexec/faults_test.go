@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,6 +62,56 @@ func TestKillProxy(t *testing.T) {
 			assert.Regexp(t, `died \(signal: killed\); ranks 0-2 lost|mpiexec: host \S+: signal: killed`, j.errOut.String())
 		}
 	}
+}
+
+// A process that does not die keeps neither the output of the job nor what else is done at its end.
+func TestProcessThatDoesNotDie(t *testing.T) {
+	dir := t.TempDir()
+	end, report := filepath.Join(dir, "end"), filepath.Join(dir, "report")
+	segment := filepath.Join("/dev/shm", fmt.Sprintf("mpich_shar_tmp%d", os.Getpid()))
+	t.Cleanup(func() { _ = os.Remove(segment) })
+	script := `sleep 60 & printf 'unfinished' >&2; >$1; printf 'output of process '; echo $!; printf unfinished; until [ -e "$0" ]; do sleep 0.02; done; kill -9 $$`
+	out, stdout := pipe(t)
+	j := launchTo(t, nil, stdout, "mpiexec", "-report", report, "-n", "1", "sh", "-c", script, end, segment)
+	j.reader = newCollector(out)
+	j.reader.await(t, "\n", 1)
+	var pid int
+	_, err := fmt.Sscanf(j.reader.text(), "output of process %d", &pid)
+	require.NoError(t, err)
+	release := holdAtExit(t, pid)
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
+	_ = j.Wait() // the exit code is looked at below
+	release()
+	assert.Equal(t, 9, j.ProcessState.ExitCode())
+	assert.Contains(t, j.errOut.String(), "some processes of the job could not be killed")
+	assert.Regexp(t, `(?m)^unfinished$`, j.errOut.String())
+	assert.Regexp(t, `"stderr": \[\s*"unfinished"`, fileText(t, report))
+	assert.Regexp(t, `\nunfinished\z`, j.reader.text())
+	assert.NoFileExists(t, segment)
+	require.Eventually(t, func() bool { return len(j.processes()) == 0 }, patience, 20*time.Millisecond)
+	for _, group := range j.newGroups() { // while it has a process the kernel keeps it
+		assert.NoError(t, os.Remove(group))
+	}
+}
+
+// holdAtExit lets a process not end, even by SIGKILL, until release is called: a tracer holds it while it exits (ptrace(2)).
+func holdAtExit(t *testing.T, pid int) (release func()) {
+	t.Helper()
+	held, over := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // the tracer is a thread
+		_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(pid), 0, unix.PTRACE_O_TRACEEXIT, 0, 0)
+		held <- errno
+		<-over
+		_, _, errno = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, 0, 0, 0)
+		held <- errno
+	}()
+	if err := <-held; err != unix.Errno(0) {
+		testsupport.Unable(t, "cannot trace a process: %v", err)
+	}
+	release = sync.OnceFunc(func() { close(over); <-held })
+	t.Cleanup(release)
+	return release
 }
 
 // With nobody left to clean up the kernel ends the ranks, and the keeper of their control group what they started.

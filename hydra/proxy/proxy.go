@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -153,16 +154,18 @@ func (p *proxy) finish() {
 	p.input.Close()
 	p.group.Close()
 	p.pmix.Close()
-	if !procs.Sweep(p.reap, sweepLimit) {
+	swept := procs.Sweep(p.reap, sweepLimit)
+	if !swept {
 		p.Warned(-1, "some processes of the job could not be killed")
-		return
 	}
 	if p.isEnding() || p.endedBadly() {
-		procs.RemoveSharedMemory(p.began, p.collected)
+		procs.RemoveSharedMemory(p.began, p.makers())
 	}
 	p.output.EndReading()
 	<-drained
-	p.pmix.Drain()
+	if swept {
+		p.pmix.Drain()
+	}
 	p.sendLastLines()
 	if p.isEnding() || p.endedBadly() {
 		p.rdma.Explain()
@@ -261,6 +264,13 @@ func (p *proxy) noteDying() {
 // isOurs reports whether the proxy itself has ended the process. Preconditions: p.mu is held.
 func (p *proxy) isOurs(pid int, status unix.WaitStatus) bool {
 	return p.ending && !p.dying[pid] && isKill(status)
+}
+
+// makers returns the processes that were collected so far. What could not be killed may be collected later.
+func (p *proxy) makers() procs.Makers {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.collected)
 }
 
 // startedAll notes that every rank has been started.

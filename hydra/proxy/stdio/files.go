@@ -23,7 +23,7 @@ import (
 type outFile struct {
 	mu     sync.Mutex
 	file   *os.File
-	broken bool // an error of it was reported
+	broken bool // an error of it was reported, or it is closed
 }
 
 // OpenFiles opens the output files of all writers, each name once, before anything runs.
@@ -94,7 +94,7 @@ func (o *Output) fileError(from plan.RankSet, verb, name string, err error) erro
 	return fmt.Errorf("%s output file %s of %s on %s: %w", verb, name, from.Name(), o.host.Name, err)
 }
 
-// writeFile writes whole lines. After an error, which ends the job, nothing more is written.
+// writeFile writes whole lines. After an error, which ends the job, and after CloseFiles nothing more is written.
 func (o *Output) writeFile(from plan.RankSet, name string, text []byte) {
 	f := o.files[name]
 	f.mu.Lock()
@@ -112,8 +112,11 @@ func (o *Output) writeFile(from plan.RankSet, name string, text []byte) {
 func (o *Output) CloseFiles() {
 	for _, name := range slices.Sorted(maps.Keys(o.files)) {
 		f := o.files[name]
+		f.mu.Lock()
 		if err := f.file.Close(); err != nil && !f.broken {
 			o.conn.Send(channel.Failed, 0, fmt.Appendf(nil, "close output file %s on %s: %v", name, o.host.Name, err))
 		}
+		f.broken = true
+		f.mu.Unlock()
 	}
 }

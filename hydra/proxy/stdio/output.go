@@ -37,7 +37,7 @@ type Output struct {
 	files   map[string]*outFile // by name; made before anything is read
 	frames  frameNamer
 	reading sync.WaitGroup // goroutines that read pipes
-	swept   atomic.Bool    // no process of the job is left that could write
+	swept   atomic.Bool    // the processes of the job have been killed
 
 	mu    sync.Mutex
 	pipes []*os.File
@@ -149,8 +149,8 @@ func (o *Output) origin(from plan.RankSet) plan.Origin {
 	}
 }
 
-// copyLines reads to the end of the pipe. When no process of the job is left it takes what the pipe holds and stops:
-// processes that are not the job's may still have the other end.
+// copyLines reads to the end of the pipe. When the processes of the job have been killed it takes what the pipe holds and stops:
+// processes that are not the job's, or that do not die, may still have the other end.
 func (o *Output) copyLines(lines *lineCutter, pipe *os.File) {
 	chunk := make([]byte, firstRead)
 	for {
@@ -190,7 +190,7 @@ func whatIsThere(pipe *os.File) []byte {
 	return text
 }
 
-// EndReading ends the reads of pipes when no process of the job is left.
+// EndReading ends the reads of pipes when the processes of the job have been killed. It does not wait for what still has their other end.
 func (o *Output) EndReading() {
 	o.swept.Store(true)
 	o.mu.Lock()
