@@ -199,7 +199,9 @@ FILE *popen(const char *command, const char *mode)
     bool reading = strchr(mode, 'r'), writing = strchr(mode, 'w');
     struct piped *p = malloc(sizeof *p);
     FILE *stream = NULL;
+    int before;
     int error = !p ? ENOMEM : reading == writing || mode[strspn(mode, "rwe")] ? EINVAL : 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* as in libc, popen is no place to be cancelled at */
     pthread_mutex_lock(&lock);
     if (!error)
         error = open_piped(p, command, reading, strchr(mode, 'e'));
@@ -209,6 +211,7 @@ FILE *popen(const char *command, const char *mode)
         piped = p;
     }
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
     if (error) {
         free(p);
         errno = error;

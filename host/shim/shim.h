@@ -88,5 +88,6 @@ void tpsl_streams_open(void); /* the standard ones */
 void tpsl_streams_flush(void);
 FILE *tpsl_stream_add(FILE *);
 void tpsl_stream_remove(FILE *);
+void tpsl_stream_unlock(void *stream); /* for pthread_cleanup_push: a thread may be cancelled as it reads or writes */
 
 #endif

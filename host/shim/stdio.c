@@ -4,6 +4,7 @@
 /* Functions that use stdin or stdout without having them as an argument. libc's own functions are used for
  * stderr, because stderr keeps no data between calls, and its descriptor is that of the caller. */
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -31,9 +32,12 @@ VARIADIC(wscanf, (const wchar_t *format, ...), vfwscanf(stdin, format, arguments
 int puts(const char *line)
 {
     size_t n = strlen(line) + 1;
-    flockfile(stdout);
-    bool written = fputs_unlocked(line, stdout) != EOF && putc_unlocked('\n', stdout) != EOF;
-    funlockfile(stdout);
+    FILE *stream = stdout;
+    bool written;
+    flockfile(stream);
+    pthread_cleanup_push(tpsl_stream_unlock, stream);
+    written = fputs_unlocked(line, stream) != EOF && putc_unlocked('\n', stream) != EOF;
+    pthread_cleanup_pop(1);
     return !written ? EOF : n > INT_MAX ? INT_MAX : (int)n;
 }
 

@@ -55,6 +55,9 @@ void tpsl_stream_remove(FILE *stream)
     free(gone);
 }
 
+void tpsl_stream_unlock(void *stream) { funlockfile(stream); }
+static void unlock_list(void *unused) { pthread_mutex_unlock(&lock); }
+
 void tpsl_streams_open(void)
 {
     stdin = standard[STDIN_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDIN_FILENO, "r"));
@@ -68,10 +71,11 @@ static int flush_all(bool only_lines)
     int (*flush)(FILE *) = BEHIND(fflush);
     int result = 0;
     pthread_mutex_lock(&lock);
+    pthread_cleanup_push(unlock_list, NULL);
     for (struct entry *e = entries; e; e = e->next)
         if (__fwriting(e->stream) && (!only_lines || __flbf(e->stream)) && flush(e->stream) != 0) /* what was read ahead stays, as in libc */
             result = EOF;
-    pthread_mutex_unlock(&lock);
+    pthread_cleanup_pop(1);
     return result;
 }
 
@@ -81,13 +85,14 @@ void tpsl_streams_flush(void)
 {
     int (*flush)(FILE *) = BEHIND(fflush_unlocked);
     pthread_mutex_lock(&lock);
+    pthread_cleanup_push(unlock_list, NULL);
     for (struct entry *e = entries; e; e = e->next) {
         bool free = ftrylockfile(e->stream) == 0;
         flush(e->stream);
         if (free)
             funlockfile(e->stream);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_cleanup_pop(1);
 }
 
 /* glibc does not close the streams, either (fcloseall(3)). */
@@ -118,9 +123,11 @@ int _IO_file_close_it(FILE *); /* libc's fclose without the end: it leaves a str
 /* A program may use a standard stream after fclose, because libc never frees those. */
 static int close_standard(FILE *stream)
 {
+    int result;
     flockfile(stream);
-    int result = _IO_file_close_it(stream);
-    funlockfile(stream);
+    pthread_cleanup_push(tpsl_stream_unlock, stream);
+    result = _IO_file_close_it(stream);
+    pthread_cleanup_pop(1);
     return result;
 }
 

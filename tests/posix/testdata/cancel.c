@@ -194,6 +194,68 @@ static void many(void)
     SAY("%d cancelled", cancelled);
 }
 
+static void *in_puts(void *unused)
+{
+    sem_post(&ready);
+    puts("waits");
+    return &ready;
+}
+
+static void *in_flush(void *unused)
+{
+    sem_post(&ready);
+    fflush(NULL);
+    return &ready;
+}
+
+static FILE *shell;
+
+static void *in_popen(void *unused)
+{
+    OK(pthread_cancel(pthread_self()));
+    sem_post(&ready);
+    shell = popen("exit 3", "r");
+    pthread_testcancel();
+    return &ready;
+}
+
+static void *in_close(void *unused)
+{
+    sem_post(&ready);
+    fclose(stdout);
+    return &ready;
+}
+
+/* The threads write to a pipe that is full. Nothing stays locked. */
+static void in_streams(void)
+{
+    int out = dup(STDOUT_FILENO);
+    FILE *told = fdopen(dup(out), "w");
+    OK(setvbuf(told, NULL, _IOLBF, BUFSIZ));
+    OK(setvbuf(stdout, NULL, _IOLBF, BUFSIZ));
+    OK(pipe(pipe_ends));
+    OK(fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK));
+    for (char c = 'x'; write(pipe_ends[1], &c, 1) == 1;)
+        ;
+    OK(fcntl(pipe_ends[1], F_SETFL, 0));
+    void *(*const routines[])(void *) = {in_puts, in_flush, in_popen, in_close};
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        OK(dup2(pipe_ends[1], STDOUT_FILENO) != STDOUT_FILENO);
+        if (i > 0)
+            fputs("waits, too", stdout);
+        OK(sem_init(&ready, 0, 0));
+        OK(pthread_create(&thread, NULL, routines[i], NULL));
+        OK(sem_wait(&ready));
+        OK(pthread_cancel(thread));
+        fprintf(told, "%s\n", join(thread));
+        OK(dup2(out, STDOUT_FILENO) != STDOUT_FILENO);
+        fprintf(told, "%d %d\n", puts("goes"), fflush(NULL));
+        fclose(fopen(path_of("file"), "w"));
+    }
+    fprintf(told, "%d\n", pclose(shell));
+}
+
 const struct program programs[] = {
-    PROGRAM(at_points), PROGRAM(asynchronous), PROGRAM(disabled), PROGRAM(exits_and_itself), PROGRAM(many), {NULL, NULL},
+    PROGRAM(at_points), PROGRAM(asynchronous), PROGRAM(disabled), PROGRAM(exits_and_itself), PROGRAM(many), PROGRAM(in_streams), {NULL, NULL},
 };
