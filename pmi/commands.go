@@ -186,5 +186,6 @@ func (s *session) abort(m Message) string {
 
 func (s *session) finalize(Message) string {
 	s.finalized = true
+	s.server.events.Finalized(s.rank) // before the answer, as the rank may end when it has that
 	return "cmd=finalize_ack"
 }

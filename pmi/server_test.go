@@ -6,6 +6,7 @@ package pmi
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -85,6 +86,19 @@ func serve(t *testing.T, ranks int) (*record, []net.Conn) {
 	t.Helper()
 	events := newRecord()
 	return events, serveFor(t, events, AllRanks(ranks))
+}
+
+// A rank may end as soon as it has its answer, so it is noted before that it has finalized.
+func TestFinalizedBeforeTheAnswer(t *testing.T) {
+	events, clients := serve(t, 1)
+	ask(t, clients[0], "cmd=init pmi_version=1 pmi_subversion=1")
+	_, err := io.WriteString(clients[0], "cmd=finalize\n")
+	require.NoError(t, err)
+	_, err = clients[0].Read(make([]byte, 1)) // the rest of the answer is under way
+	require.NoError(t, err)
+	assert.Contains(t, events.all(), "finalize 0")
+	_, err = io.ReadAll(clients[0])
+	require.NoError(t, err)
 }
 
 // serveHosts does the same on several hosts.

@@ -57,7 +57,6 @@ func (s *session) run() {
 			return
 		}
 	}
-	s.server.events.Finalized(s.rank)
 }
 
 // end reports why the session stopped before finalize.

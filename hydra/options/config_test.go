@@ -126,6 +126,7 @@ func TestBadConfigFiles(t *testing.T) {
 		"-configfile " + conf + " a":                "conf:2: a program stands here and on the command line; leave one out",
 		"-configfile /nonexistent a":                "option -configfile: open /nonexistent: no such file or directory",
 		"-configfile / a":                           "option -configfile: read /: is a directory",
+		"-configfile /dev/zero a":                   "option -configfile: /dev/zero: too long for a configuration file",
 		"-configfile " + conf + " -configfile /x a": "duplicate setting: -configfile",
 	} {
 		_, err := Parse(strings.Fields(line), noEnv)

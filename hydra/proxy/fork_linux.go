@@ -51,7 +51,7 @@ func (p *proxy) forkExec(s start, fds []int) (int, error) {
 	}
 	p.group.Attributes(attr.Sys)
 	pid, err := execOrScript(s, attr)
-	if err != nil && attr.Sys.UseCgroupFD { // the control group may be why: its rights are odd, or the kernel is older than Linux 5.7
+	if err != nil && attr.Sys.UseCgroupFD && len(p.processes) == 0 { // the control group may be why: its rights are odd, or the kernel is older than Linux 5.7
 		attr.Sys.UseCgroupFD = false
 		if pid, err = execOrScript(s, attr); err == nil {
 			p.group.Remove()
