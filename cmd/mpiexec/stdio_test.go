@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,31 @@ func TestSlowReader(t *testing.T) {
 			}
 			assert.Equal(t, 9, j.end(t))
 			assert.Equal(t, 500000, numbers)
+		})
+	}
+}
+
+// mpiexec may stand still for any time while ranks print and end: nothing is lost. If it is killed then, its proxy ends.
+func TestStoppedMpiexec(t *testing.T) {
+	const size = 2_000_000 // more than the pipe from the proxy holds, less than a window
+	for _, signal := range []unix.Signal{unix.SIGCONT, unix.SIGKILL} {
+		t.Run(unix.SignalName(signal), func(t *testing.T) {
+			t.Parallel()
+			begin := filepath.Join(t.TempDir(), "begin")
+			j := launch(t, nil, "mpiexec", "-n", "1", "sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; yes | head -c $1`, begin, strconv.Itoa(size))
+			j.awaitRanks(t, 1)
+			stop(t, j.Process.Pid)
+			require.NoError(t, os.WriteFile(begin, nil, 0o600))
+			require.Eventually(t, func() bool { _, ranks := j.family(); return len(ranks) == 0 }, patience, 20*time.Millisecond)
+			time.Sleep(11 * time.Second)
+			proxy, _ := j.family()
+			assert.NotZero(t, proxy, "it waits for mpiexec")
+			require.NoError(t, j.Process.Signal(signal))
+			code := j.end(t)
+			if signal == unix.SIGCONT {
+				assert.Zero(t, code, j.errOut.String())
+				assert.Equal(t, size, j.out.Len())
+			}
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,9 +22,6 @@ import (
 	"github.com/tpsl/tpsl/hydra/proxy/stdio"
 	"github.com/tpsl/tpsl/pmi"
 )
-
-// farewell is how long a proxy that has nothing left to do waits for mpiexec.
-const farewell = 10 * time.Second
 
 // Wanted reports whether mpiexec's arguments make it a proxy.
 func Wanted(args []string) bool {
@@ -52,8 +48,9 @@ func Main() int {
 	}
 	trunk := channel.New(buffered, out)
 	go trunk.Beat(order.Beat)
+	cut := make(chan struct{})
 	if order.Watched() {
-		go order.Watch(func() { raw.Close() })
+		go order.Watch(func() { raw.Close(); close(cut) })
 	}
 	conn := trunk.Conn(order.ID)
 	switch frame, err := trunk.Receive(); {
@@ -65,9 +62,9 @@ func Main() int {
 		conn.Send(channel.Failed, 0, []byte(err.Error()))
 	}
 	trunk.Close()
-	select {
+	select { // mpiexec may be stopped, for any time
 	case <-trunk.Sent():
-	case <-time.After(farewell):
+	case <-cut:
 	}
 	if in != raw {
 		_, _ = io.Copy(io.Discard, raw)

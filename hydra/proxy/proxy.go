@@ -36,6 +36,8 @@ const (
 	lasting = 500 * time.Millisecond
 	// sweepLimit is how long the proxy waits for the end of killed processes.
 	sweepLimit = 3 * time.Second
+	// farewell is how long a proxy may live after its channel has ended.
+	farewell = 10 * time.Second
 )
 
 // A proxy is the live state of one host's part of the job.
