@@ -6,8 +6,8 @@ package loader_test
 import (
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/loader"
+	"github.com/tpsl/tpsl/loader/plan"
 )
 
 // raise sends SIGUSR1 to the calling thread, which has handled it when the call returns. Go may stop the world meanwhile.
@@ -132,14 +133,18 @@ func TestJumpOutOfAHandler(t *testing.T) {
 	}
 }
 
+// ofProgram compiles the part of a fixture that is of the process.
+func ofProgram(t *testing.T, source string) string {
+	t.Helper()
+	name := "libofprogram_" + strings.TrimSuffix(source, ".c") + ".so"
+	loader.Configure(loader.Config{Policy: append(plan.Policy{{Pattern: name, Placement: plan.Shared}}, plan.DefaultPolicies().Opened...)})
+	t.Cleanup(func() { loader.Configure(loader.Config{}) })
+	return libraryNamed(t, name, source, "-DPROGRAM")
+}
+
 // A handler of the program calls the one before it, which is the dispatcher's. All hear each signal once, also when an instance has set a handler since.
 func TestProgramChainsToAnInstance(t *testing.T) {
-	defer loader.Configure(loader.Config{})
-	policy := filepath.Join(t.TempDir(), "policy")
-	require.NoError(t, os.WriteFile(policy, []byte("libofprogram.so shared\n"), 0o600))
-	t.Setenv("TPSL_POLICY", policy)
-	loader.Configure(loader.Config{})
-	path := library(t, "chain.c", linkTo(libraryNamed(t, "libofprogram.so", "chain.c", "-DPROGRAM"))...)
+	path := library(t, "chain.c", linkTo(ofProgram(t, "chain.c"))...)
 	for again := range 2 { // how often the program's handler raises the signal
 		a, b := open(t, path), open(t, path)
 		require.Zero(t, call(t, a, "resets"))

@@ -14,7 +14,8 @@ struct tpsl_instance;
 /* ---- thread_end.c ---- */
 /* What is done at the end of a thread, in this order. */
 enum tpsl_end_step {
-    TPSL_END_DLERROR,    /* before the last round of destructors: what comes from malloc */
+    TPSL_END_LISTED,     /* in each round of destructors */
+    TPSL_END_DLERROR,    /* before the last round: what comes from malloc */
     TPSL_END_STATIC_TLS, /* in the last round */
     TPSL_END_TLS,
     TPSL_END_STEPS

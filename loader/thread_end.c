@@ -17,10 +17,13 @@ static pthread_key_t key;
 
 /* Destructors of other keys run in any order and may still use thread-local variables. So
  * these are freed in the last round. It is too late then to call a sanitizer's free. So memory
- * from malloc is freed in the rounds before. The value counts rounds. */
+ * from malloc is freed in the rounds before. The value counts rounds. A thread that is watched only
+ * since one of these destructors has fewer, and does not come to the last: its pages stay. So what others
+ * could still find when the thread is gone is seen to in each. */
 static void thread_ends(void *round)
 {
     uintptr_t n = (uintptr_t)round;
+    steps[TPSL_END_LISTED]();
     if (n == PTHREAD_DESTRUCTOR_ITERATIONS) {
         steps[TPSL_END_STATIC_TLS]();
         steps[TPSL_END_TLS]();

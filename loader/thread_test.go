@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -46,4 +47,15 @@ func TestClosedInstanceIsNotToldOfForks(t *testing.T) {
 	assert.Zero(t, call(t, i, "ask_for_forks"))
 	i.Close()
 	assert.Equal(t, 1, call(t, other, "children_end", 1))
+}
+
+// A thread that comes to an instance for the first time near its end is forgotten, too.
+func TestThreadThatComesAtItsEnd(t *testing.T) {
+	path, static := library(t, "late.c", linkTo(ofProgram(t, "late.c"))...), library(t, "static_tls.c", "-ftls-model=initial-exec")
+	i := open(t, path)
+	defer i.Close()
+	require.Zero(t, call(t, i, "listen"))
+	require.Zero(t, call(t, i, "late"))
+	require.Equal(t, 1, call(t, i, "times_called"))
+	open(t, static).Close() // goes through all threads
 }

@@ -105,6 +105,8 @@ static __attribute__((noinline)) void join(struct tpsl_instance **current)
     tpsl_thread_end_watch();
     mine.current = current;
     mine.end = thread_pointer() + block_end;
+    if (mine.ended)
+        return;
     tpsl_lock(&threads_lock, &before);
     if (!mine.listed) {
         mine.listed = true;
@@ -116,8 +118,8 @@ static __attribute__((noinline)) void join(struct tpsl_instance **current)
     tpsl_unlock(&threads_lock, &before);
 }
 
-/* A thread near its end is not listed again: nothing would take it off the list. */
-static void leave(void)
+/* A thread near its end is not listed again: nothing would take it off the list. It still has its values. */
+static void leave_list(void)
 {
     sigset_t before;
     mine.ended = true;
@@ -131,13 +133,18 @@ static void leave(void)
     if (mine.next)
         mine.next->previous = mine.previous;
     mine.listed = false;
-    mine.holds = 0;
     tpsl_unlock(&threads_lock, &before);
+}
+
+static void leave_block(void)
+{
+    mine.holds = 0;
 }
 
 __attribute__((constructor(101))) static void begin(void)
 {
-    tpsl_thread_end_step(TPSL_END_STATIC_TLS, leave);
+    tpsl_thread_end_step(TPSL_END_LISTED, leave_list);
+    tpsl_thread_end_step(TPSL_END_STATIC_TLS, leave_block);
     pthread_atfork(NULL, NULL, be_alone);
     if (!block_size)
         use(own_block, sizeof own_block);
@@ -191,13 +198,19 @@ static __attribute__((noinline)) void exchange(const struct tpsl_static_tls *s)
     tpsl_unlock(&mine.lock, &before);
 }
 
-void tpsl_static_tls_turn(struct tpsl_instance **current, struct tpsl_instance *in)
+/* Gives the block the values of the instance that the thread acts for. */
+static void renew(const struct tpsl_instance *in)
 {
-    if (!mine.listed && !mine.ended)
-        join(current);
-    __atomic_store_n(current, in, __ATOMIC_SEQ_CST);
     if (in && (mine.holds ? mine.holds != in->static_tls.kept || mine.held != in->static_tls.size : in->static_tls.size != 0))
         exchange(&in->static_tls);
+}
+
+void tpsl_static_tls_turn(struct tpsl_instance **current, struct tpsl_instance *in)
+{
+    if (!mine.listed && !(mine.ended && mine.end))
+        join(current);
+    __atomic_store_n(current, in, __ATOMIC_SEQ_CST);
+    renew(in);
 }
 
 /* Writes the initial values of the objects into the image of their instance. */
@@ -252,6 +265,7 @@ void tpsl_static_tls_add(struct tpsl_instance *in, struct tpsl_object *const *ob
     for (struct thread *t = threads; t; t = t->next)
         fill_other(t, in);
     tpsl_unlock(&threads_lock, &before);
+    renew(in); /* the calling thread acts for it, and is not listed any more if it is near its end */
 }
 
 void tpsl_static_tls_end_instance(struct tpsl_instance *in)

@@ -134,6 +134,16 @@ func TestStaticTLSOfPlugin(t *testing.T) {
 	}
 }
 
+// So they are for a thread that opens them in a destructor at its end.
+func TestStaticTLSOfPluginAtTheEnd(t *testing.T) {
+	plugin := cString(t, library(t, "static_tls_plugin.c", "-ftls-model=initial-exec"))
+	for _, host := range []string{"-ftls-model=initial-exec", "-ftls-model=global-dynamic"} {
+		i := open(t, library(t, "static_tls.c", host))
+		assert.Equal(t, 523006, call(t, i, "plugin_at_thread_end", plugin))
+		i.Close()
+	}
+}
+
 // One library's variable, used by another at a fixed distance: of a private library
 // in the static block, of a shared one where ld.so has it.
 func TestStaticTLSOfAnotherLibrary(t *testing.T) {
