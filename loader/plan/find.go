@@ -11,7 +11,8 @@ import (
 )
 
 // Find returns the file and placement that opening library would come to. from is the
-// object that asks for it, by whose DT_RPATH or DT_RUNPATH it may be found; nil: none.
+// object that asks for it, by whose DT_RUNPATH or DT_RPATH, or by the DT_RPATH of its loaders and of the program, it may be
+// found; nil: none.
 // folder is the working directory of who asks, "" that of the process.
 // What goes by that name already is found without a search, as in ld.so.
 func (p *Plan) Find(library string, from *Object, folder string) (path string, at Placement, err error) {
@@ -21,7 +22,11 @@ func (p *Plan) Find(library string, from *Object, folder string) (path string, a
 	if at, known := p.maker.recall(library); known {
 		return library, at, nil
 	}
-	path, err = p.maker.find(library, from, folder)
+	openers, err := p.openers(from)
+	if err != nil {
+		return "", 0, err
+	}
+	path, err = p.maker.search.In(folder).OpenedBy(openers...).Find(library, nil)
 	if err != nil {
 		return "", 0, err
 	}
@@ -33,6 +38,26 @@ func (p *Plan) Find(library string, from *Object, folder string) (path string, a
 	at = p.maker.policyFor(m).Place(soname(m))
 	p.maker.remember(path, at)
 	return path, at, nil
+}
+
+// openers returns the images of an object, of who needed it, and so on, and of the program, as ld.so goes through them. An object that
+// was opened has no loader there.
+func (p *Plan) openers(from *Object) (chain []*image.Image, err error) {
+	for o := from; o != nil; o = o.loader {
+		m, err := p.maker.image(o)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, m)
+	}
+	if len(p.Objects) == 0 {
+		return chain, nil
+	}
+	root, err := p.maker.image(p.Objects[0])
+	if err == nil && root.Interp != "" && !slices.Contains(chain, root) {
+		chain = append(chain, root)
+	}
+	return chain, err
 }
 
 // Has tells whether the file at a path is of the plan.

@@ -85,7 +85,7 @@ func Make(library string, o Options) (*Plan, error) {
 		staticTLS: o.StaticTLS, localExec: o.LocalExec, execStack: o.ExecStack,
 		preload: o.Preload, standIn: o.StandIn, opened: map[image.FileID]*image.Image{}, placed: map[string]Placement{},
 	}
-	path, err := m.find(library, nil, "")
+	path, err := m.search.Find(library, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -136,17 +136,6 @@ func (m *maker) policyFor(im *image.Image) Policy {
 	return m.policy
 }
 
-func (m *maker) find(library string, from *Object, folder string) (string, error) {
-	var by *image.Image
-	if from != nil {
-		var err error
-		if by, err = m.image(from); err != nil {
-			return "", err
-		}
-	}
-	return m.search.In(folder).Find(library, by)
-}
-
 func set(names []string) map[string]bool {
 	s := map[string]bool{}
 	for _, n := range names {
@@ -166,7 +155,11 @@ func (m *maker) make(base *Plan, path string, how Opening) (*Plan, error) {
 		preload = m.preload
 	}
 	there := func(name string) bool { return base.named(name) >= 0 }
-	closure, err := m.search.In(how.Folder).Beside(there).Closure(path, preload...)
+	openers, err := base.openers(nil)
+	if err != nil {
+		return nil, err
+	}
+	closure, err := m.search.In(how.Folder).Beside(there).OpenedBy(openers...).Closure(path, preload...)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +223,11 @@ func (s *resolver) addClosure(c *search.Closure) int {
 		i := s.known(o)
 		if i < 0 {
 			i = len(s.plan.Objects)
-			s.plan.Objects = append(s.plan.Objects, s.newObject(o, k == 0))
+			n := s.newObject(o, k == 0)
+			if at, seen := index[slices.Index(c.Objects, o.Loader)]; seen {
+				n.loader = s.plan.Objects[at]
+			}
+			s.plan.Objects = append(s.plan.Objects, n)
 			s.images[i] = o.Image
 			added = append(added, k)
 		}

@@ -61,6 +61,7 @@ type Object struct {
 	Wrapped   bool     // the functions that Options.Wrapped names are the caller's in place of its own
 	Deps      []int    // in DT_NEEDED order; of a shared one: none
 	names     []string // that a need is met by
+	loader    *Object  // that needed it first; nil: none
 
 	// Only for placements private and once.
 	Span       image.Range

@@ -6,6 +6,7 @@ package plan_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,35 @@ func TestExtensionIsRememberedAndKeepsIndices(t *testing.T) {
 	require.Len(t, x.Objects[1].Stores, 1)
 	assert.Equal(t, plan.Local, x.Objects[1].Stores[0].Kind, "the plugin finds value in the library that opened it")
 	assert.Equal(t, uint32(0), x.Objects[1].Stores[0].Target)
+}
+
+// What a program's libraries open and need is found by the program's DT_RPATH, too, and $ORIGIN in LD_LIBRARY_PATH is the program's folder.
+func TestSearchOfAProgram(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"aside", "by-variable", "plugins"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, sub), 0o700))
+	}
+	low := fixture(t, filepath.Join(dir, "aside"), "liblow.so", "int low(void) { return 1; }")
+	other := fixture(t, filepath.Join(dir, "by-variable"), "libother.so", "int other(void) { return 1; }")
+	plugin := fixture(t, filepath.Join(dir, "plugins"), "libplugin.so", "int value = 3;", "-Wl,--no-as-needed", low, other)
+	source, program := filepath.Join(dir, "program.c"), filepath.Join(dir, "program")
+	require.NoError(t, os.WriteFile(source, []byte("int main(void) { return 0; }"), 0o600))
+	_, stderr, code := testsupport.Run(t, testTimeout, nil, "gcc", "-pie", "-fPIE", source, "-o", program, "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/aside")
+	require.Zero(t, code, stderr)
+	o := options()
+	o.Search = search.New("$ORIGIN/by-variable")
+	p, err := plan.Make(program, o)
+	require.NoError(t, err)
+	x, err := p.Extend(plugin, plan.Opening{})
+	require.NoError(t, err)
+	for name, want := range map[string]string{"liblow.so": low, "libother.so": other} {
+		i := slices.IndexFunc(x.Objects, func(o *plan.Object) bool { return o.Name == name })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Equal(t, want, x.Objects[i].Path)
+		alone, _, err := p.Find(name, x.Objects[x.Root], "")
+		require.NoError(t, err)
+		assert.Equal(t, want, alone)
+	}
 }
 
 // What is loaded later cannot be bound to a file that is no longer the one in memory.

@@ -24,8 +24,9 @@ type Object struct {
 	Path         string // the file
 	Deps         []int  // indices into Objects, in the order of DT_NEEDED
 
-	names  []string // others by which it was wanted
-	loader *Object  // that needed it first; nil for the root
+	Loader *Object // that needed it first; nil for the root
+
+	names []string // others by which it was wanted
 }
 
 // known tells whether ld.so would take the object for a name.
@@ -99,10 +100,10 @@ func (c *Closure) add(p *Path, name string, by *Object) (int, *fault) {
 		return i, nil
 	}
 	if p.there != nil && p.there(name) {
-		c.Objects = append(c.Objects, &Object{Name: name, loader: by})
+		c.Objects = append(c.Objects, &Object{Name: name, Loader: by})
 		return len(c.Objects) - 1, nil
 	}
-	w := wish{name: name, loaders: by.loaders()}
+	w := wish{name: name, loaders: append(by.loaders(), p.openers...)}
 	m, f := p.open(w)
 	if f != nil {
 		return 0, f
@@ -115,14 +116,14 @@ func (c *Closure) add(p *Path, name string, by *Object) (int, *fault) {
 		}
 		return i, nil
 	}
-	c.Objects = append(c.Objects, &Object{Image: m, Name: name, Path: m.Path, loader: by})
+	c.Objects = append(c.Objects, &Object{Image: m, Name: name, Path: m.Path, Loader: by})
 	return len(c.Objects) - 1, nil
 }
 
 // loaders returns the object, who loaded it, and so on.
 func (o *Object) loaders() []*image.Image {
 	var chain []*image.Image
-	for ; o != nil; o = o.loader {
+	for ; o != nil; o = o.Loader {
 		chain = append(chain, o.Image)
 	}
 	return chain

@@ -41,6 +41,8 @@ type Path struct {
 	there  func(name string) bool  // nil: no library is there already
 	files  map[string]string       // that names lead to without a search
 	dir    string                  // that relative paths start at; "" the working directory
+
+	openers []*image.Image // who opens what is looked for, who needed that one, and so on, and the program
 }
 
 // In returns the search path of a process whose working directory is dir.
@@ -70,6 +72,14 @@ func (p *Path) PassingOver(pass func(*image.Image) bool) *Path {
 func (p *Path) Beside(there func(name string) bool) *Path {
 	other := *p
 	other.there = there
+	return &other
+}
+
+// OpenedBy returns the path of what is opened while a program runs, by the first of these objects, which are followed by who needed
+// it, and so on, and by the program.
+func (p *Path) OpenedBy(openers ...*image.Image) *Path {
+	other := *p
+	other.openers = openers
 	return &other
 }
 
@@ -121,14 +131,14 @@ func split(list, separators string) []string {
 }
 
 // Find returns the file that a library name leads to, as an absolute path. from is the object that
-// needs it; nil stands for a program without DT_RPATH and DT_RUNPATH. Files for
+// needs it; nil stands for who opens it, or a program without DT_RPATH and DT_RUNPATH. Files for
 // another machine or class are passed over; a file that is no library at all ends
 // the search, as in ld.so. An error that wraps ErrNotFound names the library and
 // who needs it.
 func (p *Path) Find(name string, from *image.Image) (string, error) {
-	w := wish{name: name}
+	w := wish{name: name, loaders: p.openers}
 	if from != nil {
-		w.loaders = []*image.Image{from}
+		w.loaders = append([]*image.Image{from}, p.openers...)
 	}
 	m, f := p.open(w)
 	if f != nil {
@@ -141,7 +151,7 @@ func (p *Path) Find(name string, from *image.Image) (string, error) {
 // wish is a library that is looked for.
 type wish struct {
 	name    string
-	loaders []*image.Image // who needs it, who needed that one, and so on up to the root
+	loaders []*image.Image // who needs or opens it, who needed that one, and so on, and the program
 }
 
 // open finds a library and returns it with Path as found.
@@ -210,6 +220,7 @@ func (p *Path) search(w wish) (*image.Image, error) {
 // before lists the directories that come before the cache: DT_RPATH of the
 // loaders, unless the nearest has a DT_RUNPATH, then LD_LIBRARY_PATH, then
 // DT_RUNPATH of the nearest. DT_RUNPATH makes an object's DT_RPATH void.
+// LD_LIBRARY_PATH belongs to the program.
 func (p *Path) before(w wish) []string {
 	var dirs []string
 	add := func(list []string, of *image.Image) {
@@ -220,8 +231,7 @@ func (p *Path) before(w wish) []string {
 			dirs = append(dirs, d)
 		}
 	}
-	n := len(w.loaders)
-	if n == 0 {
+	if len(w.loaders) == 0 {
 		add(p.env, nil)
 		return dirs
 	}
@@ -232,9 +242,17 @@ func (p *Path) before(w wish) []string {
 			}
 		}
 	}
-	add(p.env, w.loaders[n-1])
+	add(p.env, program(w.loaders))
 	add(split(w.loaders[0].Runpath, ":"), w.loaders[0])
 	return dirs
+}
+
+// program returns the program, if it is the last of the loaders; else nil, which is this process's.
+func program(loaders []*image.Image) *image.Image {
+	if last := loaders[len(loaders)-1]; last.Interp != "" {
+		return last
+	}
+	return nil
 }
 
 // inDirs looks for a library in directories and their hwcaps subdirectories.

@@ -57,9 +57,11 @@ func TestFindOrder(t *testing.T) {
 }
 
 // An object's RPATH is void beside a RUNPATH, and those of its loaders are not
-// looked at where it has a RUNPATH itself. LD_LIBRARY_PATH belongs to the root.
+// looked at where it has a RUNPATH itself. LD_LIBRARY_PATH belongs to the program.
 func TestDirectoriesBeforeCache(t *testing.T) {
-	root := &image.Image{Path: "/root/program", Rpath: "/root/r:"}
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	root := &image.Image{Path: "/root/program", Rpath: "/root/r:", Interp: "/lib64/ld-linux-x86-64.so.2"}
 	middle := &image.Image{Path: "/middle/lib.so", Rpath: "/middle/r"}
 	void := &image.Image{Path: "/void/lib.so", Rpath: "/void/r", Runpath: "/void/run"}
 	plain := &image.Image{Path: "/plain/lib.so"}
@@ -71,6 +73,7 @@ func TestDirectoriesBeforeCache(t *testing.T) {
 		"root":               {[]*image.Image{root}, []string{"/root/r", ".", "/root/env"}},
 		"inherited":          {[]*image.Image{plain, middle, root}, []string{"/middle/r", "/root/r", ".", "/root/env"}},
 		"RUNPATH":            {[]*image.Image{void, middle, root}, []string{"/root/env", "/void/run"}},
+		"no program":         {[]*image.Image{plain, middle}, []string{"/middle/r", filepath.Dir(exe) + "/env"}},
 		"RUNPATH on the way": {[]*image.Image{plain, void, root}, []string{"/root/r", ".", "/root/env"}},
 	} {
 		assert.Equal(t, c.want, p.before(wish{loaders: c.loaders}), name)

@@ -28,8 +28,8 @@ func (c Case) Build(t testing.TB, folder string) (program, driver string) {
 	}
 	own := filepath.Join(testsupport.Root(t), "internal", "testsupport", "dlcases")
 	driver, program = filepath.Join(folder, "libdriver.so"), filepath.Join(folder, "program")
-	b.compile(driver, filepath.Join(own, "driver.c"), append(b.needs(c.Needs), "-shared", "-Wl,-soname,libdriver.so")...)
-	b.compile(program, filepath.Join(own, "program.c"), append(b.needs(c.Program), driver, "-pie", "-fPIE")...)
+	b.compile(driver, filepath.Join(own, "driver.c"), c.Rpath, append(b.needs(c.Needs), "-shared", "-Wl,-soname,libdriver.so")...)
+	b.compile(program, filepath.Join(own, "program.c"), "", append(b.needs(c.Program), driver, "-pie", "-fPIE")...)
 	return program, driver
 }
 
@@ -57,11 +57,16 @@ func (b builder) file(l Library) string {
 	return filepath.Join(b.folder, l.In, "lib"+l.Name+".so")
 }
 
-// compile links so that all is bound at once, and is found in the case's folder.
-func (b builder) compile(to, source string, flags ...string) {
+// compile links so that all is bound at once, and is found in the case's folder, or by a DT_RPATH.
+func (b builder) compile(to, source, rpath string, flags ...string) {
 	b.Helper()
+	find := []string{"-Wl,--enable-new-dtags", "-Wl,-rpath," + b.folder}
+	if rpath != "" {
+		find = []string{"-Wl,--disable-new-dtags", "-Wl,-rpath," + rpath}
+	}
 	argv := append([]string{"gcc", "-O1", "-fPIC", "-fno-builtin", "-Wl,--no-as-needed", source, "-o", to}, flags...)
-	argv = append(argv, "-Wl,--allow-shlib-undefined", "-Wl,-z,undefs", "-Wl,-z,now", "-Wl,-rpath,"+b.folder, "-L"+b.folder)
+	argv = append(argv, "-Wl,--allow-shlib-undefined", "-Wl,-z,undefs", "-Wl,-z,now", "-L"+b.folder)
+	argv = append(argv, find...)
 	_, stderr, code := testsupport.Run(b, limit, nil, argv...)
 	if code != 0 {
 		b.Fatal(stderr)
@@ -81,7 +86,7 @@ func (b builder) library(l Library) {
 	if err := os.WriteFile(source, []byte(l.text()), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	b.compile(b.file(l), source, append(b.needs(l.Needs), "-shared", "-Wl,-soname,lib"+l.Name+".so")...)
+	b.compile(b.file(l), source, l.Rpath, append(b.needs(l.Needs), "-shared", "-Wl,-soname,lib"+l.Name+".so")...)
 }
 
 // text is the library's source.
@@ -91,6 +96,7 @@ func (l Library) text() string {
 	fmt.Fprintf(&s, "void note(const char *) __attribute__((weak));\n")
 	fmt.Fprintf(&s, "__attribute__((constructor)) static void start(void) { if (note) note(%q); }\n", l.Name)
 	fmt.Fprintf(&s, "void *%s_dlsym(void *handle, const char *name) { void *volatile found = dlsym(handle, name); return found; }\n", l.Name)
+	fmt.Fprintf(&s, "void *%s_dlopen(const char *name, int flags) { void *volatile opened = dlopen(name, flags); return opened; }\n", l.Name)
 	for _, f := range l.Defines {
 		fmt.Fprintf(&s, "const char *%s(void) { return %q; }\n", f, l.Name)
 	}

@@ -11,12 +11,14 @@ type Library struct {
 	Refers  []string // functions that it calls, if there are any
 	Needs   []string // of the case's libraries
 	In      string   // folder of its own; "" that of the others, where all find it
+	Rpath   string   // DT_RPATH in place of a DT_RUNPATH that leads to the folder of the others; "" none
 }
 
 // A Case is a program with libraries, and what it does.
 type Case struct {
 	Name      string
 	Needs     []string // of the driver, in front of the C library
+	Rpath     string   // of the driver, as of a library
 	Program   []string // of the program, in front of the driver
 	Libraries []Library
 	Script    string // lines as driver.c has them
@@ -150,6 +152,25 @@ var Cases = []Case{
 			{Name: "x", Refers: []string{"f"}, Needs: []string{"hidden"}},
 		},
 		Script: "open x libx.so\nopen h aside/libhidden.so\nopen x libx.so\nsees x x f\n",
+	},
+	{
+		Name:  "a need in the DT_RPATH of who opens",
+		Rpath: "$ORIGIN:$ORIGIN/aside",
+		Libraries: []Library{
+			{Name: "hidden", Defines: []string{"f"}, In: "aside"},
+			{Name: "x", Refers: []string{"f"}, Needs: []string{"hidden"}, Rpath: "$ORIGIN/none"},
+		},
+		Script: "open x libx.so\nopen h libhidden.so\nopen x libx.so\nsees x x f\n",
+	},
+	{
+		Name: "in the DT_RPATH of who needs the caller",
+		Libraries: []Library{
+			{Name: "hidden", Defines: []string{"f"}, In: "aside"},
+			{Name: "k", Rpath: "$ORIGIN/none"},
+			{Name: "l"},
+			{Name: "a", Needs: []string{"k", "l"}, Rpath: "$ORIGIN:$ORIGIN/aside"},
+		},
+		Script: "open a liba.so\nopenfrom h a l libhidden.so\nopenfrom h a k libhidden.so\nsym h f\n",
 	},
 	{
 		Name: "one file by several names",

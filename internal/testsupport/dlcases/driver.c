@@ -58,6 +58,7 @@ static int flags_of(const char *words)
 
 typedef const char *teller(void);
 typedef void *finder(void *, const char *);
+typedef void *opener(const char *, int);
 
 static void tell(void *function)
 {
@@ -69,19 +70,33 @@ static void *handle_of(const char *name)
     return strcmp(name, "default") == 0 ? RTLD_DEFAULT : strcmp(name, "next") == 0 ? RTLD_NEXT : *variable(name);
 }
 
-/* dlsym as code of a library calls it: of the one that a handle is of, or of one that came along. */
-static void *ask(void *handle, const char *library, void *where, const char *symbol)
+/* dlsym and dlopen as code of a library calls them: of the one that a handle is of, or of one that came along. */
+static void *function_of(void *handle, const char *library, const char *function)
 {
     char name[64];
-    snprintf(name, sizeof name, "%s_dlsym", library);
-    finder *find = (finder *)dlsym(handle, name);
+    snprintf(name, sizeof name, "%s_%s", library, function);
+    return dlsym(handle, name);
+}
+
+static void *ask(void *handle, const char *library, void *where, const char *symbol)
+{
+    finder *find = (finder *)function_of(handle, library, "dlsym");
     return find ? find(where, symbol) : NULL;
+}
+
+static void *have_opened(void *handle, const char *library, const char *file)
+{
+    opener *open = (opener *)function_of(handle, library, "dlopen");
+    return open ? open(file, RTLD_NOW) : NULL;
 }
 
 static void step(const char *word, char a[4][256])
 {
     if (strcmp(word, "open") == 0) { /* open VARIABLE FILE FLAGS */
         void *h = *variable(a[0]) = dlopen(strcmp(a[1], "program") == 0 ? NULL : a[1], flags_of(a[2]));
+        say("%s\n", h ? "opened" : "not opened");
+    } else if (strcmp(word, "openfrom") == 0) { /* openfrom VARIABLE HANDLE LIBRARY FILE */
+        void *h = *variable(a[0]) = have_opened(handle_of(a[1]), a[2], a[3]);
         say("%s\n", h ? "opened" : "not opened");
     } else if (strcmp(word, "close") == 0) { /* close VARIABLE */
         say("%d\n", dlclose(*variable(a[0])));
