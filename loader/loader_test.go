@@ -187,6 +187,15 @@ func TestSymbolVersions(t *testing.T) {
 	assert.Equal(t, 12, call(t, open(t, user), "both"))
 }
 
+// An absolute symbol is a number, which is the same wherever the library is mapped.
+func TestAbsoluteSymbol(t *testing.T) {
+	i := open(t, library(t, "absolute.c", "-Wl,--defsym,fixed=0x1234"))
+	defer i.Close()
+	assert.Equal(t, uintptr(0x1234), symbol(t, i, "fixed"))
+	assert.Equal(t, 0x1234, call(t, i, "referred"))
+	assert.Equal(t, 0x1234, call(t, i, "found"))
+}
+
 func TestClose(t *testing.T) {
 	i := open(t, counter(t))
 	witness, text := cBuffer(t, 8)

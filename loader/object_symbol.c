@@ -97,7 +97,7 @@ const ElfW(Sym) * tpsl_object_symbol(const struct tpsl_object *o, const char *na
 
 void *tpsl_symbol_address(struct tpsl_object *o, const ElfW(Sym) * s)
 {
-    uintptr_t address = o->map.l_addr + s->st_value;
+    uintptr_t address = (s->st_shndx == SHN_ABS ? 0 : o->map.l_addr) + s->st_value;
     switch (ELF64_ST_TYPE(s->st_info)) {
     case STT_TLS: {
         uintptr_t index[2] = {o->tls_module, s->st_value};

@@ -39,14 +39,15 @@ func TestScopes(t *testing.T) {
 func TestScopesOfAllPlacements(t *testing.T) {
 	c := dlcases.Case{
 		Libraries: []dlcases.Library{
-			{Name: "placed_shared", Defines: []string{"f", "g"}},
+			{Name: "placed_shared", Defines: []string{"f", "g"}, Changed: []string{"c"}},
 			{Name: "placed_once", Defines: []string{"g", "h"}, Needs: []string{"placed_shared"}},
 			{Name: "x", Needs: []string{"placed_shared", "placed_once"}, Refers: []string{"f", "g", "h"}},
 			{Name: "y", Needs: []string{"placed_once", "placed_shared"}, Refers: []string{"g"}},
 			{Name: "z", Refers: []string{"g"}},
+			{Name: "w", Refers: []string{"c"}},
 		},
 		Script: "open x libx.so\nsees x x f\nsees x x g\nsees x x h\nsym x g\nsym x h\nopen y liby.so\nsees y y g\nsym y g\n" +
-			"from x x default g\nopen z libz.so\nsees z z g\nopen x libx.so global\nsym default g\nopen s libplaced_shared.so\nsym s g\n",
+			"from x x default g\nopen z libz.so\nsees z z g\nopen x libx.so global\nsym default g\nopen w libw.so\nsees w w c\nsym x c\nopen s libplaced_shared.so\nsym s g\n",
 	}
 	folder := t.TempDir()
 	program, driver := c.Build(t, folder)

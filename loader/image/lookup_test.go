@@ -52,6 +52,11 @@ func lookupVersions(t *testing.T, m *Image) {
 		{"user", "", "-", false},
 		{"", "", "-", false},
 	} {
+		if b, ok := m.Bind(c.name, c.version); c.version != "" {
+			l, found := m.Lookup(c.name, c.version)
+			assert.Equal(t, found, ok)
+			assert.Equal(t, l, b)
+		}
 		s, ok := m.Lookup(c.name, c.version)
 		if !assert.Equal(t, c.want != "-", ok, "%s@%s", c.name, c.version) || !ok {
 			continue
@@ -61,6 +66,13 @@ func lookupVersions(t *testing.T, m *Image) {
 		assert.Equal(t, c.hidden, s.Hidden, "%s@%s", c.name, c.version)
 		assert.True(t, s.Defined())
 	}
+	for name, want := range map[string]string{"versioned": "V1", "retired": "V1", "chosen": "V2"} {
+		s, ok := m.Bind(name, "")
+		assert.True(t, ok, name)
+		assert.Equal(t, want, s.Version, name)
+	}
+	_, ok := m.Bind("getenv", "")
+	assert.False(t, ok)
 	chosen, _ := m.Lookup("chosen", "")
 	assert.Equal(t, elf.STT_GNU_IFUNC, chosen.Type)
 	unique, _ := m.Lookup("unique", "")

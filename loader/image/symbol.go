@@ -122,7 +122,7 @@ func (m *Image) versionOf(index uint32) (version, bool, error) {
 	}
 	entry := binary.LittleEndian.Uint16(b)
 	i, hidden := int(entry&versionIndex), entry&versionHidden != 0
-	if i < 2 { // VER_NDX_LOCAL, VER_NDX_GLOBAL
+	if i < firstVersion {
 		return version{}, hidden, nil
 	}
 	if i >= len(m.versions) || m.versions[i].name == "" {
@@ -211,11 +211,26 @@ func (m *Image) Exports() iter.Seq[Symbol] {
 	}
 }
 
-// Lookup finds the definition that a reference from another object binds to.
-// Without a version it is what dlsym finds: the default version or an unversioned
-// one. With a version it is that version, hidden or not, or a definition without
-// any version.
+// Lookup finds what dlsym and dlvsym find. Without a version it is the default version
+// or an unversioned one. With a version it is that version, hidden or not, or a
+// definition without any version.
 func (m *Image) Lookup(name, version string) (Symbol, bool) {
+	return m.lookup(name, version, firstVersion)
+}
+
+// Bind finds the definition that a relocation of another object binds to. Without a
+// version it is the first one that the file defines, hidden or not: who was linked
+// before there were versions gets what there was then. Else it is what Lookup finds.
+func (m *Image) Bind(name, version string) (Symbol, bool) {
+	return m.lookup(name, version, firstVersion+1)
+}
+
+// firstVersion is the index of the first version that a file defines. Below are
+// VER_NDX_LOCAL and VER_NDX_GLOBAL.
+const firstVersion = 2
+
+// lookup takes versions from the index `newer` on only if one is the default.
+func (m *Image) lookup(name, version string, newer int) (Symbol, bool) {
 	var found uint32
 	versioned := 0
 	if name == "" || strings.IndexByte(name, 0) >= 0 {
@@ -226,7 +241,7 @@ func (m *Image) Lookup(name, version string) (Symbol, bool) {
 		if !ok || !r.visible() || !m.named(r, name) {
 			continue
 		}
-		switch m.match(i, version) {
+		switch m.match(i, version, newer) {
 		case matches:
 			s, err := m.symbol(i)
 			return s, err == nil
@@ -250,16 +265,15 @@ const (
 	matchesIfOnly // unless another definition of the name does so too
 )
 
-// match applies the version rules of check_match in glibc's elf/dl-lookup.c, with
-// DL_LOOKUP_RETURN_NEWEST.
-func (m *Image) match(index uint32, wanted string) verdict {
+// match applies the version rules of check_match in glibc's elf/dl-lookup.c.
+func (m *Image) match(index uint32, wanted string, newer int) verdict {
 	v, hidden, err := m.versionOf(index)
 	if err != nil {
 		return differs
 	}
 	unversioned := v.name == "" || v.base
 	switch {
-	case wanted == "" && unversioned, wanted != "" && !unversioned && v.name == wanted:
+	case wanted == "" && (unversioned || v.index < newer), wanted != "" && !unversioned && v.name == wanted:
 		return matches
 	case wanted == "" && !hidden:
 		return matchesIfOnly

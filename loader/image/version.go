@@ -32,6 +32,7 @@ const (
 
 // version is what a version index stands for.
 type version struct {
+	index   int // in the file
 	name    string
 	library string // of a needed version, the file it is wanted from
 	defined bool
@@ -182,5 +183,6 @@ func (m *Image) setVersion(index uint16, v version) {
 	for len(m.versions) <= i {
 		m.versions = append(m.versions, version{})
 	}
+	v.index = i
 	m.versions[i] = v
 }

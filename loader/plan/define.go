@@ -44,6 +44,9 @@ func (s *resolver) define(i int, ref image.Symbol, skipSelf bool) definition {
 		imp.Source = FromRebind
 	case f.shared:
 		imp.Library = s.plan.Objects[f.object].Name
+		if newest, _ := s.images[f.object].Lookup(ref.Name, ref.Version); newest.Version != f.symbol.Version {
+			imp.Version = f.symbol.Version // which dlsym would not find
+		}
 	}
 	return definition{object: -1, symbol: f.symbol, imported: imp}
 }
@@ -68,7 +71,7 @@ func (s *resolver) search(w wish) find {
 		if j == w.not || !shared && s.fromProcess(w.name) {
 			continue
 		}
-		d, ok := s.images[j].Lookup(w.name, w.version)
+		d, ok := s.images[j].Bind(w.name, w.version)
 		switch {
 		case !ok:
 		case w.asker == standIn && d.Type == elf.STT_OBJECT: // a program may have a copy of it
@@ -92,7 +95,7 @@ func (s *resolver) unique(w wish, f find) find {
 		if o.Placement != Private {
 			continue
 		}
-		if d, ok := s.images[j].Lookup(w.name, w.version); ok && d.Bind == bindUnique {
+		if d, ok := s.images[j].Bind(w.name, w.version); ok && d.Bind == bindUnique {
 			return find{j, false, d}
 		}
 	}

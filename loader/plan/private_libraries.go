@@ -170,7 +170,7 @@ func sealed(relro image.Range, address uint64) bool {
 // what it says.
 func (d *diverter) definition(sym image.Symbol) (int, image.Symbol) {
 	for i, m := range d.images {
-		if def, ok := m.Lookup(sym.Name, sym.Version); ok {
+		if def, ok := m.Bind(sym.Name, sym.Version); ok {
 			return i, def
 		}
 	}

@@ -86,7 +86,15 @@ func (b builder) library(l Library) {
 	if err := os.WriteFile(source, []byte(l.text()), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	b.compile(b.file(l), source, l.Rpath, append(b.needs(l.Needs), "-shared", "-Wl,-soname,lib"+l.Name+".so")...)
+	flags := append(b.needs(l.Needs), "-shared", "-Wl,-soname,lib"+l.Name+".so")
+	if len(l.Changed) > 0 {
+		versions := b.file(l) + ".map"
+		if err := os.WriteFile(versions, []byte("V1 { };\nV2 { } V1;\n"), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		flags = append(flags, "-Wl,--version-script,"+versions)
+	}
+	b.compile(b.file(l), source, l.Rpath, flags...)
 }
 
 // text is the library's source.
@@ -99,6 +107,11 @@ func (l Library) text() string {
 	fmt.Fprintf(&s, "void *%s_dlopen(const char *name, int flags) { void *volatile opened = dlopen(name, flags); return opened; }\n", l.Name)
 	for _, f := range l.Defines {
 		fmt.Fprintf(&s, "const char *%s(void) { return %q; }\n", f, l.Name)
+	}
+	for _, f := range l.Changed {
+		for i, age := range []string{"older", "newer"} {
+			fmt.Fprintf(&s, "const char *%s_%s(void) { return %[2]q; }\n__asm__(\".symver %[1]s_%[2]s, %[1]s%[3]s\");\n", f, age, []string{"@V1", "@@V2"}[i])
+		}
 	}
 	for _, f := range l.Unique {
 		fmt.Fprintf(&s, "const char *unique_%s = %q;\n__asm__(\".type unique_%[1]s, @gnu_unique_object\");\nconst char *%[1]s(void) { return unique_%[1]s; }\n", f, l.Name)

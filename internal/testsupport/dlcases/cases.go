@@ -7,6 +7,7 @@ package dlcases
 type Library struct {
 	Name    string
 	Defines []string // functions that tell the library's name
+	Changed []string // functions of two versions, of which the older one tells "older" and the newer one, the default, "newer"
 	Unique  []string // functions that tell what is in a variable of all that have it (STB_GNU_UNIQUE)
 	Refers  []string // functions that it calls, if there are any
 	Needs   []string // of the case's libraries
@@ -139,6 +140,15 @@ var Cases = []Case{
 			{Name: "b", Needs: []string{"k"}, Defines: []string{"f"}},
 		},
 		Script: "open a liba.so\nsees a k f\nfrom a k default f\nopen b libb.so\nfrom a k default f\nsees b k f\nsym a f\n",
+	},
+	{
+		Name: "which version one has that wants none",
+		Libraries: []Library{
+			{Name: "v", Changed: []string{"f"}},
+			{Name: "x", Refers: []string{"f"}},
+			{Name: "y", Refers: []string{"f"}, Needs: []string{"v"}},
+		},
+		Script: "open v libv.so global\nopen x libx.so\nsees x x f\nsym v f\nsym default f\nopen y liby.so\nsees y y f\n",
 	},
 	{
 		Name:      "what is not there",
