@@ -131,24 +131,30 @@ static int close_standard(FILE *stream)
     return result;
 }
 
-static int close_it(FILE *stream, bool wide)
+static int close_it(FILE *stream)
 {
+    bool wide = stream->_mode > 0;
+    if (wide)
+        BEHIND(fflush)(stream);
     TPSL_INSIDE_IF(wide);
     return BEHIND(fclose)(stream);
 }
 
-/* libc gives the conversion of a wide stream back under a lock that it has once for all ranks (inside.c).
+/* libc's fclose has a lock of all ranks while it waits for a thread that uses the stream. So it gets a stream that the caller has locked. The
+ * lock goes with the stream.
+ * libc gives the conversion of a wide stream back under a lock that it has once for all ranks (inside.c).
  * What the stream has still to write may have to wait for a reader, so it is written before. */
 int fclose(FILE *stream)
 {
     if (is_standard(stream))
         return close_standard(stream);
+    int result;
     pid_t child = tpsl_piped_end(stream);
-    bool wide = stream->_mode > 0;
     tpsl_stream_remove(stream);
-    if (wide)
-        BEHIND(fflush)(stream);
-    int result = close_it(stream, wide);
+    flockfile(stream);
+    pthread_cleanup_push(tpsl_stream_unlock, stream);
+    result = close_it(stream);
+    pthread_cleanup_pop(0);
     return child ? tpsl_wait_for(child) : result;
 }
 

@@ -219,7 +219,18 @@ static void *in_popen(void *unused)
     return &ready;
 }
 
+static FILE *file;
+
 static void *in_close(void *unused)
+{
+    file = fdopen(dup(pipe_ends[1]), "w");
+    fputs("waits", file);
+    sem_post(&ready);
+    fclose(file);
+    return &ready;
+}
+
+static void *in_close_of_stdout(void *unused)
 {
     sem_post(&ready);
     fclose(stdout);
@@ -238,8 +249,8 @@ static void in_streams(void)
     for (char c = 'x'; write(pipe_ends[1], &c, 1) == 1;)
         ;
     OK(fcntl(pipe_ends[1], F_SETFL, 0));
-    void *(*const routines[])(void *) = {in_puts, in_flush, in_popen, in_close};
-    for (int i = 0; i < 4; i++) {
+    void *(*const routines[])(void *) = {in_puts, in_flush, in_popen, in_close, in_close_of_stdout};
+    for (int i = 0; i < 5; i++) {
         pthread_t thread;
         OK(dup2(pipe_ends[1], STDOUT_FILENO) != STDOUT_FILENO);
         if (i > 0)
@@ -253,7 +264,7 @@ static void in_streams(void)
         fprintf(told, "%d %d\n", puts("goes"), fflush(NULL));
         fclose(fopen(path_of("file"), "w"));
     }
-    fprintf(told, "%d\n", pclose(shell));
+    fprintf(told, "%d %d\n", pclose(shell), ftrylockfile(file));
 }
 
 const struct program programs[] = {

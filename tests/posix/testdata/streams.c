@@ -4,6 +4,7 @@
 /* The standard streams: closed, opened again, set by the program, and used by functions of libc. */
 #include "posix.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio_ext.h>
 #include <sys/stat.h>
@@ -92,7 +93,52 @@ static void flushes_lines(void)
     SAY("%ld %ld", (long)of_whole.st_size, (long)of_lines.st_size);
 }
 
+static void *read_line(void *stream)
+{
+    static char line[8];
+    return fgets(line, sizeof line, stream);
+}
+
+static void *close_stream(void *stream)
+{
+    OK(fclose(stream));
+    return NULL;
+}
+
+/* fclose waits for the thread that reads. The other ranks do not. */
+static void closes_in_use(void)
+{
+    pthread_t reader, closer;
+    int ends[2];
+    void *line = "";
+    OK(pipe(ends));
+    fflush(stdout);
+    if (rank == 0) {
+        FILE *stream = fdopen(ends[0], "r");
+        OK(pthread_create(&reader, NULL, read_line, stream));
+        usleep(100000);
+        OK(pthread_create(&closer, NULL, close_stream, stream));
+        usleep(100000);
+    }
+    step();
+    if (rank > 0) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0)
+            exit(fclose(fopen(path_of("file"), "w")));
+        waitpid(child, &status, 0);
+        SAY("%d %d", status, fclose(fopen(path_of("file"), "a")));
+    }
+    step();
+    if (rank == 0) {
+        OK(write(ends[1], "line\n", 5) != 5);
+        OK(pthread_join(reader, &line));
+        OK(pthread_join(closer, NULL));
+        SAY("%s%d", (char *)line, fcntl(ends[0], F_GETFD));
+    }
+}
+
 const struct program programs[] = {
     PROGRAM(closes_stdout), PROGRAM(closes_stdin), PROGRAM(closes_all), PROGRAM(reopens_closed), PROGRAM(shares_stdin), PROGRAM(flushes_lines),
-    {NULL, NULL},
+    PROGRAM(closes_in_use), {NULL, NULL},
 };
