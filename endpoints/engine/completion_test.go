@@ -234,3 +234,44 @@ func TestCompletionsAllocateNothing(t *testing.T) {
 		}))
 	})
 }
+
+// A receive that waits to announce itself ends with a small message. The sends around it, which wait for room too, arrive.
+func TestEndOfAReceiveAmongWaitingSends(t *testing.T) {
+	each(t, Options{Ports: 2, Unique: true, Ring: 8}, func(t *testing.T, f *Fabric) {
+		const sends, before = 20, 12 // more than the peer has room for
+		a, b := f.Port(0), f.Port(1)
+		ends := NewQueue(sends + 1)
+		buf := make([]byte, 100_000)
+		for i := range sends {
+			if i == before {
+				require.NoError(t, b.Into(ends, sends).Recv(buf, Envelope{Tag: sends}))
+			}
+			require.NoError(t, b.Into(ends, uint64(i)).Send([]byte{byte(i)}, Envelope{Tag: int32(i)}))
+		}
+		require.NoError(t, a.Send([]byte("small"), Envelope{Peer: 1, Tag: sends}))
+		b.Progress()
+		got := make([][1]byte, sends)
+		for i := range got {
+			r, err := a.Irecv(got[i][:], Envelope{Peer: 1, Tag: int32(i)})
+			require.NoError(t, err)
+			for range 10 {
+				a.Progress()
+				b.Progress()
+			}
+			_, done, err := r.Test()
+			require.NoError(t, err)
+			require.True(t, done, "message %d", i)
+			require.Equal(t, byte(i), got[i][0])
+		}
+		seen := map[uint64]int{}
+		for e, found := ends.Take(); found; e, found = ends.Take() {
+			require.NoError(t, e.Err)
+			seen[e.Cookie]++
+		}
+		require.Len(t, seen, sends+1, "all have ended")
+		for cookie, times := range seen {
+			require.Equal(t, 1, times, "operation %d", cookie)
+		}
+		require.Equal(t, "small", string(buf[:5]))
+	})
+}

@@ -47,7 +47,7 @@ type op struct {
 	// First line: its life.
 	word    atomic.Uint64 // turn<<stateBits | state
 	turn    uint64        // how often the op was used: a handle of another turn is stale
-	next    *op           // in the list that it is in: free ops, a lane
+	next    *op           // in the one list that it is in: free ops, a lane, what has ended
 	port    *Port
 	match   *match.Node
 	bytes   int // what came: into the buffer, from where, under which tag

@@ -94,14 +94,23 @@ func (p *Port) announce(r *op) {
 	}
 }
 
-// retire takes a receive that is over out of all where it was announced.
+// retire takes a receive that is over out of the matcher, where it still is if a large message ended it.
 func (p *Port) retire(r *op) {
 	e := p.enter()
 	p.matcher.Cancel(r.index)
-	p.unqueue(r)
 	p.leave(e)
 }
 
 // mine tells whether a receive that matched is to have the message: one that was
-// announced may have another by now.
-func (r *op) mine() bool { return !r.ready || r.take(r.turn) }
+// announced may have another by now. If its cellReady waits in a lane still, it leaves that: when it
+// ends, it may go into another list.
+func (r *op) mine() bool {
+	if !r.ready {
+		return true
+	}
+	if !r.take(r.turn) {
+		return false
+	}
+	r.port.unqueue(r)
+	return true
+}

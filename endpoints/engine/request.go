@@ -134,6 +134,7 @@ func (p *Port) withdraw(r Request, how outcome) {
 	switch {
 	case o.kind == opReceive:
 		p.matcher.Cancel(o.index)
+		p.unqueue(o)
 	case !p.unqueue(o) && p.fabric.options.Unique:
 		p.sends.Cancel(o.index)
 	}
