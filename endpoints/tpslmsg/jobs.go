@@ -4,7 +4,6 @@
 package tpslmsg
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -41,10 +40,8 @@ func start(here int, shared bool, limit time.Duration) (*work, error) {
 	if shared {
 		options.Model = engine.LockQ
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	var err error
-	if w.job, err = job.Start(ctx, options); err != nil {
+	if w.job, err = job.StartWithin(limit, options); err != nil {
 		return nil, refusal{launcher, err.Error()}
 	}
 	for i := range here {

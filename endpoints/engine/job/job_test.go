@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tpsl/tpsl/endpoints/engine"
+	"github.com/tpsl/tpsl/endpoints/engine/carrier"
 	"github.com/tpsl/tpsl/endpoints/engine/shm"
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 	"github.com/tpsl/tpsl/internal/testsupport"
@@ -262,4 +263,68 @@ func TestAbsentNeighbour(t *testing.T) {
 	groups[0].door.Close()
 	_, err = groups[1].join(ctx, shm.Options{First: 3, Ports: 1, Total: 4})
 	require.ErrorContains(t, err, "meet the processes of this host")
+}
+
+// deaf takes what a launcher's server tells.
+type deaf struct{}
+
+func (deaf) Initialized(int)          {}
+func (deaf) Finalized(int)            {}
+func (deaf) Aborted(int, int, string) {}
+func (deaf) Disconnected(int)         {}
+func (deaf) Warned(int, string)       {}
+
+// sessionsOf returns the sessions of a job's processes with its launcher, all in this process.
+func sessionsOf(t *testing.T, size int) (sessions []*session) {
+	server := pmi.NewServer(pmi.World{Size: size, KVSName: "kvs"}, pmi.AllRanks(size), nil, deaf{}, nil)
+	var served sync.WaitGroup
+	for rank := range size {
+		ours, launchers := net.Pipe()
+		served.Go(func() { server.Serve(rank, 0, launchers) })
+		t.Cleanup(func() { ours.Close() })
+		s := &session{rank: rank, size: size, client: pmi.NewClient(ours)}
+		require.NoError(t, s.client.Init())
+		sessions = append(sessions, s)
+	}
+	t.Cleanup(func() {
+		for _, s := range sessions {
+			assert.NoError(t, s.client.Finalize())
+		}
+		served.Wait()
+	})
+	return sessions
+}
+
+// A process may start later than the others by more than they have to meet.
+func TestLateProcess(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const limit = 2 * time.Second
+	nodes, errs := make([]carrier.Carrier, 2), make([]error, 2)
+	var all sync.WaitGroup
+	for i, s := range sessionsOf(t, 2) {
+		all.Go(func() {
+			time.Sleep(time.Duration(i) * (limit + limit/10))
+			nodes[i], errs[i] = meet(context.Background(), limit, s, 1, far{carrier: "tcp"})
+		})
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(errs...))
+	for _, n := range nodes {
+		require.NoError(t, n.Close())
+	}
+}
+
+// The context's own deadline includes the wait for the others.
+func TestDeadlineIncludesTheWait(t *testing.T) {
+	ctx, cancel := context.WithDeadline(context.Background(), time.Now())
+	defer cancel()
+	errs := make([]error, 2)
+	var all sync.WaitGroup
+	for i, s := range sessionsOf(t, 2) {
+		all.Go(func() { _, errs[i] = meet(ctx, time.Minute, s, 1, far{carrier: "tcp"}) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	}
 }

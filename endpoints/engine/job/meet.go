@@ -23,8 +23,8 @@ import (
 	"github.com/tpsl/tpsl/endpoints/engine/tcp"
 )
 
-// meet makes the carrier to all other processes.
-func meet(ctx context.Context, s *session, ports int, f far) (all carrier.Carrier, err error) {
+// meet makes the carrier to all other processes. The limit, of a context without a deadline, begins when all have called it.
+func meet(ctx context.Context, limit time.Duration, s *session, ports int, f far) (all carrier.Carrier, err error) {
 	id, err := hostID()
 	if err != nil {
 		return nil, err
@@ -51,6 +51,16 @@ func meet(ctx context.Context, s *session, ports int, f far) (all carrier.Carrie
 	if err != nil {
 		return nil, err
 	}
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	defer func() {
+		if late := ctx.Err(); err != nil && late != nil && !errors.Is(err, late) {
+			err = fmt.Errorf("%w: %w", late, err)
+		}
+	}()
 	var peers []tcp.Peer
 	var here []int // processes of this host
 	onHost := map[string]int{}

@@ -22,7 +22,7 @@ import (
 	"github.com/tpsl/tpsl/pmi"
 )
 
-// patience is how long processes have to meet, if the context does not say.
+// patience is how long processes have to meet, if nobody says.
 const patience = time.Minute
 
 // mostPorts is how many ports a process may have.
@@ -44,9 +44,17 @@ var started atomic.Bool
 // here, 0 for one and 65536 at most; Carrier must be nil. A process starts the job of its launcher once; without
 // a launcher it may start any number of jobs of its own.
 //
-// The context bounds the time in which the processes meet, when all have called Start: one minute, if it has no deadline. An error
-// then is the context's, too.
-func Start(ctx context.Context, o engine.Options) (*Job, error) {
+// The processes have one minute to meet, from when all have called Start. The wait until then is the launcher's, and has no
+// limit. If the context has a deadline, that counts in place of the minute: it includes the wait, so a process that calls
+// Start after the deadline of another makes that one fail. An error then is the context's, too.
+func Start(ctx context.Context, o engine.Options) (*Job, error) { return start(ctx, patience, o) }
+
+// StartWithin is Start with another time to meet than a minute. It, too, runs from when all have called.
+func StartWithin(limit time.Duration, o engine.Options) (*Job, error) {
+	return start(context.Background(), limit, o)
+}
+
+func start(ctx context.Context, limit time.Duration, o engine.Options) (*Job, error) {
 	if o.Ports == 0 {
 		o.Ports = 1
 	}
@@ -63,15 +71,7 @@ func Start(ctx context.Context, o engine.Options) (*Job, error) {
 	}
 	j := &Job{session: s}
 	if s != nil && s.size > 1 {
-		if _, limited := ctx.Deadline(); !limited {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, patience)
-			defer cancel()
-		}
-		if j.carrier, err = meet(ctx, s, o.Ports, f); err != nil {
-			if late := ctx.Err(); late != nil && !errors.Is(err, late) {
-				err = fmt.Errorf("%w: %w", late, err)
-			}
+		if j.carrier, err = meet(ctx, limit, s, o.Ports, f); err != nil {
 			return nil, fmt.Errorf("start a job: %w", err)
 		}
 		j.First, _ = j.carrier.Ranks()
