@@ -18,7 +18,8 @@ enum {
     TEXT = 512,      /* bytes of a thread's error, as in errors_unsafe.go */
     PORTS = 1 << 16, /* of a process */
     YIELDS = 16,     /* vain rounds of polls, of 20 us each, before a waiting thread sleeps between them */
-    NAP = 20 * 1000  /* ns of its sleep */
+    NAP = 20 * 1000, /* ns of its sleep */
+    BUSY = 2         /* waitsBusy of exports.go */
 };
 
 static const double century = 3155760e3; /* s: as good as for ever */
@@ -170,7 +171,7 @@ int tpslmsg_reap(tpslmsg_port port, struct tpslmsg_completion *completions, int 
     REFUSE_TIMEOUT(timeout);
     int have = 0, waits = 0, over = timeout == 0;
     int64_t limit = in_nanoseconds(timeout), start = over ? 0 : now();
-    for (int rounds = 0;; rounds++) {
+    for (int rounds = 0;;) {
         int n = tpsl_msg_reap(port.number, completions + have, least - have, most - have, over, &waits, error_text);
         if (n < 0)
             return have > 0 ? have : n;
@@ -178,9 +179,9 @@ int tpslmsg_reap(tpslmsg_port port, struct tpslmsg_completion *completions, int 
         if (!waits)
             return have;
         over = now() - start >= limit;
-        if (over)
+        if (over || waits == BUSY)
             continue;
-        if (rounds < YIELDS)
+        if (rounds++ < YIELDS)
             sched_yield();
         else
             nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL);

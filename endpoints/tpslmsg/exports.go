@@ -90,8 +90,14 @@ func tpsl_msg_post(number C.uint64_t, ops *C.struct_tpslmsg_op, count C.int, to 
 	return C.int(n)
 }
 
-// tpsl_msg_reap sets *waits if it has not found enough: then the caller is in the port still, and calls again. It does not set
-// it if the time is over.
+// Why tpsl_msg_reap is to be called again: it polled in vain, or something moves still.
+const (
+	waitsIdle = 1
+	waitsBusy = 2
+)
+
+// tpsl_msg_reap sets *waits if it has not found enough: then the caller is in the port still, and calls again. If the time is
+// over, it sets 0.
 //
 //export tpsl_msg_reap
 func tpsl_msg_reap(number C.uint64_t, completions *C.struct_tpslmsg_completion, least, most, over C.int, waits *C.int, to say) C.int {
@@ -107,10 +113,13 @@ func tpsl_msg_reap(number C.uint64_t, completions *C.struct_tpslmsg_completion, 
 	if over != 0 {
 		polls = 1
 	}
-	n := p.reap(unsafe.Slice(completions, int(most)), int(least), polls)
+	n, vain := p.reap(unsafe.Slice(completions, int(most)), int(least), polls)
 	ends := p.work.ends.Load()
 	if n < int(least) && over == 0 && !ends {
-		*waits = 1
+		*waits = waitsBusy
+		if vain {
+			*waits = waitsIdle
+		}
 		return C.int(n)
 	}
 	*waits = 0

@@ -90,22 +90,24 @@ func (p *port) take(to []C.struct_tpslmsg_completion) int {
 	return n
 }
 
-// vainPolls is how often a port is polled in vain before its caller in C looks at the clock, and then lets others run.
+// vainPolls is how often a port is polled in vain before its caller in C looks at the clock, and then lets others run. If something moves,
+// the caller looks at the clock after as many polls.
 const vainPolls = 200
 
-// reap makes progress and takes completions: at least so many, if they come within so many vain polls.
-func (p *port) reap(to []C.struct_tpslmsg_completion, least, polls int) (have int) {
-	for polls > 0 && !p.work.ends.Load() {
+// reap makes progress and takes completions: at least so many, if they come within so many vain polls and vainPolls in all. It tells
+// whether the vain ones are used up.
+func (p *port) reap(to []C.struct_tpslmsg_completion, least, polls int) (have int, vain bool) {
+	for rounds := 0; rounds < vainPolls && polls > 0 && !p.work.ends.Load(); rounds++ {
 		moved := p.engine.Progress()
 		have += p.take(to[have:])
-		if have == len(to) || have >= least && !moved {
+		if have >= least {
 			break
 		}
 		if !moved {
 			polls--
 		}
 	}
-	return have
+	return have, polls == 0
 }
 
 // post starts operations, and returns how many before the first that is wrong, and what is.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +122,38 @@ func TestExports(t *testing.T) {
 	assert.Len(t, exported, 10)
 	for _, name := range exported {
 		assert.Contains(t, string(header), name+"(")
+	}
+}
+
+// A port that never comes to rest, as each message it gets sets off another one, keeps nobody in a call.
+func TestReapOfABusyPort(t *testing.T) {
+	again := func(p *engine.Port, e engine.Envelope, _ []byte) { _, _ = p.Invoke(nil, e) }
+	f, err := engine.New(engine.Options{Ports: 1, Handlers: []engine.Handler{again}})
+	require.NoError(t, err)
+	_, err = f.Port(0).Invoke(nil, engine.Envelope{})
+	require.NoError(t, err)
+	p := newPort(&work{}, f.Port(0), false)
+	to := slices.Grow(p.ended, 3)[:3]
+	returned := make(chan bool)
+	go func() {
+		defer close(returned)
+		for _, polls := range []int{1, vainPolls} {
+			for least := range 2 {
+				have, vain := p.reap(to, least, polls)
+				assert.Zero(t, have)
+				assert.False(t, vain)
+			}
+			p.keep(to[0])
+			have, _ := p.reap(to, 1, polls)
+			assert.Equal(t, 1, have)
+		}
+	}()
+	select {
+	case <-returned:
+		require.NoError(t, f.Close())
+	case <-time.After(limit):
+		p.work.ends.Store(true)
+		<-returned
+		t.Fatal("it did not return in time")
 	}
 }
