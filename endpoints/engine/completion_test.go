@@ -275,3 +275,25 @@ func TestEndOfAReceiveAmongWaitingSends(t *testing.T) {
 		require.Equal(t, "small", string(buf[:5]))
 	})
 }
+
+// The end of an access tells how many bytes of the region it was about, in this process or another.
+func TestBytesOfAccesses(t *testing.T) {
+	eachPair(t, Options{Handlers: []Handler{func(*Port, Envelope, []byte) {}}}, func(t *testing.T, a, b *Port) {
+		key := register(t, b, make([]byte, 100_000)).Key()
+		stop := attend(t, b)
+		defer stop()
+		ends := NewQueue(1)
+		for _, n := range []int{0, 8, 100, 100_000} {
+			for name, start := range map[string]func(s Starter) error{
+				"put":    func(s Starter) error { return s.Put(key, 0, make([]byte, n)) },
+				"signal": func(s Starter) error { return s.PutSignal(key, 0, make([]byte, n), 0, 7) },
+				"get":    func(s Starter) error { return s.Get(key, 0, make([]byte, n)) },
+			} {
+				require.NoError(t, start(a.Into(ends, 5)))
+				e, err := ends.Wait(a)
+				require.NoError(t, err)
+				assert.Equal(t, n, e.Bytes, "%s of %d bytes", name, n)
+			}
+		}
+	})
+}

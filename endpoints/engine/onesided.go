@@ -135,6 +135,7 @@ func (p *Port) access(a access) (Request, error) {
 	}
 	signal := Envelope{Context: a.context, Peer: int32(rank), Tag: tagOf(int32(a.operands[1]))}
 	o := p.prepare(opSend, nil, &signal)
+	o.bytes = int(a.length()) // of the put
 	o.goesInto(a.notice)
 	return p.launch(o, &signal), nil
 }
