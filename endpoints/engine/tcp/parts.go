@@ -300,7 +300,7 @@ func (l *link) partBegins(r *inRail) bool {
 	if to == nil {
 		return true
 	}
-	if to.came == nil && to.got == 0 {
+	if to.came == nil && to.got == 0 && key != l.in.into { // else it comes by the stream, and no part is of it
 		to.came = make([]bool, (len(to.dst)+partSize-1)/partSize)
 	}
 	if to.from != h.From || to.port.rank != h.To || part >= uint64(len(to.came)) || r.left != len(partOf(to.dst, int(part))) {

@@ -139,6 +139,22 @@ func TestPartsMustMakeSense(t *testing.T) {
 	require.False(t, l.feed(carriertest.Forged(frame.Header{Kind: frameData, From: 2, To: 1}, key, 1, 2), 1000), "it comes by rails")
 }
 
+// Parts of a message that has begun to come by the stream cut their sender off, whether its data have come or are on the way.
+func TestPartsOfWhatComesByTheStream(t *testing.T) {
+	from := frame.Header{From: 2, To: 1}
+	for name, come := range map[string]int{"none": 0, "some": 100, "a frame": 1000} {
+		t.Run(name, func(t *testing.T) {
+			_, l, _, key, rails := aloneByRails(t, 2*partSize)
+			head := carriertest.Forged(frame.Header{Kind: frameData, From: 2, To: 1, Length: frame.WordSize + 1000}, key)
+			require.True(t, l.feed(append(head, make([]byte, come)...), 5000))
+			for i := range rails {
+				l.bring(i, rails[i], part(from, key, uint64(i), make([]byte, partSize)))
+			}
+			require.Equal(t, int32(broken), l.fate.Load())
+		})
+	}
+}
+
 // Contract: whatever comes by rails, in whatever turns, is taken or cuts the peer off.
 func FuzzParts(f *testing.F) {
 	_, _, _, key, _ := aloneByRails(f, fromParts)
