@@ -33,6 +33,7 @@ type Job struct {
 	names   pmi.Names
 	timeout time.Duration
 
+	signals      <-chan os.Signal
 	events       chan event
 	children     *launch.Children
 	worlds       []*world     // the first is that of the command line
@@ -92,7 +93,7 @@ func NewJob(made plan.Plan, opts launch.Options, timeout time.Duration, log *slo
 
 // Run runs the job to its end. It leaves no process and no file of the job behind.
 func (j *Job) Run() Outcome {
-	signals := procs.CatchSignals(procs.AsLauncher)
+	j.signals = procs.CatchSignals(procs.AsLauncher)
 	if err := errors.Join(procs.SetSubreaper(), procs.CloseOnExec(), j.openReport(), j.openProfile()); err != nil {
 		j.outcome.fail(err.Error())
 		j.tellOutcome()
@@ -114,7 +115,7 @@ func (j *Job) Run() Outcome {
 	j.addWorld(j.plan)
 	go j.feedStdin(j.stdinReaders())
 	stop := j.serveState()
-	j.loop(signals)
+	j.loop()
 	stop()
 	j.finish()
 	j.conclude()
@@ -122,7 +123,7 @@ func (j *Job) Run() Outcome {
 }
 
 // loop handles events until every proxy is done, or until the end of the job takes too long.
-func (j *Job) loop(signals <-chan os.Signal) {
+func (j *Job) loop() {
 	var timeout <-chan time.Time
 	if j.timeout > 0 {
 		timeout = time.After(j.timeout)
@@ -140,7 +141,7 @@ func (j *Job) loop(signals <-chan os.Signal) {
 		select {
 		case e := <-j.events:
 			j.handle(e)
-		case sig := <-signals:
+		case sig := <-j.signals:
 			j.handleSignal(sig.(unix.Signal))
 		case err := <-j.stdout.broken:
 			j.outcome.unwritten(err)

@@ -119,7 +119,7 @@ func (j *Job) conclude() {
 	j.tellOutcome()
 }
 
-// tellOutcome writes the lines of the outcome, and waits until they are written, for a limited time if the end was forced.
+// tellOutcome writes the lines of the outcome, and waits until they are written, for a limited time if the user forces the end.
 func (j *Job) tellOutcome() {
 	for _, line := range j.outcome.Lines {
 		j.stderr.line(line)
@@ -130,8 +130,16 @@ func (j *Job) tellOutcome() {
 	if j.forced {
 		late = time.After(forcedLimit)
 	}
-	select {
-	case <-told:
-	case <-late:
+	for {
+		select {
+		case <-told:
+			return
+		case <-late:
+			return
+		case sig := <-j.signals:
+			if j.forces(sig.(unix.Signal)) && late == nil {
+				late = time.After(forcedLimit)
+			}
+		}
 	}
 }

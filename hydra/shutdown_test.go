@@ -70,7 +70,7 @@ func TestLossAfterTheEnd(t *testing.T) {
 	j.proxies, j.open = append(j.proxies, link), 1
 	j.aborted(event{link: link, frame: channel.Frame{Kind: channel.Aborted, Body: wire.Encode(channel.Abort{Code: 7})}})
 	j.expired = time.After(0)
-	j.loop(nil)
+	j.loop()
 	j.lost(channel.Loss{Proxies: []int{0}, Began: true, Text: "killed"})
 	assert.Equal(t, 7, j.outcome.Code)
 	assert.Equal(t, []string{"mpiexec: the job did not end in time; killed what was left"}, j.outcome.Lines)

@@ -69,6 +69,13 @@ var deadly = []unix.Signal{unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP}
 // ranksOver reports whether all ranks have ended, or have the order to end.
 func (j *Job) ranksOver() bool { return j.ending || j.open == 0 }
 
+// forces reports whether a signal that comes when the job has ended tells mpiexec not to wait: one that is deadly, or a second SIGINT.
+func (j *Job) forces(sig unix.Signal) bool {
+	again := j.interrupted
+	j.interrupted = again || sig == unix.SIGINT
+	return slices.Contains(deadly, sig) || sig == unix.SIGINT && again
+}
+
 // signal has every proxy signal its ranks.
 func (j *Job) signal(sig unix.Signal) {
 	for _, link := range j.proxies {

@@ -158,6 +158,30 @@ func TestStuckStderr(t *testing.T) {
 	assert.Equal(t, int(unix.SIGTERM), j.end(t))
 }
 
+// Nor does mpiexec, when all of the job has ended, wait against the user's will until its own last line is read.
+func TestStuckLastLine(t *testing.T) {
+	for name, signals := range map[string][]unix.Signal{"TERM": {unix.SIGTERM}, "QUIT": {unix.SIGQUIT}, "INT": {unix.SIGINT, unix.SIGINT}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			heard := filepath.Join(t.TempDir(), "heard")
+			_, w := pipe(t)
+			room, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
+			require.NoError(t, err)
+			// The rank leaves no room in the pipe.
+			j := launchTo(t, nil, w, "sh", "-c", `exec "$@" 2>&1`, "sh",
+				"mpiexec", "-n", "1", "sh", "-c", `head -c $0 /dev/zero >&2; >$1; kill -9 $$`, strconv.Itoa(room), heard)
+			require.Eventually(t, func() bool { _, err := os.Stat(heard); return err == nil }, patience, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return len(j.processes()) == 1 }, patience, 20*time.Millisecond)
+			for _, signal := range signals {
+				time.Sleep(300 * time.Millisecond)
+				require.NoError(t, j.Process.Signal(signal))
+			}
+			require.Eventually(t, func() bool { return len(j.processes()) == 0 }, patience, 20*time.Millisecond, "mpiexec waits for its reader")
+			assert.Equal(t, 9, j.end(t))
+		})
+	}
+}
+
 func TestLongLine(t *testing.T) {
 	j, code := runJob(t, "-l", "-n", "2", "sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x; echo")
 	require.Zero(t, code)
