@@ -99,9 +99,10 @@ func (j *Job) Run() Outcome {
 		j.tellOutcome()
 		return j.outcome
 	}
-	launcher, err := launch.New(j.launch)
+	var launcher launch.Launcher
+	err := j.checkUsers()
 	if err == nil {
-		err = j.checkUsers()
+		launcher, err = launch.New(j.launch)
 	}
 	if err != nil {
 		j.outcome.fail(err.Error())

@@ -5,6 +5,7 @@ package launch
 
 import (
 	"cmp"
+	"io"
 	"sync"
 	"time"
 
@@ -90,7 +91,7 @@ func (set *Children) Abandon() {
 	}
 }
 
-// Stop closes all channels and waits until every child has ended. It kills a child that does not end.
+// Stop closes all channels and waits until every child has ended. It kills a child that does not end. The launcher is closed then.
 func (set *Children) Stop() {
 	set.mu.Lock()
 	all := set.all
@@ -100,4 +101,7 @@ func (set *Children) Stop() {
 		stopping.Go(c.stop)
 	}
 	stopping.Wait()
+	if launcher, closes := set.launcher.(io.Closer); closes {
+		_ = launcher.Close() // what cannot be removed stays
+	}
 }

@@ -38,7 +38,8 @@ type Options struct {
 	Silence   time.Duration // after which a proxy that says nothing counts as dead; 0 is the default
 }
 
-// A Launcher starts the proxy of a host, with the channel on its standard streams.
+// A Launcher starts the proxy of a host, with the channel on its standard streams. It is an io.Closer if something remains to be
+// removed when no proxy is left.
 type Launcher interface {
 	Start(Host) (Remote, error)
 }

@@ -49,6 +49,7 @@ func TestCommands(t *testing.T) {
 
 // Every launcher that has a name exists, and every launcher has a name.
 func TestNames(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // manual makes a folder
 	t.Setenv("PBS_JOBID", "7.server")
 	for _, name := range Names {
 		_, err := New(Options{Launcher: name})

@@ -18,23 +18,23 @@ import (
 // folder that only the user can enter. So a line also works on another host when it is run by ssh.
 type manual struct {
 	proxy string // its command, for a shell
-	mu    sync.Mutex
-	dir   string
-	left  int // proxies whose line was not printed yet
+	dir   string // has the pipes of all proxies
 }
 
 func newManual(opts Options) (Launcher, error) {
 	path, err := self(opts.Hybrid)
-	return &manual{proxy: quote(path) + " " + ProxyArg}, err
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mpiexec")
+	if err != nil {
+		return nil, fmt.Errorf("make folder for -launcher manual: %w", err)
+	}
+	return &manual{quote(path) + " " + ProxyArg, dir}, nil
 }
 
 // Expect makes the pipes and prints the lines, in Hydra's form.
 func (m *manual) Expect(hosts []Host) error {
-	dir, err := os.MkdirTemp("", "mpiexec")
-	if err != nil {
-		return fmt.Errorf("make folder for -launcher manual: %w", err)
-	}
-	m.dir, m.left = dir, len(hosts)
 	for _, host := range hosts {
 		in, out := m.pipes(host)
 		if err := errors.Join(unix.Mkfifo(in, 0o600), unix.Mkfifo(out, 0o600)); err != nil {
@@ -50,6 +50,9 @@ func (m *manual) pipes(host Host) (in, out string) {
 	name := filepath.Join(m.dir, fmt.Sprint(host.ID))
 	return name + ".in", name + ".out"
 }
+
+// Close implements io.Closer. It removes the pipes.
+func (m *manual) Close() error { return os.RemoveAll(m.dir) }
 
 // Start implements Launcher. Both pipes are held open until the proxy has opened them.
 func (m *manual) Start(host Host) (Remote, error) {
@@ -67,17 +70,8 @@ func (m *manual) Start(host Host) (Remote, error) {
 		return Remote{}, fmt.Errorf("start proxy on %s: %w", host.Name, err)
 	}
 	r := &pipeReader{out: out, hold: hold}
-	over := sync.OnceFunc(func() { in.Close(); hold.Close(); out.Close(); m.gone() })
+	over := sync.OnceFunc(func() { in.Close(); hold.Close(); out.Close() })
 	return Remote{In: in, Out: r, Wait: func() error { over(); return nil }, Kill: over}, nil
-}
-
-// gone removes the folder after the last proxy.
-func (m *manual) gone() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.left--; m.left == 0 {
-		os.RemoveAll(m.dir)
-	}
 }
 
 // A pipeReader reads a named pipe. It holds the other end open until somebody has written, so that the reader sees no end of file
