@@ -97,7 +97,7 @@ func TestProcessThatDoesNotDie(t *testing.T) {
 // holdAtExit lets a process not end, even by SIGKILL, until release is called: a tracer holds it while it exits (ptrace(2)).
 func holdAtExit(t *testing.T, pid int) (release func()) {
 	t.Helper()
-	held, over := make(chan error), make(chan struct{})
+	held, over := make(chan unix.Errno), make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // the tracer is a thread
 		_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(pid), 0, unix.PTRACE_O_TRACEEXIT, 0, 0)
@@ -106,8 +106,8 @@ func holdAtExit(t *testing.T, pid int) (release func()) {
 		_, _, errno = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, 0, 0, 0)
 		held <- errno
 	}()
-	if err := <-held; err != unix.Errno(0) {
-		testsupport.Unable(t, "cannot trace a process: %v", err)
+	if errno := <-held; errno != 0 {
+		testsupport.Unable(t, "cannot trace a process: %v", errno)
 	}
 	release = sync.OnceFunc(func() { close(over); <-held })
 	t.Cleanup(release)
