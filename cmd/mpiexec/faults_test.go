@@ -97,19 +97,19 @@ func TestProcessThatDoesNotDie(t *testing.T) {
 // holdAtExit lets a process not end, even by SIGKILL, until release is called: a tracer holds it while it exits (ptrace(2)).
 func holdAtExit(t *testing.T, pid int) (release func()) {
 	t.Helper()
-	held, over := make(chan unix.Errno), make(chan struct{})
+	held, over, released := make(chan unix.Errno), make(chan struct{}), make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // the tracer is a thread
 		_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(pid), 0, unix.PTRACE_O_TRACEEXIT, 0, 0)
 		held <- errno
 		<-over
-		_, _, errno = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, 0, 0, 0)
-		held <- errno
+		_, _, _ = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, 0, 0, 0)
+		close(released)
 	}()
 	if errno := <-held; errno != 0 {
 		testsupport.Unable(t, "cannot trace a process: %v", errno)
 	}
-	release = sync.OnceFunc(func() { close(over); <-held })
+	release = sync.OnceFunc(func() { close(over); <-released })
 	t.Cleanup(release)
 	return release
 }
