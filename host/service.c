@@ -52,13 +52,16 @@ static void *serve(void *unused)
     return NULL;
 }
 
+/* A thread that is cancelled as it waits would leave its request behind, which is on its stack. */
 void tpsl_in_host(tpsl_step *step, void *argument)
 {
     struct request mine = {.step = step, .argument = argument};
+    int before;
     if (getpid() == tpsl_host.pid) {
         step(argument);
         return;
     }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     sched_getaffinity(0, sizeof mine.cpus, &mine.cpus);
     sem_init(&mine.done, 0, 0);
     pthread_mutex_lock(&lock);
@@ -67,6 +70,7 @@ void tpsl_in_host(tpsl_step *step, void *argument)
     pthread_mutex_unlock(&lock);
     sem_post(&waiting);
     wait_for(&mine.done);
+    pthread_setcancelstate(before, NULL);
 }
 
 static void refuse_in_child(void)

@@ -4,6 +4,7 @@
 /* Cancellation of threads. */
 #include "posix.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -267,6 +268,25 @@ static void in_streams(void)
     fprintf(told, "%d %d\n", pclose(shell), ftrylockfile(file));
 }
 
+static void *library;
+
+static void *opening(void *unused)
+{
+    OK(pthread_cancel(pthread_self()));
+    sem_post(&ready);
+    library = dlopen("libcrypt.so.1", RTLD_NOW);
+    pthread_testcancel();
+    return &ready;
+}
+
+/* dlopen is no place to be cancelled at. */
+static void in_dlopen(void)
+{
+    cancel("dlopen", opening);
+    SAY("%d %d", library != NULL, dlopen("libcrypt.so.1", RTLD_NOW) == library);
+}
+
 const struct program programs[] = {
-    PROGRAM(at_points), PROGRAM(asynchronous), PROGRAM(disabled), PROGRAM(exits_and_itself), PROGRAM(many), PROGRAM(in_streams), {NULL, NULL},
+    PROGRAM(at_points), PROGRAM(asynchronous), PROGRAM(disabled), PROGRAM(exits_and_itself), PROGRAM(many), PROGRAM(in_streams), PROGRAM(in_dlopen),
+    {NULL, NULL},
 };
