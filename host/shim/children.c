@@ -102,9 +102,14 @@ int tpsl_wait_for(pid_t pid)
     return status;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* as in streams.c */
 static int in_system;                    /* number of threads in system() */
 static struct sigaction interrupt, quit; /* the actions before the first of these threads */
+
+void tpsl_children_of_child(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
 
 static void ignore_interrupts(void)
 {
@@ -156,11 +161,11 @@ int system(const char *command)
 }
 
 static struct piped {
-    struct piped *next;
+    struct piped *_Atomic next;
     FILE *stream;
     int fd;
     pid_t pid;
-} *piped;
+} *_Atomic piped; /* so a child of fork finds whole what the list has */
 
 /* POSIX: the shell does not inherit the streams of earlier calls of popen. Otherwise their
  * readers would never see the end. Preconditions: lock is held. */
@@ -224,7 +229,7 @@ pid_t tpsl_piped_end(FILE *stream)
     struct piped *mine = NULL;
     pid_t pid = 0;
     pthread_mutex_lock(&lock);
-    for (struct piped **p = &piped; *p && !mine; p = mine ? p : &(*p)->next)
+    for (struct piped *_Atomic *p = &piped; *p && !mine; p = mine ? p : &(*p)->next)
         if ((*p)->stream == stream) {
             mine = *p;
             *p = mine->next;

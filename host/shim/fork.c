@@ -53,7 +53,12 @@ static void call_after(const struct handlers *h, bool in_child)
 
 pid_t _Fork(void)
 {
-    return tpsl_fork(BEHIND(_Fork));
+    pid_t pid = tpsl_fork(BEHIND(_Fork));
+    if (pid == 0) {
+        tpsl_streams_of_child();
+        tpsl_children_of_child();
+    }
+    return pid;
 }
 
 pid_t fork(void)
@@ -61,8 +66,11 @@ pid_t fork(void)
     const struct handlers *known = newest;
     for (const struct handlers *h = known; h; h = h->older)
         call(h->prepare);
+    tpsl_streams_hold();
     pid_t pid = _Fork();
     int error = errno;
+    if (pid != 0)
+        tpsl_streams_release();
     call_after(known, pid == 0);
     errno = error;
     return pid;

@@ -72,6 +72,7 @@ void tpsl_keys_end(void);
 /* ---- children.c ---- */
 pid_t tpsl_piped_end(FILE *stream); /* the child of a stream of popen, which ends with it; 0: it is no such stream */
 int tpsl_wait_for(pid_t pid);       /* the child's wait status; -1: there is none */
+void tpsl_children_of_child(void);  /* in a child of fork, before anything else: the lock may be another thread's, which is not there */
 
 /* ---- first_thread.c ---- */
 _Noreturn void tpsl_first_thread(int (*main)(int, char **, char **), int argc, char **argv); /* and exit */
@@ -86,6 +87,9 @@ long (*tpsl_kernel(void))(long number, ...); /* libc's syscall */
 /* ---- streams.c ---- */
 void tpsl_streams_open(void); /* the standard ones */
 void tpsl_streams_flush(void);
+void tpsl_streams_hold(void);     /* for fork: so no other thread is changing the list, or in fflush(NULL) */
+void tpsl_streams_release(void);  /* in the parent */
+void tpsl_streams_of_child(void); /* as tpsl_children_of_child */
 FILE *tpsl_stream_add(FILE *);
 void tpsl_stream_remove(FILE *);
 void tpsl_stream_unlock(void *stream); /* for pthread_cleanup_push: a thread may be cancelled as it reads or writes */

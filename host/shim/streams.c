@@ -28,7 +28,15 @@ struct entry {
     FILE *stream;
 };
 static struct entry *entries;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* so a thread that has it in the parent may give it back in the child */
+
+void tpsl_streams_hold(void) { pthread_mutex_lock(&lock); }
+void tpsl_streams_release(void) { pthread_mutex_unlock(&lock); }
+
+void tpsl_streams_of_child(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
 
 FILE *tpsl_stream_add(FILE *stream)
 {

@@ -194,6 +194,44 @@ static void by_system_call(void)
         OK(pthread_join(thread, NULL));
 }
 
+static void *use_streams(void *unused)
+{
+    FILE *null = fopen("/dev/null", "w");
+    while (!stop) {
+        fputs("text", null);
+        fflush(NULL);
+    }
+    return NULL;
+}
+
+static void *start_shells(void *unused)
+{
+    while (!stop)
+        OK(pclose(popen("exit 0", "r")));
+    return NULL;
+}
+
+/* The child finds free what other threads of its rank have locked for a moment. */
+static void while_streams_are_used(void)
+{
+    pthread_t threads[2];
+    fflush(stdout);
+    OK(pthread_create(&threads[0], NULL, use_streams, NULL));
+    OK(pthread_create(&threads[1], NULL, start_shells, NULL));
+    int sum = 0;
+    for (int i = 0; i < 100; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(fclose(fopen(path_of("file"), "w")) == 0);
+        sum += status_of(child);
+    }
+    stop = 1;
+    OK(pthread_join(threads[0], NULL));
+    OK(pthread_join(threads[1], NULL));
+    SAY("%d", sum);
+}
+
 const struct program programs[] = {
-    PROGRAM(handlers), PROGRAM(guarded), PROGRAM(in_child), PROGRAM(daemons), PROGRAM(terminals), PROGRAM(clones), PROGRAM(by_system_call), {NULL, NULL},
+    PROGRAM(handlers), PROGRAM(guarded), PROGRAM(in_child), PROGRAM(daemons), PROGRAM(terminals), PROGRAM(clones), PROGRAM(by_system_call),
+    PROGRAM(while_streams_are_used), {NULL, NULL},
 };
