@@ -115,7 +115,10 @@ size_t tpsl_stack_taken(void); /* bytes that the lent block takes of each stack,
 /* ---- turn.c ---- */
 /* In the child of a fork, before anything else. */
 void tpsl_turn_of_child(void);
-/* Calls it while no other rank is in its turn. For the shim. */
+enum tpsl_turn { TPSL_TURN_DESCRIPTORS, TPSL_TURN_ENVIRONMENT, TPSL_TURNS };
+/* Calls it while no other thread is in its turn of that kind; the call must not come back here for the same kind. */
+void tpsl_in_turn_of(enum tpsl_turn, tpsl_step *call, void *argument);
+/* The same, with the descriptors that libc keeps open. For the shim. */
 void tpsl_in_turn(tpsl_step *call, void *argument);
 
 /* ---- zone.c ---- */

@@ -12,10 +12,6 @@
 #include <unistd.h>
 
 static const char system_zone[] = ":/etc/localtime"; /* tzset(3) */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void take(void) { pthread_mutex_lock(&lock); }
-static void give(void) { pthread_mutex_unlock(&lock); }
 
 /* TZ is set from the start, so that libc's environment does not move in memory when TZ changes. */
 void tpsl_zone_start(void)
@@ -23,31 +19,52 @@ void tpsl_zone_start(void)
     if (!getenv("TZ"))
         setenv("TZ", system_zone, 1);
     tzset();
-    pthread_atfork(take, give, give);
+}
+
+struct turn {
+    const char *zone;
+    char **environment;
+    tpsl_step *call;
+    void *argument;
+};
+
+static char **libcs; /* its own environment while it has that of a rank; else NULL */
+
+static void give_back(void)
+{
+    if (libcs)
+        environ = libcs;
+    libcs = NULL;
+}
+
+static void with_zone(void *data)
+{
+    const struct turn *t = data;
+    give_back(); /* in a child of fork, if another thread was in its turn */
+    if (strcmp(getenv("TZ"), t->zone) != 0) {
+        setenv("TZ", t->zone, 1);
+        tzset();
+    }
+    t->call(t->argument);
 }
 
 void tpsl_in_zone(const char *zone, tpsl_step *call, void *argument)
 {
-    TPSL_INSIDE;
-    if (!zone)
-        zone = system_zone;
-    take();
-    if (strcmp(getenv("TZ"), zone) != 0) {
-        setenv("TZ", zone, 1);
-        tzset();
-    }
-    call(argument);
-    give();
+    tpsl_in_turn_of(TPSL_TURN_ENVIRONMENT, with_zone, &(struct turn){.zone = zone ? zone : system_zone, .call = call, .argument = argument});
+}
+
+static void with_environment(void *data)
+{
+    const struct turn *t = data;
+    give_back();
+    libcs = environ;
+    environ = t->environment;
+    t->call(t->argument);
+    give_back();
 }
 
 /* Others that look into libc's environment meanwhile find this one: both were the same when the job began. */
 void tpsl_in_environment(char **of_rank, tpsl_step *call, void *argument)
 {
-    TPSL_INSIDE;
-    take();
-    char **before = environ;
-    environ = of_rank;
-    call(argument);
-    environ = before;
-    give();
+    tpsl_in_turn_of(TPSL_TURN_ENVIRONMENT, with_environment, &(struct turn){.environment = of_rank, .call = call, .argument = argument});
 }

@@ -9,6 +9,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
+#include <wordexp.h>
 
 static sem_t ready;
 static int pipe_ends[2];
@@ -286,7 +288,26 @@ static void in_dlopen(void)
     SAY("%d %d", library != NULL, dlopen("libcrypt.so.1", RTLD_NOW) == library);
 }
 
+static void *expanding(void *unused)
+{
+    wordexp_t words;
+    OK(pthread_cancel(pthread_self()));
+    sem_post(&ready);
+    wordexp("$(echo word)", &words, 0);
+    pthread_testcancel();
+    return &ready;
+}
+
+/* The time zone has a lock, too. */
+static void in_wordexp(void)
+{
+    cancel("wordexp", expanding);
+    step();
+    time_t zero = 0;
+    SAY("%d", localtime(&zero)->tm_year);
+}
+
 const struct program programs[] = {
     PROGRAM(at_points), PROGRAM(asynchronous), PROGRAM(disabled), PROGRAM(exits_and_itself), PROGRAM(many), PROGRAM(in_streams), PROGRAM(in_dlopen),
-    {NULL, NULL},
+    PROGRAM(in_wordexp), {NULL, NULL},
 };

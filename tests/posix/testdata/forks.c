@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <wordexp.h>
 
 static int status_of(pid_t child)
 {
@@ -231,7 +232,28 @@ static void while_streams_are_used(void)
     SAY("%d", sum);
 }
 
+static void fork_here(int number)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(7);
+    dprintf(STDOUT_FILENO, "%d\n", status_of(child));
+}
+
+/* The command sends a signal to the rank, which waits for the command. */
+static void in_wordexp(void)
+{
+    wordexp_t words;
+    signal(SIGUSR1, fork_here);
+    for (int turn = 0; turn < atoi(getenv("PMI_SIZE")); turn++) {
+        if (turn == rank)
+            OK(wordexp("$(kill -USR1 $PPID; sleep 0.1; echo word)", &words, 0));
+        step();
+    }
+    SAY("%s", words.we_wordv[0]);
+}
+
 const struct program programs[] = {
     PROGRAM(handlers), PROGRAM(guarded), PROGRAM(in_child), PROGRAM(daemons), PROGRAM(terminals), PROGRAM(clones), PROGRAM(by_system_call),
-    PROGRAM(while_streams_are_used), {NULL, NULL},
+    PROGRAM(while_streams_are_used), PROGRAM(in_wordexp), {NULL, NULL},
 };
