@@ -57,13 +57,16 @@ static size_t count(const char *first, va_list more)
     return n;
 }
 
-static int execute(int (*exec)(const char *, char *const *, char *const *), const char *file, size_t n, const char *first, va_list more)
+typedef int exec_function(const char *, char *const *, char *const *);
+
+/* The environment may follow the NULL behind the arguments. */
+static int execute(exec_function *exec, const char *file, size_t n, const char *first, va_list more, bool environment_follows)
 {
     char *argv[n + 1];
-    for (size_t i = 0; i < n; i++)
-        argv[i] = i ? va_arg(more, char *) : (char *)first;
-    argv[n] = NULL;
-    return exec(file, argv, environ);
+    argv[0] = (char *)first;
+    for (size_t i = 1; i <= n; i++)
+        argv[i] = va_arg(more, char *);
+    return exec(file, argv, environment_follows ? va_arg(more, char **) : environ);
 }
 
 int execl(const char *path, const char *first, ...)
@@ -71,7 +74,15 @@ int execl(const char *path, const char *first, ...)
     va_list more, again;
     va_start(more, first);
     va_copy(again, more);
-    return execute(execve, path, count(first, more), first, again);
+    return execute(execve, path, count(first, more), first, again, false);
+}
+
+int execle(const char *path, const char *first, ...)
+{
+    va_list more, again;
+    va_start(more, first);
+    va_copy(again, more);
+    return execute(execve, path, count(first, more), first, again, true);
 }
 
 int execlp(const char *file, const char *first, ...)
@@ -79,7 +90,7 @@ int execlp(const char *file, const char *first, ...)
     va_list more, again;
     va_start(more, first);
     va_copy(again, more);
-    return execute(execvpe, file, count(first, more), first, again);
+    return execute(execvpe, file, count(first, more), first, again, false);
 }
 
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])

@@ -478,6 +478,7 @@ typedef void executes(const char *path, char *const *argv);
 static void by_execv(const char *path, char *const *argv) { execv(path, argv); }
 static void by_execve(const char *path, char *const *argv) { execve(path, argv, environ); }
 static void by_execl(const char *path, char *const *argv) { execl(path, argv[0], argv[1], argv[2], NULL); }
+static void by_execle(const char *path, char *const *argv) { execle(path, argv[0], argv[1], argv[2], NULL, environ); }
 static void by_execvp(const char *path, char *const *argv) { execvp(path, argv); }
 static void by_execveat(const char *path, char *const *argv) { execveat(AT_FDCWD, path, argv, environ, 0); }
 static void by_fexecve(const char *path, char *const *argv) { fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, environ); }
@@ -485,7 +486,7 @@ static void by_fexecve(const char *path, char *const *argv) { fexecve(open(path,
 /* The program that is executed runs this, too. */
 static void executes_itself(void)
 {
-    static executes *const ways[] = {by_execv, by_execve, by_execl, by_execvp, by_execveat, by_fexecve};
+    static executes *const ways[] = {by_execv, by_execve, by_execl, by_execle, by_execvp, by_execveat, by_fexecve};
     char *argv[] = {"itself", "executes_itself", (char *)folder, NULL};
     pid_t child;
     if (getenv("AGAIN"))

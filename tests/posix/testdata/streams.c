@@ -5,6 +5,7 @@
 #include "posix.h"
 
 #include <pthread.h>
+#include <pty.h>
 #include <stdbool.h>
 #include <stdio_ext.h>
 #include <sys/stat.h>
@@ -138,7 +139,50 @@ static void closes_in_use(void)
     }
 }
 
+char *gets(char *);
+char *__gets_chk(char *, size_t);
+
+/* The second one is told on stderr, as there is no terminal. */
+static void reads_lines(void)
+{
+    char line[64];
+    FILE *f = fopen(path_of("lines"), "w");
+    fprintf(f, "of rank %d\n\nthird\npassword\nlast", rank);
+    fclose(f);
+    OK(!freopen(path_of("lines"), "r", stdin));
+    SAY("%s", gets(line));
+    SAY("%s.", gets(line));
+    SAY("%s", __gets_chk(line, sizeof line));
+    SAY("%s", getpass("Password: "));
+    fputs("\n", stderr);
+    SAY("%s", gets(line));
+    SAY("%d %d %d", gets(line) == NULL, feof(stdin), ferror(stdin));
+    SAY("%s.", getpass(""));
+}
+
+static void asks_at_the_terminal(void)
+{
+    char text[256] = "";
+    int terminal, status = -1;
+    fflush(stdout);
+    pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+    if (child == 0) {
+        const char *password = getpass("Password: ");
+        printf("it was %s\n", password);
+        exit(system("stty -a | grep -o ' -*echo '") == 0);
+    }
+    for (size_t n = 0; !strchr(text, ':'); n++)
+        OK(read(terminal, text + n, 1) != 1);
+    OK(write(terminal, "secret\n", 7) != 7);
+    for (size_t n = strlen(text); read(terminal, text + n, 1) == 1; n++)
+        ;
+    waitpid(child, &status, 0);
+    for (char *line = strtok(text, "\r\n"); line; line = strtok(NULL, "\r\n"))
+        SAY("<%s>", line);
+    SAY("%d", status);
+}
+
 const struct program programs[] = {
     PROGRAM(closes_stdout), PROGRAM(closes_stdin), PROGRAM(closes_all), PROGRAM(reopens_closed), PROGRAM(shares_stdin), PROGRAM(flushes_lines),
-    PROGRAM(closes_in_use), {NULL, NULL},
+    PROGRAM(closes_in_use), PROGRAM(reads_lines), PROGRAM(asks_at_the_terminal), {NULL, NULL},
 };
