@@ -143,31 +143,56 @@ static void restore_interrupts(void)
     pthread_mutex_unlock(&lock);
 }
 
+struct shell {
+    pid_t pid;
+    sigset_t mask; /* of the caller */
+};
+
+static void leave_system(const struct shell *s)
+{
+    restore_interrupts();
+    pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+/* The caller is cancelled. */
+static void kill_shell(void *shell)
+{
+    const struct shell *s = shell;
+    kill(s->pid, SIGKILL);
+    tpsl_wait_for(s->pid);
+    leave_system(s);
+}
+
 /* POSIX: the caller ignores SIGINT and SIGQUIT and blocks SIGCHLD while the shell runs. */
 int system(const char *command)
 {
-    sigset_t child, mask, defaults;
+    struct shell shell;
+    sigset_t child, defaults;
     posix_spawnattr_t attributes;
-    pid_t pid;
+    int status = 127 << 8;
     if (!command)
         return 1;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigemptyset(&defaults);
     ignore_interrupts();
-    pthread_sigmask(SIG_BLOCK, &child, &mask);
+    pthread_sigmask(SIG_BLOCK, &child, &shell.mask);
     if (interrupt.sa_handler != SIG_IGN)
         sigaddset(&defaults, SIGINT);
     if (quit.sa_handler != SIG_IGN)
         sigaddset(&defaults, SIGQUIT);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &mask);
+    posix_spawnattr_setsigmask(&attributes, &shell.mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int status = start_shell(&pid, command, NULL, &attributes) == 0 ? tpsl_wait_for(pid) : 127 << 8;
+    bool started = start_shell(&shell.pid, command, NULL, &attributes) == 0;
     posix_spawnattr_destroy(&attributes);
-    restore_interrupts();
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (started) {
+        pthread_cleanup_push(kill_shell, &shell);
+        status = tpsl_wait_for(shell.pid);
+        pthread_cleanup_pop(0);
+    }
+    leave_system(&shell);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
@@ -307,7 +308,35 @@ static void in_wordexp(void)
     SAY("%d", localtime(&zero)->tm_year);
 }
 
+static void *waiting_for_shell(void *command)
+{
+    system(command);
+    return &ready;
+}
+
+/* The shell ends, and the signals are as before. */
+static void in_system(void)
+{
+    pthread_t thread;
+    struct sigaction interrupt, quit;
+    char command[64], text[16] = "";
+    OK(pipe(pipe_ends));
+    snprintf(command, sizeof command, "echo $$ >&%d; exec sleep 1000", pipe_ends[1]);
+    OK(pthread_create(&thread, NULL, waiting_for_shell, command));
+    OK(read(pipe_ends[0], text, sizeof text - 1) < 0);
+    OK(pthread_cancel(thread));
+    SAY("%s", join(thread));
+    pid_t shell = atoi(text);
+    int left = kill(shell, 0);
+    SAY("%d %d", shell > 0, left);
+    OK(sigaction(SIGINT, NULL, &interrupt));
+    OK(sigaction(SIGQUIT, NULL, &quit));
+    SAY("%d %d", interrupt.sa_handler == SIG_DFL, quit.sa_handler == SIG_DFL);
+    if (left == 0)
+        kill(shell, SIGKILL);
+}
+
 const struct program programs[] = {
     PROGRAM(at_points), PROGRAM(asynchronous), PROGRAM(disabled), PROGRAM(exits_and_itself), PROGRAM(many), PROGRAM(in_streams), PROGRAM(in_dlopen),
-    PROGRAM(in_wordexp), {NULL, NULL},
+    PROGRAM(in_wordexp), PROGRAM(in_system), {NULL, NULL},
 };
