@@ -7,6 +7,7 @@
  * rank, which would go to the wrong descriptors.
  */
 #define _LARGEFILE64_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio_ext.h>
@@ -66,12 +67,20 @@ void tpsl_stream_remove(FILE *stream)
 void tpsl_stream_unlock(void *stream) { funlockfile(stream); }
 static void unlock_list(void *unused) { pthread_mutex_unlock(&lock); }
 
+/* A descriptor may be open for the other direction only, as nohup opens stdin. Then calls fail with EBADF, as in libc. */
+static FILE *open_standard(int fd, const char *mode)
+{
+    int access = fcntl(fd, F_GETFL) & O_ACCMODE;
+    return standard[fd] = tpsl_stream_add(BEHIND(fdopen)(fd, access == O_RDONLY ? "r" : access == O_WRONLY ? "w" : mode));
+}
+
 void tpsl_streams_open(void)
 {
-    stdin = standard[STDIN_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDIN_FILENO, "r"));
-    stdout = standard[STDOUT_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDOUT_FILENO, "w"));
-    stderr = standard[STDERR_FILENO] = tpsl_stream_add(BEHIND(fdopen)(STDERR_FILENO, "w"));
-    setvbuf(stderr, NULL, _IONBF, 0);
+    stdin = open_standard(STDIN_FILENO, "r");
+    stdout = open_standard(STDOUT_FILENO, "w");
+    stderr = open_standard(STDERR_FILENO, "w");
+    if (stderr)
+        setvbuf(stderr, NULL, _IONBF, 0);
 }
 
 static int flush_all(bool only_lines)

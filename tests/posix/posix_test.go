@@ -145,3 +145,15 @@ func TestOwnStacks(t *testing.T) {
 	assert.Equal(t, text(0), run(t, nil, program, "own").stdout)
 	assert.Equal(t, text(64+16), run(t, []string{"-rpp", fmt.Sprint(ranks), "-tpsl", "private"}, program, "own").stdout)
 }
+
+// As nohup opens stdin. Another launcher gives such descriptors to what starts the ranks.
+func TestOtherDirections(t *testing.T) {
+	testsupport.NothingLeft(t)
+	program := compile(t, "testdata/limits/directions.c")
+	shell := []string{"sh", "-c", `exec "$@" 0>/dev/null 1</dev/null 2</dev/null`, "sh"}
+	want := run(t, shell, program, "others")
+	require.Len(t, want.files, ranks)
+	tpsl := filepath.Join(testsupport.Build(t), "bin", "tpsl")
+	got := run(t, append(shell, tpsl, "run", "-rpp", fmt.Sprint(ranks), "-tpsl", "private"), program, "others")
+	assert.Equal(t, want, got)
+}
