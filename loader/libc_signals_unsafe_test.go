@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -133,18 +132,18 @@ func TestJumpOutOfAHandler(t *testing.T) {
 	}
 }
 
-// ofProgram compiles the part of a fixture that is of the process.
-func ofProgram(t *testing.T, source string) string {
+// besideProgram compiles of_program.c, as a part of the process and as a library of instances, which it returns.
+func besideProgram(t *testing.T) string {
 	t.Helper()
-	name := "libofprogram_" + strings.TrimSuffix(source, ".c") + ".so"
+	const name = "libofprogram.so"
 	loader.Configure(loader.Config{Policy: append(plan.Policy{{Pattern: name, Placement: plan.Shared}}, plan.DefaultPolicies().Opened...)})
 	t.Cleanup(func() { loader.Configure(loader.Config{}) })
-	return libraryNamed(t, name, source, "-DPROGRAM")
+	return library(t, "of_program.c", linkTo(libraryNamed(t, name, "of_program.c", "-DPROGRAM"))...)
 }
 
 // A handler of the program calls the one before it, which is the dispatcher's. All hear each signal once, also when an instance has set a handler since.
 func TestProgramChainsToAnInstance(t *testing.T) {
-	path := library(t, "chain.c", linkTo(ofProgram(t, "chain.c"))...)
+	path := besideProgram(t)
 	for again := range 2 { // how often the program's handler raises the signal
 		a, b := open(t, path), open(t, path)
 		require.Zero(t, call(t, a, "resets"))

@@ -51,11 +51,11 @@ func TestClosedInstanceIsNotToldOfForks(t *testing.T) {
 
 // A thread that comes to an instance for the first time near its end is forgotten, too.
 func TestThreadThatComesAtItsEnd(t *testing.T) {
-	path, static := library(t, "late.c", linkTo(ofProgram(t, "late.c"))...), library(t, "static_tls.c", "-ftls-model=initial-exec")
+	path, static := besideProgram(t), library(t, "static_tls.c", "-ftls-model=initial-exec")
 	i := open(t, path)
 	defer i.Close()
 	require.Zero(t, call(t, i, "listen"))
-	require.Zero(t, call(t, i, "late"))
+	require.Zero(t, call(t, i, "runs_thread"))
 	require.Equal(t, 1, call(t, i, "times_called"))
 	open(t, static).Close() // goes through all threads
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/textfile"
 )
 
 const (
@@ -57,7 +59,7 @@ func readLSF(getenv Getenv) ([]Host, error) {
 
 func readNamed(variable string, getenv Getenv, parse func([]string) ([]Host, error)) ([]Host, error) {
 	path := getenv(variable)
-	text, err := readText(path)
+	text, err := textfile.Read(path, "a host file")
 	if err == nil {
 		var list []Host
 		if list, err = eachLine(path, text, parse); err == nil {

@@ -5,21 +5,18 @@ package hosts
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
+
+	"github.com/tpsl/tpsl/internal/textfile"
 )
 
 // useLocalhost, used as the name of a host, means the host of mpiexec.
 const useLocalhost = "HYDRA_USE_LOCALHOST"
 
-// maxFile bounds how much of a host file is read, because the file may be a device by mistake.
-const maxFile = 64 << 20
-
 // ReadFile reads a host file: a line is NAME[:SLOTS] [slots=N] [binding=B] [user=U], where NAME may have ranges; # begins
 // a comment. self is the name of this host.
 func ReadFile(path, self string) ([]Host, error) {
-	text, err := readText(path)
+	text, err := textfile.Read(path, "a host file")
 	if err != nil {
 		return nil, err
 	}
@@ -93,20 +90,4 @@ func eachLine(path, text string, parse func(fields []string) ([]Host, error)) ([
 		return nil, fmt.Errorf("%s: names no host", path)
 	}
 	return merge(list), nil
-}
-
-func readText(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return "", err
-	}
-	if len(text) > maxFile {
-		return "", fmt.Errorf("%s: too long for a host file", path)
-	}
-	return string(text), nil
 }

@@ -6,13 +6,13 @@ package options
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tpsl/tpsl/internal/shellwords"
+	"github.com/tpsl/tpsl/internal/textfile"
 )
 
 // A configLine is a line of a configuration file, and where it began.
@@ -21,26 +21,10 @@ type configLine struct {
 	words []string
 }
 
-// maxConfig bounds how much of a configuration file is read, because the file may be a device by mistake.
-const maxConfig = 64 << 20
-
-func readText(name string) (string, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
-	if err == nil && len(text) > maxConfig {
-		err = fmt.Errorf("%s: too long for a configuration file", name)
-	}
-	return string(text), err
-}
-
 // readConfig reads a file whose lines have options, and may have a program. A line that ends in a backslash continues on the next
 // line.
 func readConfig(name string) ([]configLine, error) {
-	text, err := readText(name)
+	text, err := textfile.Read(name, "a configuration file")
 	if err != nil {
 		return nil, err
 	}

@@ -127,6 +127,7 @@ func TestBadConfigFiles(t *testing.T) {
 		"-configfile /nonexistent a":                "option -configfile: open /nonexistent: no such file or directory",
 		"-configfile / a":                           "option -configfile: read /: is a directory",
 		"-configfile /dev/zero a":                   "option -configfile: /dev/zero: too long for a configuration file",
+		"-file /dev/zero a":                         "option -file: /dev/zero: too long for a configuration file",
 		"-configfile " + conf + " -configfile /x a": "duplicate setting: -configfile",
 	} {
 		_, err := Parse(strings.Fields(line), noEnv)

@@ -18,15 +18,22 @@ import (
 // patience is how long what comes by itself may take.
 const patience = 30 * time.Second
 
-// Sweep ends children, their children, and those that hide in sessions of their own.
-func TestSweep(t *testing.T) {
-	require.NoError(t, SetSubreaper())
-	cmd := exec.Command("sh", "-c", "sleep 60 & setsid sh -c 'sleep 60 & echo ready; sleep 60' & wait")
+// begin starts a script, and returns when that has printed a line.
+func begin(t *testing.T, script string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	_, err = bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
+	return cmd
+}
+
+// Sweep ends children, their children, and those that hide in sessions of their own.
+func TestSweep(t *testing.T) {
+	require.NoError(t, SetSubreaper())
+	cmd := begin(t, "sleep 60 & setsid sh -c 'sleep 60 & echo ready; sleep 60' & wait")
 	require.Eventually(t, func() bool { return len(descendants(os.Getpid())) >= 5 }, patience, time.Millisecond)
 
 	before := descendants(os.Getpid())
@@ -43,12 +50,7 @@ func TestSweep(t *testing.T) {
 
 // Sweep leaves alone what this process had started before it became subreaper, and ends when only that is left.
 func TestSweepSparesStrangers(t *testing.T) {
-	stranger := exec.Command("sh", "-c", "sleep 60 & echo ready; wait")
-	out, err := stranger.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, stranger.Start())
-	_, err = bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
+	stranger := begin(t, "sleep 60 & echo ready; wait")
 	require.NoError(t, SetSubreaper())
 	defer clear(strangers)
 

@@ -25,7 +25,7 @@ func onLaunchThread(start func() error) error {
 }
 
 // forkExec starts the process in a session of its own, with descriptors 0, 1, 2... as given. A script without #! is run by
-// sh, as execvp(3) does. Preconditions: on the launch thread.
+// sh, as execvp(3) does. Preconditions: on the launch thread; p.mu is held, unless p has no group.
 func (p *proxy) forkExec(s start, fds []int) (int, error) {
 	attr := &syscall.ProcAttr{
 		Dir: s.dir,
@@ -51,7 +51,8 @@ func (p *proxy) forkExec(s start, fds []int) (int, error) {
 	}
 	p.group.Attributes(attr.Sys)
 	pid, err := execOrScript(s, attr)
-	if err != nil && attr.Sys.UseCgroupFD && len(p.processes) == 0 { // the control group may be why: its rights are odd, or the kernel is older than Linux 5.7
+	// The control group may be why: its rights are odd, or the kernel is older than Linux 5.7. It is not where a set has started in it.
+	if err != nil && attr.Sys.UseCgroupFD && len(p.processes) == 0 {
 		attr.Sys.UseCgroupFD = false
 		if pid, err = execOrScript(s, attr); err == nil {
 			p.group.Remove()

@@ -154,8 +154,10 @@ func allTalk(t *testing.T, nodes []*Node, count int) {
 				continue
 			}
 			for _, a := range l.lanes {
+				a.lock.Lock() // a thread that has told the end of a message may have to drop it yet
 				a.sends.Used(func(uint64, *send) { assert.Fail(t, "a send is left") })
 				a.receives.Used(func(uint64, *receive) { assert.Fail(t, "a receive is left") })
+				a.lock.Unlock()
 			}
 		}
 	}
