@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -205,14 +206,50 @@ void tpsl_thread_begins(void)
         BEHIND(uselocale)(current->locale);
 }
 
-/* ---- what libc keeps in a static buffer, filled anew where the locale is another one ---- */
+/* ---- what libc keeps in static variables, filled anew where the locale is another one ---- */
 
-static void conventions(void *own) { *(struct lconv *)own = *BEHIND(localeconv)(); }
+/* As libc says that there is none. */
+static char *grouping(nl_item item)
+{
+    char *groups = nl_langinfo(item);
+    return *groups == '\177' || *groups == '\377' ? (char *)"" : groups;
+}
+
+static char number(nl_item item)
+{
+    char n = *nl_langinfo(item);
+    return n == '\377' ? CHAR_MAX : n;
+}
 
 struct lconv *localeconv(void)
 {
     static struct lconv own;
-    tpsl_in_turn(conventions, &own);
+    own = (struct lconv){
+        .decimal_point = nl_langinfo(DECIMAL_POINT),
+        .thousands_sep = nl_langinfo(THOUSANDS_SEP),
+        .grouping = grouping(GROUPING),
+        .int_curr_symbol = nl_langinfo(INT_CURR_SYMBOL),
+        .currency_symbol = nl_langinfo(CURRENCY_SYMBOL),
+        .mon_decimal_point = nl_langinfo(MON_DECIMAL_POINT),
+        .mon_thousands_sep = nl_langinfo(MON_THOUSANDS_SEP),
+        .mon_grouping = grouping(MON_GROUPING),
+        .positive_sign = nl_langinfo(POSITIVE_SIGN),
+        .negative_sign = nl_langinfo(NEGATIVE_SIGN),
+        .int_frac_digits = number(INT_FRAC_DIGITS),
+        .frac_digits = number(FRAC_DIGITS),
+        .p_cs_precedes = number(P_CS_PRECEDES),
+        .p_sep_by_space = number(P_SEP_BY_SPACE),
+        .n_cs_precedes = number(N_CS_PRECEDES),
+        .n_sep_by_space = number(N_SEP_BY_SPACE),
+        .p_sign_posn = number(P_SIGN_POSN),
+        .n_sign_posn = number(N_SIGN_POSN),
+        .int_p_cs_precedes = number(INT_P_CS_PRECEDES),
+        .int_p_sep_by_space = number(INT_P_SEP_BY_SPACE),
+        .int_n_cs_precedes = number(INT_N_CS_PRECEDES),
+        .int_n_sep_by_space = number(INT_N_SEP_BY_SPACE),
+        .int_p_sign_posn = number(INT_P_SIGN_POSN),
+        .int_n_sign_posn = number(INT_N_SIGN_POSN),
+    };
     return &own;
 }
 

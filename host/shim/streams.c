@@ -181,17 +181,15 @@ static bool converts(const char *mode)
     return strchr(mode, ',');
 }
 
-FILE *fopen(const char *path, const char *mode)
+/* A fork takes the lock of the list and then waits until no other thread is inside. So who is inside does not ask for that lock. */
+static FILE *open_inside(__typeof__(&fopen) open, const char *path, const char *mode)
 {
     TPSL_INSIDE_IF(converts(mode));
-    return tpsl_stream_add(BEHIND(fopen)(tpsl_meant(path), mode));
+    return open(tpsl_meant(path), mode);
 }
 
-FILE *fopen64(const char *path, const char *mode)
-{
-    TPSL_INSIDE_IF(converts(mode));
-    return tpsl_stream_add(BEHIND(fopen64)(tpsl_meant(path), mode));
-}
+FILE *fopen(const char *path, const char *mode) { return tpsl_stream_add(open_inside(BEHIND(fopen), path, mode)); }
+FILE *fopen64(const char *path, const char *mode) { return tpsl_stream_add(open_inside(BEHIND(fopen64), path, mode)); }
 
 FILE *freopen(const char *path, const char *mode, FILE *stream)
 {
@@ -212,8 +210,11 @@ FILE *fmemopen(void *buffer, size_t size, const char *mode) { return tpsl_stream
 FILE *open_memstream(char **buffer, size_t *size) { return tpsl_stream_add(BEHIND(open_memstream)(buffer, size)); }
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t io) { return tpsl_stream_add(BEHIND(fopencookie)(cookie, mode, io)); }
 
-FILE *open_wmemstream(wchar_t **buffer, size_t *size)
+/* It is a wide stream from the start. */
+static FILE *open_wide_inside(wchar_t **buffer, size_t *size)
 {
-    TPSL_INSIDE; /* it is a wide stream from the start */
-    return tpsl_stream_add(BEHIND(open_wmemstream)(buffer, size));
+    TPSL_INSIDE;
+    return BEHIND(open_wmemstream)(buffer, size);
 }
+
+FILE *open_wmemstream(wchar_t **buffer, size_t *size) { return tpsl_stream_add(open_wide_inside(buffer, size)); }

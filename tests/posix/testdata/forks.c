@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <wchar.h>
 #include <wordexp.h>
 
 static int status_of(pid_t child)
@@ -232,6 +233,36 @@ static void while_streams_are_used(void)
     SAY("%d", sum);
 }
 
+static void *open_converted(void *unused)
+{
+    while (!stop) {
+        fclose(fopen("/dev/null", "w,ccs=UTF-8"));
+        fclose(open_wmemstream(&(wchar_t *){NULL}, &(size_t){0}));
+    }
+    return NULL;
+}
+
+/* A fork waits for a thread that opens a wide stream no longer than that takes. */
+static void while_streams_are_opened(void)
+{
+    pthread_t thread;
+    struct timespec before, after;
+    int slow = 0;
+    OK(pthread_create(&thread, NULL, open_converted, NULL));
+    for (int i = 0; i < 200; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        clock_gettime(CLOCK_MONOTONIC, &after);
+        slow += after.tv_sec - before.tv_sec > 3;
+        status_of(child);
+    }
+    stop = 1;
+    OK(pthread_join(thread, NULL));
+    SAY("%d", slow);
+}
+
 static void fork_here(int number)
 {
     pid_t child = fork();
@@ -255,5 +286,5 @@ static void in_wordexp(void)
 
 const struct program programs[] = {
     PROGRAM(handlers), PROGRAM(guarded), PROGRAM(in_child), PROGRAM(daemons), PROGRAM(terminals), PROGRAM(clones), PROGRAM(by_system_call),
-    PROGRAM(while_streams_are_used), PROGRAM(in_wordexp), {NULL, NULL},
+    PROGRAM(while_streams_are_used), PROGRAM(while_streams_are_opened), PROGRAM(in_wordexp), {NULL, NULL},
 };
