@@ -71,6 +71,8 @@ func start(ctx context.Context, limit time.Duration, o engine.Options) (*Job, er
 	}
 	j := &Job{session: s}
 	if s != nil && s.size > 1 {
+		// The first timer starts Go's poller, which has no error to tell if there are too few descriptors. The steps that follow have.
+		time.AfterFunc(0, func() {})
 		if j.carrier, err = meet(ctx, limit, s, o.Ports, f); err != nil {
 			return nil, fmt.Errorf("start a job: %w", err)
 		}
