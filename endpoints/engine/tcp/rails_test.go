@@ -169,7 +169,12 @@ func TestRailsBreak(t *testing.T) {
 		defer close(ended)
 		for !over.Load() {
 			if l := nodes[random.IntN(len(nodes))].links[random.IntN(len(nodes))]; l != nil {
-				rail, stream := breakRails(random, l)
+				var rail, stream bool
+				if streams == 0 { // at first, as all may be over soon
+					stream = l.sever(random.IntN(2) == 0)
+				} else {
+					rail, stream = breakRails(random, l)
+				}
 				if rail {
 					rails++
 				}
@@ -178,7 +183,7 @@ func TestRailsBreak(t *testing.T) {
 				}
 			}
 			pause := 4_000
-			if streams == 0 { // all may be over soon
+			if rails == 0 {
 				pause = 400
 			}
 			time.Sleep(time.Duration(random.IntN(pause)) * time.Microsecond)
