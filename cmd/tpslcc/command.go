@@ -174,11 +174,15 @@ func (c *command) libraries() []string {
 	return append(flags, "-Wl,--pop-state")
 }
 
-// links tells whether the compiler's arguments ask for more than translation.
+// links tells whether the compiler's arguments ask for a program or a shared library: for more than translation, and than
+// one object made of several.
 func links(args []string) bool {
-	for _, a := range args {
+	for i, a := range args {
+		if i > 0 && strings.HasPrefix(args[i-1], "-X") { // an argument for the linker, or for another program
+			continue
+		}
 		switch a {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine":
+		case "-c", "-S", "-E", "-M", "-MM", "-r", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine":
 			return false
 		}
 	}

@@ -52,6 +52,18 @@ func TestTpslccCompilesAndLinks(t *testing.T) {
 	assert.Equal(t, []string{"thread 0 of 2 is rank 0 of 2\n", "thread 1 of 2 is rank 1 of 2\n"}, job.lines())
 }
 
+// An argument for the linker is none of the compiler's, and of several objects one can be made.
+func TestTpslccKnowsWhatLinks(t *testing.T) {
+	testsupport.NothingLeft(t)
+	folder := t.TempDir()
+	object, several, program := folder+"/listing1.o", folder+"/several.o", folder+"/listing1"
+	tpslcc(t, nil, "-fopenmp", "-c", listing1, "-o", object).succeeded(t)
+	tpslcc(t, nil, "-r", object, "-o", several).succeeded(t)
+	tpslcc(t, nil, "-Xlinker", "-E", "-fopenmp", several, "-o", program).succeeded(t)
+	job := mpiexec(t, nil, "-n 2 -rpp 2", program).succeeded(t)
+	assert.Len(t, job.lines(), 2)
+}
+
 func TestTpslccRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
