@@ -46,11 +46,18 @@ func Parse(line string) (Message, error) {
 		if !found {
 			continue
 		}
-		if toEndOfLine[key] {
+		switch {
+		case toEndOfLine[key]:
 			if rest != "" {
 				value += " " + rest
 			}
 			rest = ""
+		case key == "service": // its name may hold blanks: the port ends it
+			name, port, found := strings.Cut(" "+rest, " port=")
+			value, rest = strings.TrimRight(value+name, " "), ""
+			if found {
+				rest = "port=" + port
+			}
 		}
 		m.set(key, value)
 	}

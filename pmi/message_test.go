@@ -30,6 +30,9 @@ func TestParse(t *testing.T) {
 		{"first use counts", "cmd=get key=A key=B", "get", map[string]string{"key": "A"}},
 		{"carriage return", "cmd=finalize\r", "finalize", nil},
 		{"equals in value", "cmd=publish_name service=s port=a=b", "publish_name", map[string]string{"port": "a=b"}},
+		{"service with blanks", "cmd=publish_name service=my own one port=p", "publish_name", map[string]string{"service": "my own one", "port": "p"}},
+		{"service with blanks at the end", "cmd=lookup_name service=my own one", "lookup_name", map[string]string{"service": "my own one"}},
+		{"service alone", "cmd=lookup_name service=s", "lookup_name", map[string]string{"service": "s"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			msg, err := Parse(tt.line)
