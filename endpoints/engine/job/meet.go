@@ -87,7 +87,7 @@ func meet(ctx context.Context, limit time.Duration, s *session, ports int, f far
 		}
 		peers = append(peers, p)
 	}
-	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret}
+	o := tcp.Options{Peers: peers, Process: s.rank, Secret: secret, Lasting: true}
 	own := peers[s.rank]
 	var near *shm.Node
 	if len(here) > 1 {

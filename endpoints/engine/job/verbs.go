@@ -31,7 +31,7 @@ func joinVerbs(listener *net.TCPListener, rails []rail, cards []card, o tcp.Opti
 		}
 		open = append(open, verbs.Rail{Device: d, Node: r.node})
 	}
-	v := verbs.Options{Process: o.Process, Secret: o.Secret, Near: o.Near, Bells: o.Bells, Lasting: true}
+	v := verbs.Options{Process: o.Process, Secret: o.Secret, Near: o.Near, Bells: o.Bells, Lasting: o.Lasting}
 	for i, p := range o.Peers {
 		v.Peers = append(v.Peers, verbs.Peer{First: p.First, Ports: p.Ports, Rails: cards[i].rails, Address: p.Address})
 	}

@@ -5,6 +5,7 @@ package tcp
 
 import (
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ func (n *Node) die() {
 		}
 	}
 	n.quit()
+	n.free()
 }
 
 // What a peer that has ended had sent is delivered; what was under way with it ends with an error
@@ -132,4 +134,27 @@ func TestEndWakes(t *testing.T) {
 	}
 	nodes[1].die()
 	assert.Equal(t, carrier.Gone, (<-woken).Kind)
+}
+
+// A thread that is in a call when a lasting node closes does not write to files that have got numbers of descriptors since.
+func TestLastingKeepsDescriptors(t *testing.T) {
+	nodes := joined(t, Options{Lasting: true}, 1, 1)
+	for _, n := range nodes {
+		require.NoError(t, n.Close())
+		t.Cleanup(n.free)
+	}
+	var files []*os.File // more than the nodes had descriptors
+	for range 16 {
+		f, err := os.CreateTemp(t.TempDir(), "")
+		require.NoError(t, err)
+		t.Cleanup(func() { f.Close() })
+		files = append(files, f)
+	}
+	p := nodes[0].port(0)
+	p.Sleep(p.Doze(), time.Millisecond)
+	for _, f := range files {
+		written, err := f.Stat()
+		require.NoError(t, err)
+		assert.Zero(t, written.Size())
+	}
 }

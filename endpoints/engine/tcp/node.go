@@ -53,6 +53,8 @@ type Options struct {
 	Near int
 	// Bells are those of this process's ports, if others ring them too.
 	Bells []*carrier.Bell
+	// Lasting has Close leave the node's own descriptors open until the process ends. So Close may be called while threads are in calls.
+	Lasting bool
 }
 
 func (o *Options) check() error {
@@ -137,6 +139,7 @@ func Join(ctx context.Context, listener *net.TCPListener, o Options) (*Node, err
 	}
 	if err := n.meetAll(ctx); err != nil {
 		n.quit()
+		n.free()
 		return nil, fmt.Errorf("join a node: %w", err)
 	}
 	return n, nil
@@ -334,7 +337,7 @@ func hold(lock *sync.Mutex, wait bool) bool {
 // peer has said so, and has patience with it. The kernel alone would not deliver it: when a peer writes to a
 // process that has closed its socket, that process's kernel drops what it had yet to send.
 //
-// Preconditions: nobody uses a port, now or later.
+// Preconditions: nobody uses a port, now or later, unless the options are Lasting.
 func (n *Node) Close() error {
 	if n.closed.Swap(true) {
 		return os.ErrClosed
@@ -354,6 +357,9 @@ func (n *Node) Close() error {
 	}
 	n.watch.Unwant()
 	n.quit()
+	if !n.options.Lasting {
+		n.free()
+	}
 	return nil
 }
 
@@ -369,6 +375,10 @@ func (n *Node) quit() {
 			l.lose(left)
 		}
 	}
+}
+
+// free closes the descriptors that ports use.
+func (n *Node) free() {
 	n.watch.Close()
 	_ = unix.Close(n.epoll)
 }

@@ -164,6 +164,19 @@ func TestCutOff(t *testing.T) {
 	carriertest.Mourn(t, a.node, a, "makes no sense$")
 }
 
+// Who has proved itself has patience for its pairs: a processor may have much else to do meanwhile.
+func TestSlowPairs(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{}, 1, 1)
+	a, b := nodes[0].port(0), nodes[1].port(1)
+	l := nodes[1].links[0]
+	l.lock.Lock()
+	mustSend(t, a, 1, 7, nil, 0)
+	time.Sleep(greet.Limit + time.Second/2) // strangers would be dropped now
+	l.lock.Unlock()
+	assert.EqualValues(t, 7, carriertest.Await(t, b).Cell.Tag)
+}
+
 // Strangers, and who does not know the secret, are dropped, and harm nobody.
 func TestStrangers(t *testing.T) {
 	testsupport.NothingLeft(t)

@@ -144,9 +144,11 @@ func (n *Node) dial(l *link) (final bool, err error) {
 	}
 	t := greet.Talk{Conn: conn, Secret: n.options.Secret, Carrier: carrierName}
 	stop := greet.Within(n.open, conn, n.greetingLimit())
-	defer stop()
+	defer func() { stop() }()
 	verdict, err := t.Open(greet.Hello{From: uint32(n.options.Process), To: uint32(l.peer), Purpose: forFrames}, func() []byte {
 		final = true
+		stop() // the peer has proved itself, and may need long to make its pairs
+		stop = greet.Within(n.open, conn, n.options.Patience)
 		return digest(addresses, greet.HalfSize)
 	})
 	switch {
@@ -215,7 +217,7 @@ func (n *Node) answer(conn *net.TCPConn) {
 	_ = conn.SetKeepAliveConfig(n.keepAlive())
 	t := greet.Talk{Conn: conn, Secret: n.options.Secret, Carrier: carrierName}
 	stop := greet.Within(n.open, conn, n.greetingLimit())
-	defer stop()
+	defer func() { stop() }()
 	h, theirs, err := t.Challenge()
 	if err != nil || h.Purpose != forFrames || h.To != uint32(n.options.Process) || h.From >= uint32(len(n.links)) {
 		return
@@ -237,6 +239,8 @@ func (n *Node) answer(conn *net.TCPConn) {
 		l.answering = false
 		l.lock.Unlock()
 	}()
+	stop()
+	stop = greet.Within(n.open, conn, n.options.Patience) // it takes time to make pairs, and the peer dials no second time
 	addresses, err := l.own()
 	if err != nil {
 		_ = t.Decide([]byte{refused})

@@ -126,12 +126,14 @@ func (r *rail) makeAll(lanes int, spare int64) (err error) {
 func (r *rail) stop() {
 	if r.watching {
 		r.watch.Stop()
-		r.watch.Close()
 	}
 }
 
 // free gives back what begin has made, as far as it has got, and closes the device. Nobody uses the rail.
 func (r *rail) free() error {
+	if r.watching {
+		r.watch.Close()
+	}
 	if r.receives != nil {
 		r.receives.Close()
 	}
