@@ -63,6 +63,10 @@ type FaultKinds struct {
 // Sum returns how many there were.
 func (f FaultKinds) Sum() uint64 { return f.Reads + f.Writes + f.Copies + f.Fetches }
 
+func (f FaultKinds) plus(other FaultKinds) FaultKinds {
+	return FaultKinds{f.Reads + other.Reads, f.Writes + other.Writes, f.Copies + other.Copies, f.Fetches + other.Fetches}
+}
+
 // Snapshot is what was counted from the start to its time. Threads has the live ones only; those
 // that ended are among the counts of their owners.
 type Snapshot struct {

@@ -222,7 +222,8 @@ func (k *Kernel) readFaults(s *Snapshot) error {
 		if s.Faults[owner] == nil {
 			s.Faults[owner] = map[string]FaultKinds{}
 		}
-		s.Faults[owner][k.files[key.Object]] = FaultKinds{f.Reads, f.Writes, f.Copies, f.Fetches}
+		path := k.files[key.Object] // of several files where one has replaced another
+		s.Faults[owner][path] = s.Faults[owner][path].plus(FaultKinds{f.Reads, f.Writes, f.Copies, f.Fetches})
 	}
 	return entries.Err()
 }

@@ -140,6 +140,22 @@ func TestKernel(t *testing.T) {
 	assert.Zero(t, s.Lost)
 }
 
+// Files that have had the same path, one after the other, share a sum.
+func TestKernelFaultsOfOnePath(t *testing.T) {
+	k, err := Start()
+	require.NoError(t, err)
+	defer k.Close()
+	for inode := range uint64(2) {
+		require.NoError(t, k.Name(File{Inode: inode + 1}, "replaced"))
+		key := kernelFaultKey{Owner: 7, Object: uint32(len(k.files) - 1)}
+		counts := kernelFaultCounts{Reads: 1, Writes: 2, Copies: 3, Fetches: 4 + inode}
+		require.NoError(t, k.running.Maps[kernelMapFaults].Put(key, counts))
+	}
+	s, err := k.Read()
+	require.NoError(t, err)
+	assert.Equal(t, map[int]map[string]FaultKinds{7: {"replaced": {Reads: 2, Writes: 4, Copies: 6, Fetches: 9}}}, s.Faults)
+}
+
 func TestKernelOwners(t *testing.T) {
 	l := startLoad(t)
 	k, err := Start()
