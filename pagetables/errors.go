@@ -17,3 +17,6 @@ var (
 	errNoCensus  = errors.New("no census")
 	errTooLarge  = errors.New("too large to be read page by page: this kernel has no PAGEMAP_SCAN")
 )
+
+// MayHaveRanks tells whether an error of Job or Ranks is that of a process without ranks that may have some later.
+func MayHaveRanks(err error) bool { return errors.Is(err, errNotYet) || errors.Is(err, errNotNow) }

@@ -73,7 +73,7 @@ func (p Proc) ranksBelow(pid int) (all []*reading, errs []error) {
 		switch {
 		case err == nil:
 			all = append(all, r)
-		case errors.Is(err, errNotYet), errors.Is(err, errNotNow):
+		case MayHaveRanks(err):
 			none = err
 		case !errors.Is(err, ErrNoRank) && !errors.Is(err, ErrGone): // a helper of the launcher may end meanwhile
 			errs = append(errs, err)

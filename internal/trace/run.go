@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -69,7 +70,8 @@ func (s *session) loop(ctx context.Context) (errs []error) {
 		if err := s.show(); err != nil {
 			return []error{err}
 		}
-		if alive, _ := s.watch.update(s.pids); alive == 0 {
+		alive, errs := s.watch.update(s.pids)
+		if alive == 0 && !slices.ContainsFunc(errs, pagetables.MayHaveRanks) { // between two calls of TPSL_Run there are none
 			return s.finish()
 		}
 	}
