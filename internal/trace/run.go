@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type session struct {
 	watch  *watch
 	began  time.Time
 	last   *events.Snapshot
+	seen   map[events.Thread]events.Counts // threads as they were read last, also those that have ended
 	served atomic.Pointer[[]row]
 }
 
@@ -33,14 +35,17 @@ func run(ctx context.Context, proc pagetables.Proc, r request, out Output) (errs
 		return []error{err}
 	}
 	defer source.Close()
-	if _, err := source.Read(); err != nil {
-		return []error{err}
+	s := &session{
+		request: r, out: out, screen: screen{w: out.Stdout, size: out.Terminal}, began: time.Now(),
+		last: &events.Snapshot{}, seen: map[events.Thread]events.Counts{},
 	}
-	s := &session{request: r, out: out, screen: screen{w: out.Stdout, size: out.Terminal}, began: time.Now(), last: &events.Snapshot{}}
 	s.watch = &watch{proc: proc, source: source, named: map[events.File]bool{}}
 	alive, errs := s.watch.update(r.pids)
 	if alive == 0 {
 		return errs
+	}
+	if _, err := s.read(); err != nil { // which sees the threads, however soon they end
+		return append(errs, err)
 	}
 	if r.address != "" {
 		stop, err := s.serve()
@@ -77,21 +82,35 @@ func (s *session) loop(ctx context.Context) (errs []error) {
 	}
 }
 
+// read reads what has been counted, and notes the threads.
+func (s *session) read() (*events.Snapshot, error) {
+	now, err := s.watch.source.Read()
+	if err == nil {
+		maps.Copy(s.seen, now.Threads)
+	}
+	return now, err
+}
+
 // show draws what has happened since the last time, over that.
 func (s *session) show() error {
-	now, err := s.watch.source.Read()
+	now, err := s.read()
 	if err != nil {
 		return err
 	}
-	rows := rowsOf(s.watch.owners, now, &events.Snapshot{}, false)
+	rows := ranksOf(s.watch.owners, now, &events.Snapshot{})
 	s.served.Store(&rows)
 	if s.out.Terminal != nil {
 		took := now.Time.Sub(s.began)
 		if !s.last.Time.IsZero() {
 			took = now.Time.Sub(s.last.Time)
 		}
+		if s.by == "thread" {
+			rows = threadsOf(s.watch.owners, now.Threads, s.last.Threads)
+		} else {
+			rows = ranksOf(s.watch.owners, now, s.last)
+		}
 		var text bytes.Buffer
-		printRows(&text, rowsOf(s.watch.owners, now, s.last, s.by == "thread"), s.watch.source.Absent(), took, true)
+		printRows(&text, rows, s.watch.source.Absent(), took, true)
 		if err := s.screen.draw(text.String()); err != nil {
 			return err
 		}
@@ -102,25 +121,28 @@ func (s *session) show() error {
 
 // finish prints the totals.
 func (s *session) finish() (errs []error) {
-	now, err := s.watch.source.Read()
+	now, err := s.read()
 	if err != nil {
 		return []error{err}
 	}
 	s.screen.clear()
 	took := now.Time.Sub(s.began)
-	none := &events.Snapshot{}
+	ranks, threads := ranksOf(s.watch.owners, now, &events.Snapshot{}), threadsOf(s.watch.owners, s.seen, nil)
 	absent := s.watch.source.Absent()
 	switch {
 	case s.json:
 		err = printJSON(s.out.Stdout, report{
-			took.Seconds(), absent, rowsOf(s.watch.owners, now, none, false), rowsOf(s.watch.owners, now, none, true),
-			faultsOf(s.watch.owners, now), now.Lost,
+			took.Seconds(), absent, ranks, threads, faultsOf(s.watch.owners, now), now.Lost,
 		})
 	case s.by == "object":
 		printFaults(s.out.Stdout, faultsOf(s.watch.owners, now))
 	default:
+		rows := ranks
+		if s.by == "thread" {
+			rows = threads
+		}
 		fmt.Fprintf(s.out.Stdout, "in %.1f s:\n", took.Seconds())
-		printRows(s.out.Stdout, rowsOf(s.watch.owners, now, none, s.by == "thread"), absent, took, false)
+		printRows(s.out.Stdout, rows, absent, took, false)
 	}
 	if err != nil {
 		errs = append(errs, err)

@@ -18,19 +18,24 @@ import (
 	"github.com/tpsl/tpsl/pagetables/events"
 )
 
-// scripted is a source of which each Read has something happen, and that has nothing to tell.
+// scripted is a source of which each Read has something happen, and tells of the threads of its number.
 type scripted struct {
 	listener
-	steps []func()
-	reads int
+	steps   []func()
+	threads []map[events.Thread]events.Counts
+	reads   int
 }
 
 func (s *scripted) Read() (*events.Snapshot, error) {
 	if s.reads < len(s.steps) {
 		s.steps[s.reads]()
 	}
+	now := &events.Snapshot{Time: time.Now()}
+	if s.reads < len(s.threads) {
+		now.Threads = s.threads[s.reads]
+	}
 	s.reads++
-	return &events.Snapshot{Time: time.Now()}, nil
+	return now, nil
 }
 
 func (s *scripted) Absent() []events.Figure { return nil }
@@ -43,6 +48,7 @@ func newSession(proc pagetables.Proc, source events.Source, out *strings.Builder
 		watch:   &watch{proc: proc, source: source, named: map[events.File]bool{}},
 		began:   time.Now(),
 		last:    &events.Snapshot{},
+		seen:    map[events.Thread]events.Counts{},
 	}
 }
 
@@ -67,4 +73,27 @@ func TestGoesOnWithoutRanks(t *testing.T) {
 	require.Len(t, source.told, 3)
 	assert.Empty(t, source.told[0])
 	assert.Equal(t, []events.Thread{{ID: 8, Owner: 0}}, source.told[1])
+}
+
+// Threads that were seen are told at the end, when they have ended with the job, as they were seen last.
+func TestThreadsAtTheEnd(t *testing.T) {
+	proc := job(t)
+	first, second := events.Thread{ID: 8, Owner: 0}, events.Thread{ID: 9, Owner: 1}
+	source := &scripted{
+		steps: []func(){
+			func() { require.NoError(t, os.RemoveAll(filepath.Join(string(proc), "8"))) },
+			func() { require.NoError(t, os.RemoveAll(filepath.Join(string(proc), "9"))) },
+		},
+		threads: []map[events.Thread]events.Counts{
+			{first: {events.Faults: 5}, second: {events.Faults: 6}},
+			{second: {events.Faults: 7}},
+		},
+	}
+	var out strings.Builder
+	s := newSession(proc, source, &out)
+	s.by = "thread"
+	_, errs := s.watch.update(s.pids)
+	require.Empty(t, errs)
+	assert.Empty(t, s.loop(context.Background()))
+	assert.Regexp(t, `^in \d+\.\d s:\n +RANK +PID +THREAD .*FAULTS\n +0 +8 +8 .* 5\n +1 +9 +9 .* 7\n$`, out.String())
 }

@@ -35,7 +35,7 @@ func isTime(figure events.Figure) bool { return figure == events.FutexTime || fi
 type row struct {
 	owner
 	Thread  int           `json:"thread,omitempty"` // 0: all of them
-	Threads int           `json:"threads"`          // that live
+	Threads int           `json:"threads"`          // of a rank: those that live
 	Counts  events.Counts `json:"counts"`
 }
 
@@ -46,19 +46,23 @@ type faults struct {
 	events.FaultKinds
 }
 
-// rowsOf are the counts since before, a row a rank or a thread.
-func rowsOf(owners []owner, now, before *events.Snapshot, byThread bool) (rows []row) {
+// ranksOf are the counts since before, a row a rank.
+func ranksOf(owners []owner, now, before *events.Snapshot) (rows []row) {
 	threads := map[int]int{}
-	for thread, c := range now.Threads {
+	for thread := range now.Threads {
 		threads[thread.Owner]++
-		if byThread {
-			rows = append(rows, row{owners[thread.Owner], thread.ID, 1, c.Since(before.Threads[thread])})
-		}
 	}
 	for i, c := range now.Owners {
-		if !byThread {
-			rows = append(rows, row{owners[i], 0, threads[i], c.Since(before.Owners[i])})
-		}
+		rows = append(rows, row{owners[i], 0, threads[i], c.Since(before.Owners[i])})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return compare(a.owner, b.owner) })
+	return rows
+}
+
+// threadsOf are the counts since before, a row a thread.
+func threadsOf(owners []owner, now, before map[events.Thread]events.Counts) (rows []row) {
+	for thread, c := range now {
+		rows = append(rows, row{owners[thread.Owner], thread.ID, 1, c.Since(before[thread])})
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(compare(a.owner, b.owner), cmp.Compare(a.Thread, b.Thread)) })
 	return rows

@@ -40,18 +40,17 @@ func lines(print func(*strings.Builder)) []string {
 
 func TestRows(t *testing.T) {
 	absent := []events.Figure{events.FutexWaits, events.FutexTime, events.Voluntary, events.Involuntary, events.Migrations, events.Faults}
-	rows := func(byThread bool, before *events.Snapshot) []row {
-		return rowsOf(testOwners, testSnapshot(), before, byThread)
-	}
-	none := &events.Snapshot{}
+	rows := func(before *events.Snapshot) []row { return ranksOf(testOwners, testSnapshot(), before) }
 	assert.Equal(t, []string{
 		"RANK PID THREADS SYSCALLS %OFF-CPU", "0 10 0 0 0.0", "2 20 1 5 0.0", "11 20 2 40 25.0", "- 20 0 7 0.0",
-	}, lines(func(w *strings.Builder) { printRows(w, rows(false, none), absent, 4*time.Second, false) }))
+	}, lines(func(w *strings.Builder) { printRows(w, rows(&events.Snapshot{}), absent, 4*time.Second, false) }))
 	assert.Equal(t, []string{
 		"RANK PID THREAD SYSCALLS %OFF-CPU", "2 20 20 5 0.0", "11 20 9 10 0.0", "11 20 21 30 0.0",
-	}, lines(func(w *strings.Builder) { printRows(w, rows(true, none), absent, 4*time.Second, false) }))
+	}, lines(func(w *strings.Builder) {
+		printRows(w, threadsOf(testOwners, testSnapshot().Threads, nil), absent, 4*time.Second, false)
+	}))
 	before := &events.Snapshot{Owners: map[int]events.Counts{1: {events.Syscalls: 30, events.OffCPU: 9e8}}}
-	live := lines(func(w *strings.Builder) { printRows(w, rows(false, before), absent, 500*time.Millisecond, true) })
+	live := lines(func(w *strings.Builder) { printRows(w, rows(before), absent, 500*time.Millisecond, true) })
 	assert.Equal(t, []string{"per second:", "RANK PID THREADS SYSCALLS %OFF-CPU"}, live[:2])
 	assert.Contains(t, live, "11 20 2 20 20.0")
 }
