@@ -23,11 +23,17 @@ type Mapping struct {
 	Device             string
 	Inode              uint64
 	Name               string // path, "[stack]" and its like, or ""
+	PageSize           uint64 // 0: maps does not tell
 	Figures
 }
 
 // OfFile tells whether the pages come from a file, unless they were copied.
-func (m *Mapping) OfFile() bool { return m.Inode != 0 }
+func (m *Mapping) OfFile() bool {
+	const huge = "/anon_hugepage (deleted)" // a file of the kernel's own, for memory without a file in pages of hugetlb
+	return m.Inode != 0 && (m.Name != huge || !m.isPrivate())
+}
+
+func (m *Mapping) isPrivate() bool { return strings.HasSuffix(m.Perm, "p") }
 
 // longest is how many bytes a line may have: a path, each byte of it escaped, and more.
 const longest = 64 << 10
@@ -135,7 +141,10 @@ func parseHeader(line string) (*Mapping, error) {
 // set takes a figure of smaps; names that are not known are those of other kernels.
 func (m *Mapping) set(key, value string) error {
 	var to *uint64
+	var huge uint64
 	switch key {
+	case "KernelPageSize":
+		to = &m.PageSize
 	case "Rss":
 		to = &m.Resident
 	case "Shared_Clean":
@@ -150,8 +159,10 @@ func (m *Mapping) set(key, value string) error {
 		to = &m.Anonymous
 	case "Swap":
 		to = &m.Swapped
-	case "AnonHugePages", "ShmemPmdMapped", "FilePmdMapped", "Shared_Hugetlb", "Private_Hugetlb":
+	case "AnonHugePages", "ShmemPmdMapped", "FilePmdMapped":
 		to = &m.Huge
+	case "Shared_Hugetlb", "Private_Hugetlb":
+		to = &huge
 	default:
 		return nil
 	}
@@ -160,8 +171,27 @@ func (m *Mapping) set(key, value string) error {
 		return fmt.Errorf("%w mapping: %s of %#x: %.40q", errMalformed, key, m.Start, value)
 	}
 	*to += kilobytes << 10
-	if key == "Anonymous" && m.OfFile() && strings.HasSuffix(m.Perm, "p") {
+	if key == "Anonymous" && m.OfFile() && m.isPrivate() {
 		m.Copied = m.Anonymous
 	}
+	m.addHugetlb(huge, key == "Shared_Hugetlb")
 	return nil
+}
+
+// addHugetlb counts pages of hugetlb, which the kernel has in none of its sums. They are never clean, as nothing is behind them.
+// In a private mapping they are memory without a file, but for those of a file that may only be read.
+func (m *Mapping) addHugetlb(bytes uint64, shared bool) {
+	m.Huge += bytes
+	m.Resident += bytes
+	if shared {
+		m.SharedDirty += bytes
+	} else {
+		m.PrivateDirty += bytes
+	}
+	if m.isPrivate() && (!m.OfFile() || m.Perm[1] == 'w') {
+		m.Anonymous += bytes
+		if m.OfFile() {
+			m.Copied += bytes
+		}
+	}
 }

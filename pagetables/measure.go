@@ -94,7 +94,7 @@ func (r *reading) take(m *Mapping) error {
 		return nil
 	}
 	for _, part := range parts {
-		err := r.pages.populated(part.start, part.end, func(start, end uint64) { r.walk.add(start, end, &part.row.Figures) })
+		err := r.pages.populated(part.start, part.end, func(start, end uint64) { r.walk.add(start, end, m.PageSize, &part.row.Figures) })
 		if err != nil {
 			r.partial("page tables: %v", err)
 		}

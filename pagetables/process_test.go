@@ -127,6 +127,52 @@ func TestRows(t *testing.T) {
 	assert.Equal(t, uint64(40<<10), p.Tables)
 }
 
+// Pages of hugetlb, which the kernel has in no sum, are resident memory with its page tables: without a file in a private mapping,
+// and of a file otherwise.
+func TestHugetlb(t *testing.T) {
+	const size = 2 << 20
+	w := newTree(t)
+	w.process(9, 1, "prog")
+	all := []vma{{0x1000, "r-xp", 0, library, []uint64{none}}}
+	var smaps, numa strings.Builder
+	for i, c := range []struct {
+		perm, name, kind string
+		entry            uint64
+	}{
+		{"rw-p", "/anon_hugepage (deleted)", "Private", anonymous},
+		{"rw-p", "/huge/data", "Private", anonymous},
+		{"r--p", "/huge/constants", "Shared", ofFile},
+		{"rw-s", "/SYSV00000000 (deleted)", "Private", ofFile},
+	} {
+		start := uint64(i+1) * size
+		all = append(all, vma{start, c.perm, 0, c.name, slices.Repeat([]uint64{c.entry}, size/pageSize)})
+		fmt.Fprintf(&smaps, "%x-%x %s 0 00:11 77    %s\nKernelPageSize: 2048 kB\nRss: 0 kB\nAnonymous: 0 kB\n%s_Hugetlb: 2048 kB\nSwap: 0 kB\n",
+			start, start+size, c.perm, c.name, c.kind)
+		fmt.Fprintf(&numa, "%x default file=/x huge dirty=1 N1=1 kernelpagesize_kB=2048\n", start)
+	}
+	w.maps(9, all)
+	w.write(9, "smaps", smaps.String())
+	w.write(9, "numa_maps", numa.String())
+	p, err := w.proc.Read(9)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"rank 5 /anon_hugepage (deleted) rw-p: 2048 2048 0",
+		"rank 5 /huge/data data: 2048 2048 0",
+		"rank 5 /huge/constants rodata: 2048 0 0",
+		"rank 5 /SYSV00000000 (deleted) rw-s: 2048 0 0",
+	}, lines(p))
+	assert.Equal(t, Figures{
+		Mapped: 4 * size, Resident: 4 * size, SharedDirty: size, PrivateDirty: 3 * size, Anonymous: 2 * size, Copied: size,
+		Huge: 4 * size, Tables: 2 * pageSize, Nodes: Nodes{1: 4 * size},
+	}, p.Total)
+	var states []string
+	require.NoError(t, w.proc.EachPages(p, func(run *Pages) error {
+		states = append(states, run.State)
+		return nil
+	}))
+	assert.Equal(t, []string{"anonymous", "copied", "file", "shared memory"}, states)
+}
+
 // An arena that the threads of several ranks share belongs to none of them.
 func TestSharedHeap(t *testing.T) {
 	w := threads(t)

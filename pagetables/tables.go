@@ -18,8 +18,12 @@ type tableWalk struct {
 	}
 }
 
-func (w *tableWalk) add(start, end uint64, row *Figures) {
+// add counts the tables of a run. Pages of hugetlb have no tables of the levels below their size.
+func (w *tableWalk) add(start, end, size uint64, row *Figures) {
 	for i, bits := range levels {
+		if size >= 1<<bits {
+			continue
+		}
 		for index := start >> bits; index <= (end-1)>>bits; index++ {
 			w.use(i, index, row)
 		}

@@ -163,7 +163,7 @@ func (w *watch) files(pid int) error {
 	}
 	defer f.Close()
 	return pagetables.ReadMappings(f, func(m *pagetables.Mapping) error {
-		if !m.OfFile() {
+		if m.Inode == 0 { // the kernel has a file also for memory of hugetlb, and counts its faults by that
 			return nil
 		}
 		var file events.File
