@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader/plan"
@@ -175,6 +176,8 @@ func TestRefused(t *testing.T) {
 	gone := made(t, "gcc", "int f(void); int g(void) { return f(); }", append(shared, below)...)
 	plain := filepath.Join(t.TempDir(), "plain")
 	require.NoError(t, os.WriteFile(plain, []byte("no library, but longer than a header of ELF files is, by some letters\n"), 0o600))
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
 	for _, c := range []struct {
 		name, file string
 		at         bool // the problem stands at the object, too
@@ -186,6 +189,7 @@ func TestRefused(t *testing.T) {
 		{"missing library", gone, false, []string{"libgone.so.7: not found", gone, "LD_LIBRARY_PATH"}},
 		{"the C library", "libc.so.6", true, []string{"/libc.so.6: libc.so.6 is one for the whole process"}},
 		{"not ELF", plain, false, []string{plain, "not an ELF file"}},
+		{"FIFO", fifo, false, []string{fifo + ": not a regular file"}},
 		{"no file", plain + ".so.1", false, []string{plain + ".so.1", "not found"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 	"github.com/tpsl/tpsl/loader/search"
@@ -47,6 +48,8 @@ func TestFind(t *testing.T) {
 		}
 		return "", os.ErrNotExist
 	}
+	fifo := filepath.Join(folder, "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o700))
 	long := script("long", "#!"+pie+" "+strings.Repeat("x", lineLimit))
 	for name, c := range map[string]struct {
 		program string
@@ -57,6 +60,9 @@ func TestFind(t *testing.T) {
 		"another program":  {"/bin/true", nil},
 		"no file":          {folder + "/none", nil},
 		"folder":           {folder, nil},
+		"FIFO":             {fifo, nil},
+		"script of a FIFO": {script("odd", "#!"+fifo), nil},
+		"device":           {"/dev/zero", nil},
 		"script":           {script("plain", "#!"+pie), &Interpreter{Path: pie, Args: []string{pie, folder + "/plain"}}},
 		"blanks":           {script("blanks", "#! \t"+pie+" \t-I -S\t "), &Interpreter{Path: pie, Args: []string{pie, "-I -S", folder + "/blanks"}}},
 		"of a script":      {script("outer", "#!"+inner+" -E"), &Interpreter{Path: pie, Args: []string{pie, "-u", inner, "-E", folder + "/outer"}}},

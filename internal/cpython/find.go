@@ -5,6 +5,8 @@ package cpython
 
 import (
 	"debug/elf"
+	"errors"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,16 +65,32 @@ func Is(path string) bool {
 	return is
 }
 
+// open opens a regular file. Another one, such as a FIFO, might never answer.
+func open(path string) (*os.File, error) {
+	about, err := os.Stat(path)
+	if err == nil && !about.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
 // judge reports whether a file is a CPython, and whether it is not position-independent.
 func judge(path string) (is, fixed bool) {
-	file, err := elf.Open(path)
+	file, err := open(path)
 	if err != nil {
 		return false, false
 	}
 	defer file.Close()
-	symbols, err := file.DynamicSymbols()
+	program, err := elf.NewFile(file)
+	if err != nil {
+		return false, false
+	}
+	symbols, err := program.DynamicSymbols()
 	is = err == nil && slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == mainFunction })
-	return is, file.Type == elf.ET_EXEC
+	return is, program.Type == elf.ET_EXEC
 }
 
 var interpreterName = regexp.MustCompile(`^python[0-9.]*[a-z]*$`)

@@ -6,7 +6,6 @@ package cpython
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +17,7 @@ const lineLimit = 256
 
 // firstLine returns what follows "#!" in the first line of a script; "" if the file is none.
 func firstLine(path string) string {
-	file, err := os.Open(path)
+	file, err := open(path)
 	if err != nil {
 		return ""
 	}
