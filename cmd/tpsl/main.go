@@ -17,6 +17,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -30,13 +31,14 @@ import (
 	"github.com/tpsl/tpsl/internal/version"
 )
 
-// exitUsage is the exit status of wrong usage, as mpiexec's.
+// exitUsage is the exit status of wrong usage, and of output that cannot be written, as mpiexec's.
 const exitUsage = 255
 
 // streams are where a command writes.
 type streams struct {
 	out, err io.Writer
-	terminal bool // out is one
+	terminal bool            // out is one
+	ctx      context.Context // ends when out cannot be written
 }
 
 // commands are the words that may come first.
@@ -66,9 +68,25 @@ var commands = []struct {
 	{"where", "say which MPI call each rank is in, and why it waits", whereAreRanks},
 }
 
-func main() { os.Exit(run(os.Args[1:], streams{os.Stdout, os.Stderr, terminal.Is(1)})) }
+func main() {
+	os.Exit(run(os.Args[1:], streams{out: os.Stdout, err: os.Stderr, terminal: terminal.Is(1)}))
+}
 
+// run runs a command. It tells for all of them that the output cannot be written.
 func run(args []string, to streams) int {
+	out := &output{to: to.out}
+	to.out = out
+	to.ctx, out.failed = context.WithCancel(context.Background())
+	defer out.failed()
+	code := runCommand(args, to)
+	if why := out.why(); why != nil {
+		fmt.Fprintf(to.err, "tpsl %s: write standard output: %v\n", args[0], why)
+		return exitUsage
+	}
+	return code
+}
+
+func runCommand(args []string, to streams) int {
 	if len(args) == 0 {
 		fmt.Fprintln(to.err, "tpsl: no command given; try tpsl -h")
 		return exitUsage

@@ -4,11 +4,13 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // said runs tpsl and returns what it writes.
@@ -33,6 +35,30 @@ func TestHelpFitsTerminal(t *testing.T) {
 			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, "%v: %s", args, line)
 		}
 	}
+}
+
+// Output that cannot be written is one line, whatever the command, and ends those that would go on.
+func TestUnwrittenOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	unwritten := [][]string{{"-h"}, {"--version"}, {"check", "/bin/true"}, {"check", "-json", "/bin/true"}, {"doctor"}, {"doctor", "-json"}}
+	for _, c := range commands {
+		unwritten = append(unwritten, []string{c.name, "-h"})
+	}
+	for _, args := range unwritten {
+		var stderr strings.Builder
+		assert.Equal(t, exitUsage, run(args, streams{out: full, err: &stderr}), args)
+		assert.Equal(t, "tpsl "+args[0]+": write standard output: no space left on device\n", stderr.String(), args)
+	}
+	failed := 0
+	out := &output{to: full, failed: func() { failed++ }}
+	for range 2 {
+		n, err := out.Write([]byte("text"))
+		assert.Equal(t, 4, n)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 1, failed)
 }
 
 // A command that is not there is one line, which names the one that was meant where that can be told.

@@ -35,7 +35,7 @@ func reportProfile(args []string, to streams) int {
 	case err == nil && page != "":
 		err = os.WriteFile(page, out.Bytes(), 0o666)
 	case err == nil:
-		_, err = to.out.Write(out.Bytes())
+		fmt.Fprint(to.out, out.String())
 	}
 	if err != nil {
 		fmt.Fprintf(to.err, "tpsl report: %v\n", err)

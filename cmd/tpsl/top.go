@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"os/signal"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +13,7 @@ import (
 
 // watchRanks runs tpsl top until the user has seen enough, or the job ends.
 func watchRanks(args []string, to streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ctx, stop := signal.NotifyContext(to.ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	connectTo := func(ids []int) (top.Source, error) { return connect(ids) }
 	return top.Command(ctx, args, connectTo, top.Output{Stdout: to.out, Stderr: to.err, Terminal: to.terminal})

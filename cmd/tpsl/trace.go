@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/signal"
 
@@ -15,7 +14,7 @@ import (
 
 // traceJob runs tpsl trace until it is interrupted.
 func traceJob(args []string, to streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ctx, stop := signal.NotifyContext(to.ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	out := trace.Output{Stdout: to.out, Stderr: to.err}
 	if to.terminal {

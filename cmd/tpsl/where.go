@@ -6,7 +6,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/tpsl/tpsl/hydra/whereabouts"
 	"github.com/tpsl/tpsl/internal/flags"
@@ -45,10 +44,7 @@ func whereAreRanks(args []string, to streams) int {
 		fmt.Fprintf(to.err, "tpsl where: %v\n", err)
 		return exitUsage
 	}
-	if _, err := io.WriteString(to.out, text); err != nil {
-		fmt.Fprintf(to.err, "tpsl where: %v\n", err)
-		return exitUsage
-	}
+	fmt.Fprint(to.out, text)
 	return 0
 }
 

@@ -183,7 +183,7 @@ func TestTraceMisuse(t *testing.T) {
 	}
 }
 
-// What cannot be counted, or is not there, is a line that says why; what /proc tells is told.
+// What cannot be counted or written, or is not there, is a line that says why; what /proc tells is told.
 func TestTraceRefuses(t *testing.T) {
 	testsupport.NothingLeft(t)
 	testsupport.Require(t, "unshare")
@@ -201,6 +201,7 @@ func TestTraceRefuses(t *testing.T) {
 	}{
 		{"no BTF", hidden, job.Process.Pid, 0, "tpsl trace: this kernel cannot count for us: .*; /proc lacks SYSCALLS, FUTEX, %FUTEX, MIGR"},
 		{"from another namespace", "unshare --pid --fork --mount-proc " + tpsl + " trace %d", job.Process.Pid, 1, "tpsl trace: process \\d+: there is no such process here: .*"},
+		{"full disk", tpsl + " trace -for 100ms %d >/dev/full", job.Process.Pid, 255, "tpsl trace: write standard output: no space left on device"},
 		{"of another namespace", tpsl + " trace -for 100ms %d", inside.Process.Pid, 1, "tpsl trace: process \\d+ is in another PID namespace, .*: run tpsl trace there, as with nsenter -t \\d+ -m -p"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
