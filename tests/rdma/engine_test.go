@@ -106,22 +106,26 @@ func TestEngineAccessesByVerbs(t *testing.T) {
 	testsupport.Limit(t, 2*longLimit)
 	testsupport.NothingLeft(t)
 	program := withVerbs(t, "../e2e/testdata/accesses", "build")
-	for _, model := range []string{"private", "global"}[:testsupport.Times(1, 2)] { // more processes take more than the program's minute in a guest, by TCP too
+	accesses := func(options string, args ...string) (guest.Result, []int) {
+		t.Helper()
+		return engineJob(t, g, options, append([]string{program, "-within", longLimit.String()}, args...)...)
+	}
+	for _, model := range []string{"private", "global"}[:testsupport.Times(1, 2)] {
 		t.Run(model, func(t *testing.T) {
-			r, sent := engineJob(t, g, "-n 2", program, "-ports", "2", "-model", model)
+			r, sent := accesses("-n 2", "-ports", "2", "-model", model)
 			assert.Equal(t, "4 ranks: every answer is right\n", r.Stdout, r.Stderr)
 			assert.Greater(t, sent[0], 5, "packets of RDMA")
 			assert.Less(t, sent[1], 5, "by the second device") // the kernel sends some
 		})
 	}
 	t.Run("virtual rails", func(t *testing.T) { // one by each device
-		r, sent := engineJob(t, g, "-n 2 -env TPSL_RDMA_PORT rxe0:1,rxe1:1", program, "-ports", "2", "-model", "private")
+		r, sent := accesses("-n 2 -env TPSL_RDMA_PORT rxe0:1,rxe1:1", "-ports", "2", "-model", "private")
 		assert.Equal(t, "4 ranks: every answer is right\n", r.Stdout, r.Stderr)
 		assert.Greater(t, sent[0], 5, "packets of RDMA")
 		assert.Greater(t, sent[1], 5, "packets of RDMA by the second device")
 	})
 	t.Run("killed", func(t *testing.T) {
-		r, _ := engineJob(t, g, "-disable-auto-cleanup -n 3", program, "-ports", "1", "-model", "private", "-kill")
+		r, _ := accesses("-disable-auto-cleanup -n 3", "-ports", "1", "-model", "private", "-kill")
 		assert.Contains(t, r.Stderr, "mpiexec: rank 2 (")
 		assert.Equal(t, "rank 2 is gone, as all operations say\n2 ranks: every answer is right\n", r.Stdout, r.Stderr)
 	})

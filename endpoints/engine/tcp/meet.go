@@ -137,14 +137,15 @@ func (n *Node) mend(l *link) {
 	}
 }
 
-// reach makes a connection, or nudges the peer to make one, until one was made or patience is over. Another one that is
-// wanted after that has patience of its own.
+// reach makes a connection, or nudges the peer to make one, until one was made or patience was over before the last try: this
+// process may have been stopped meanwhile. Another one that is wanted after that has patience of its own.
 func (n *Node) reach(l *link) {
 	begin, pause, purpose := time.Now(), firstPause, uint32(forFrames)
 	if !l.dials() {
 		purpose = forNudge
 	}
 	for made := l.made(); l.made() == made && l.stillWants(); {
+		last := time.Since(begin) > n.options.Patience
 		err := n.dial(l, purpose)
 		switch {
 		case n.open.Err() != nil:
@@ -153,7 +154,7 @@ func (n *Node) reach(l *link) {
 			l.lose(ended)
 		case errors.Is(err, errRefused):
 			l.lose(parted)
-		case time.Since(begin) > n.options.Patience && l.made() == made && l.stillWants():
+		case last && l.made() == made && l.stillWants():
 			l.lose(silent)
 		}
 		if l.fate.Load() != fine {

@@ -369,6 +369,12 @@ func (n *Node) quit() {
 	n.watch.Stop() // now nobody else has connections mended
 	n.close()
 	n.closeListeners()
+	for _, l := range n.links {
+		if l != nil {
+			l.out.Lock() // who was about to have a connection made has begun, and nobody begins any more
+			l.out.Unlock()
+		}
+	}
 	n.busy.Wait()
 	for _, l := range n.links {
 		if l != nil {

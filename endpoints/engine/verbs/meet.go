@@ -100,9 +100,11 @@ var (
 	errRefused = errors.New("the peer holds this process for gone")
 )
 
-// reach dials until the link is connected, or the peer is gone.
+// reach dials until the link is connected, or the peer is gone: also if patience was over before the last try. This process may
+// have been stopped before.
 func (n *Node) reach(l *link) {
 	for begin, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
+		last := time.Since(begin) > n.options.Patience
 		final, err := n.dial(l)
 		switch {
 		case n.open.Err() != nil || l.isConnected() || l.fate.Load() != fine:
@@ -111,7 +113,7 @@ func (n *Node) reach(l *link) {
 			n.end(l, ended, "")
 		case errors.Is(err, errRefused):
 			n.end(l, parted, "")
-		case final || time.Since(begin) > n.options.Patience:
+		case final || last:
 			n.end(l, silent, "")
 		}
 		select {

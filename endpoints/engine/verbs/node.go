@@ -285,6 +285,12 @@ func (n *Node) Close() error {
 	}
 	n.close()
 	n.listener.Close()
+	for _, l := range n.links {
+		if l != nil {
+			l.lock.Lock() // who was about to have a connection made has begun, and nobody begins any more
+			l.lock.Unlock()
+		}
+	}
 	n.busy.Wait()
 	if n.options.Lasting {
 		n.stopRails()

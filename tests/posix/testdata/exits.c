@@ -441,20 +441,17 @@ static void *end_later(void *unused)
     return NULL;
 }
 
-/* A ring that the kernel serves with a thread of the process (io_uring_setup(2)). */
-static void open_ring(void)
+/* A ring that the kernel serves with a thread of the process (io_uring_setup(2)). It returns a thread of the program. */
+static pthread_t open_ring(void)
 {
     pthread_t thread;
     struct io_uring_params p = {.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 60000};
     SAY("%s", syscall(SYS_io_uring_setup, 8, &p) >= 0 ? "ring" : strerror(errno));
     OK(pthread_create(&thread, NULL, end_later, NULL));
+    return thread;
 }
 
-static void leaves_a_ring(void)
-{
-    open_ring();
-    usleep(100000);
-}
+static void leaves_a_ring(void) { OK(pthread_join(open_ring(), NULL)); }
 
 static void first_thread_leaves_a_ring(void)
 {

@@ -117,7 +117,10 @@ static void closes_in_use(void)
     if (rank == 0) {
         FILE *stream = fdopen(ends[0], "r");
         OK(pthread_create(&reader, NULL, read_line, stream));
-        usleep(100000);
+        while (ftrylockfile(stream) == 0) { /* the reader has not come to it */
+            funlockfile(stream);
+            usleep(1000);
+        }
         OK(pthread_create(&closer, NULL, close_stream, stream));
         usleep(100000);
     }

@@ -29,7 +29,6 @@ const (
 	large  = 20_000 // bytes of every tenth of them, and of a put
 	adds   = 200    // to each rank's counter, by each rank
 	rounds = 50     // of compare-swaps, each with one winner
-	within = time.Minute
 )
 
 // The handlers.
@@ -112,10 +111,11 @@ func (p *player) slot(of int) []byte { return p.memory[slotsAt+of*large:][:large
 func main() {
 	ports := flag.Int("ports", 1, "ranks of each process")
 	model := flag.String("model", "private", "threads per port")
+	within := flag.Duration("within", time.Minute, "the time that all may take")
 	kill := flag.Bool("kill", false, "the last process kills itself in the middle")
 	flag.Parse()
 	signal.Ignore(syscall.SIGUSR1) // by which the launcher tells of deaths
-	time.AfterFunc(within, func() { panic("no end after a minute") })
+	time.AfterFunc(*within, func() { panic(fmt.Sprintf("no end after %v", *within)) })
 	if err := play(*ports, *model, *kill); err != nil {
 		fail(err)
 	}
