@@ -215,6 +215,12 @@ func (l *link) leave() {
 	}
 }
 
+// waitForHolder returns when whoever holds out has let go.
+func (l *link) waitForHolder() {
+	l.out.Lock()
+	defer l.out.Unlock()
+}
+
 // isOver tells whether the peer has all that was sent, or is gone.
 func (l *link) isOver() bool {
 	l.out.Lock()

@@ -371,8 +371,7 @@ func (n *Node) quit() {
 	n.closeListeners()
 	for _, l := range n.links {
 		if l != nil {
-			l.out.Lock() // who was about to have a connection made has begun, and nobody begins any more
-			l.out.Unlock()
+			l.waitForHolder() // who was about to have a connection made has begun then, and nobody begins any more
 		}
 	}
 	n.busy.Wait()

@@ -197,6 +197,12 @@ func (l *link) gone(rank int) error {
 	return &carrier.GoneError{Rank: rank, Why: why}
 }
 
+// waitForHolder returns when whoever holds the lock has let go.
+func (l *link) waitForHolder() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+}
+
 // isOver tells whether the peer's devices have all that was sent, or the peer is gone.
 func (l *link) isOver() bool {
 	if l.fate.Load() != fine || l.wounded.Load() {

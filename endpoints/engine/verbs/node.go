@@ -287,8 +287,7 @@ func (n *Node) Close() error {
 	n.listener.Close()
 	for _, l := range n.links {
 		if l != nil {
-			l.lock.Lock() // who was about to have a connection made has begun, and nobody begins any more
-			l.lock.Unlock()
+			l.waitForHolder() // who was about to have a connection made has begun then, and nobody begins any more
 		}
 	}
 	n.busy.Wait()
