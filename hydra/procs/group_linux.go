@@ -160,10 +160,11 @@ func killGroup(dir string) { _ = os.WriteFile(filepath.Join(dir, killFile), []by
 
 // removeGroup waits until killed processes have left the group, because the kernel keeps a group with processes (EBUSY).
 func removeGroup(dir string) {
-	for end := time.Now().Add(removeLimit); ; time.Sleep(time.Millisecond) {
-		if err := syscall.Rmdir(dir); err == nil || err == syscall.ENOENT || time.Now().After(end) {
-			return
+	insist(removeLimit, func() bool {
+		if err := syscall.Rmdir(dir); err == nil || err == syscall.ENOENT {
+			return true
 		}
 		killGroup(dir)
-	}
+		return false
+	})
 }

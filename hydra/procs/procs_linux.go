@@ -70,26 +70,33 @@ func Reap(ended func(pid int, status unix.WaitStatus)) bool {
 	}
 }
 
-// Sweep kills every descendant until there is none left or the time is over, but no stranger and nothing below one. It reports
-// whether all are gone. reap must collect ended children and report whether any child is left.
+// Sweep kills every descendant until there is none left or the limit is over, as insist counts it, but no stranger and nothing below
+// one. It reports whether all are gone. reap must collect ended children and report whether any child is left.
 func Sweep(reap func() bool, limit time.Duration) bool {
-	deadline := time.Now().Add(limit)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	return insist(limit, func() bool {
 		if !reap() {
 			return true
 		}
 		left := descendants(os.Getpid())
-		if len(left) == 0 { // only strangers
-			return true
-		}
 		for _, pid := range left {
 			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended meanwhile
 		}
-		if time.Now().After(deadline) {
-			return !reap() || len(descendants(os.Getpid())) == 0
+		return len(left) == 0 // only strangers
+	})
+}
+
+// insist tries something again and again, with growing pauses between, until it is done or the pauses add up to the limit. It
+// reports whether it was done. It counts pauses and not time: while this process is stopped or gets no processor, what it waits for
+// may get none either.
+func insist(limit time.Duration, try func() bool) bool {
+	for pause := time.Millisecond; !try(); pause = min(2*pause, 50*time.Millisecond) {
+		if limit <= 0 {
+			return false
 		}
 		time.Sleep(pause)
+		limit -= pause
 	}
+	return true
 }
 
 // descendants lists the processes below those of these PIDs, zombies among them, but no stranger and nothing below one.

@@ -69,6 +69,28 @@ func TestSweepSparesStrangers(t *testing.T) {
 	_ = stranger.Wait()
 }
 
+// The killed have their time also where this process stands still for longer than the limit.
+func TestSweepStandsStill(t *testing.T) {
+	require.NoError(t, SetSubreaper())
+	own := exec.Command("sleep", "60")
+	require.NoError(t, own.Start())
+	const limit = 20 * time.Millisecond
+	looks := 0
+	reap := func() bool {
+		switch looks++; looks {
+		case 1:
+			time.Sleep(2 * limit)
+			return true
+		case 2:
+			assert.NoError(t, unix.Waitid(unix.P_PID, own.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), "it was killed")
+			return true
+		}
+		return Reap(func(int, unix.WaitStatus) {})
+	}
+	assert.True(t, Sweep(reap, limit))
+	assert.Equal(t, 3, looks)
+}
+
 // Only new files with an MPI library's name that nobody uses are removed. One user is a process that only another PID namespace has: it
 // is not in our /proc.
 func TestRemoveSharedMemory(t *testing.T) {
