@@ -43,7 +43,7 @@ func TestSoak(t *testing.T) {
 		return out
 	}
 	assert.Equal(t, "No runs yet.\n", soak(0, "-table"))
-	assert.Regexp(t, `\Arun 1 of 2, .*: 3 tests of 1 packages in 0s, 0 failed\nrun 2 of 2, .*, 0 failed\n`, soak(0, "2", flaky))
+	assert.Regexp(t, `\Arun 1 of 2, .*: 3 tests of 1 packages in \d+s, 0 failed\nrun 2 of 2, .*, 0 failed\n`, soak(0, "2", flaky))
 	out := soak(1, "5", flaky)
 	assert.Contains(t, out, "run 1 of 5, ")
 	kept := regexp.MustCompile(`\nall that go test said: (build/soak-\S+\.events)\n`).FindAllStringSubmatch(out, -1)
