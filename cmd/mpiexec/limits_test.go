@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where there are too few to start a proxy, one line says so.
+// Where there are too few to start a proxy, one line says so. Whether they suffice for the pipes to it depends on how many Go has open
+// for limits of a control group, and on whether the socket of tpsl where is open yet.
 func TestFewDescriptors(t *testing.T) {
 	for _, limit := range []string{"8", "10"} {
 		j := launch(t, nil, "prlimit", "--nofile="+limit+":"+limit, "mpiexec", "-n", "1", "true")
 		assert.Equal(t, 255, j.end(t), limit)
-		assert.Regexp(t, `^mpiexec: start proxy on \S+: make pipe: too many open files; raise the limit of descriptors \(ulimit -n\)\n$`, j.errOut.String(), limit)
+		assert.Regexp(t, `^mpiexec: start proxy on \S+: (make pipe: )?too many open files; raise the limit of descriptors \(ulimit -n\)\n$`, j.errOut.String(), limit)
 	}
 }
 
