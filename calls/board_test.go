@@ -6,6 +6,7 @@ package calls
 import (
 	"encoding/binary"
 	"os"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -79,7 +80,10 @@ func TestSettled(t *testing.T) {
 	ranks := b.Read()
 	assert.GreaterOrEqual(t, ranks[0].Calls[0].Age, time.Minute)
 	assert.False(t, ranks[1].Calls[0].Settled, "there is no such thread")
-	assert.Equal(t, "S", timeOf(1).state, "init sleeps")
+	sleeper := exec.Command("sleep", "60")
+	require.NoError(t, sleeper.Start())
+	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
+	require.Eventually(t, func() bool { return timeOf(sleeper.Process.Pid).state == "S" }, time.Minute, time.Millisecond)
 	assert.Empty(t, timeOf(1<<30).state)
 }
 
