@@ -31,8 +31,8 @@ func TestSampler(t *testing.T) {
 // Samples are taken about as often as is told, and none after the end.
 func TestSamplerEnds(t *testing.T) {
 	b := newBoard(t, 0)
-	s := NewSampler(b)
 	began := time.Now()
+	s := NewSampler(b)
 	require.Eventually(t, func() bool { taken, _ := s.Counts(); return taken >= 4 }, time.Minute, time.Millisecond)
 	assert.Greater(t, time.Since(began), 2*SampleEvery, "four samples in four periods")
 	s.Stop()
