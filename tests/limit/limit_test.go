@@ -6,7 +6,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -23,14 +22,15 @@ import (
 // A report is what go test -json says in the end of a fixture: how each test ended, and what it printed. The package goes by "".
 type report struct{ ends, output map[string]string }
 
-// goTest runs the tests of a folder of testdata with a limit.
-func goTest(t *testing.T, limit time.Duration, folder string, options ...string) report {
+// goTest runs the tests of a folder of testdata with a limit of ten seconds. Within these a test binary is to begin its first test,
+// however busy the machine is.
+func goTest(t *testing.T, folder string, options ...string) report {
 	t.Helper()
 	testsupport.Require(t, "go")
 	command := filepath.Join(t.TempDir(), "limit")
 	_, errOut, code := testsupport.Run(t, time.Minute, nil, "go", "build", "-o", command, ".")
 	require.Zero(t, code, errOut)
-	argv := append([]string{"go", "test", "-json", "-exec", fmt.Sprintf("%s -limit %v", command, limit)}, options...)
+	argv := append([]string{"go", "test", "-json", "-exec", command + " -limit 10s"}, options...)
 	out, _, code := testsupport.Run(t, 5*time.Minute, nil, append(argv, "./testdata/"+folder)...)
 	assert.Equal(t, 1, code)
 	r := report{map[string]string{}, map[string]string{}}
@@ -49,12 +49,12 @@ func goTest(t *testing.T, limit time.Duration, folder string, options ...string)
 // Whatever hangs, the package's other tests run, and the log has what it takes to find the cause.
 func TestHangs(t *testing.T) {
 	testsupport.NothingLeft(t)
-	r := goTest(t, 3*time.Second, "hangs", "-skip=TestParallel|TestQueue")
+	r := goTest(t, "hangs", "-skip=TestParallel|TestQueue")
 	assert.Equal(t, map[string]string{
 		"TestTurn": "pass", "TestTurn/part": "pass", "TestBefore": "pass", "TestGo": "fail", "TestGo/quick": "pass", "TestGo/waits": "fail", "TestProgram": "fail",
 		"TestLong": "pass", "TestLong/part": "pass", "TestFails": "fail", "TestAfter": "pass", "": "fail",
 	}, r.ends)
-	assert.Contains(t, r.output["TestGo/waits"], "TestGo/waits hangs: no progress for 3s; its processes:\n")
+	assert.Contains(t, r.output["TestGo/waits"], "TestGo/waits hangs: no progress for 10s; its processes:\n")
 	assert.Contains(t, r.output["TestGo/waits"], "hangs.waitForever(")
 	program := r.output["TestProgram"]
 	assert.Contains(t, program, "half a line\n")
@@ -71,7 +71,8 @@ func TestHangs(t *testing.T) {
 // A user's own choice of tests holds for those that are left, too; under the race detector, as without.
 func TestHangsOfChosen(t *testing.T) {
 	testsupport.Limit(t, 5*time.Minute) // the race detector's parts of Go's library may have to be made first
-	r := goTest(t, 3*time.Second, "hangs", "-race", "-skip=TestProgram|TestLong", "-run=Before|Go|Long|After")
+	t.Parallel()
+	r := goTest(t, "hangs", "-race", "-skip=TestProgram|TestLong", "-run=Before|Go|Long|After")
 	assert.Equal(t, map[string]string{
 		"TestBefore": "pass", "TestGo": "fail", "TestGo/quick": "pass", "TestGo/waits": "fail", "TestAfter": "pass", "": "fail",
 	}, r.ends)
@@ -79,13 +80,14 @@ func TestHangsOfChosen(t *testing.T) {
 
 // Of tests that ran beside each other each may be what hangs. What has ended, or has not had its turn, is not.
 func TestHangsInParallel(t *testing.T) {
-	r := goTest(t, 3*time.Second, "hangs", "-parallel=3", "-run=Turn|Parallel|Queue|After")
+	t.Parallel()
+	r := goTest(t, "hangs", "-parallel=3", "-run=Turn|Parallel|Queue|After")
 	assert.Equal(t, map[string]string{
 		"TestTurn": "pass", "TestTurn/part": "pass", "TestAfter": "pass", "": "fail",
 		"TestParallel": "fail", "TestParallel/ends": "pass", "TestParallel/waits": "fail", "TestParallel/works": "fail",
 		"TestQueue": "fail", "TestQueue/1": "fail", "TestQueue/2": "fail", "TestQueue/3": "fail", "TestQueue/4": "fail",
 	}, r.ends)
-	hang := regexp.MustCompile(`(TestParallel/w\w+) or (TestParallel/w\w+) hangs: no progress for 3s; (?s:the log of (\S+) has|its processes:\n.*hangs\.waitForever\()`)
+	hang := regexp.MustCompile(`(TestParallel/w\w+) or (TestParallel/w\w+) hangs: no progress for 10s; (?s:the log of (\S+) has|its processes:\n.*hangs\.waitForever\()`)
 	for _, name := range []string{"waits", "works"} {
 		assert.Regexp(t, hang, r.output["TestParallel/"+name])
 	}
@@ -101,9 +103,10 @@ func TestHangsInParallel(t *testing.T) {
 
 // What hangs before the first test fails the package.
 func TestHangsOutside(t *testing.T) {
-	r := goTest(t, 2*time.Second, "outside")
+	t.Parallel()
+	r := goTest(t, "outside")
 	assert.Equal(t, map[string]string{"": "fail"}, r.ends)
-	assert.Contains(t, r.output[""], "the test binary, outside of its tests, hangs: no progress for 2s; its processes:\n")
+	assert.Contains(t, r.output[""], "the test binary, outside of its tests, hangs: no progress for 10s; its processes:\n")
 	assert.Contains(t, r.output[""], "outside.TestMain(")
 }
 
@@ -140,6 +143,19 @@ func TestProgress(t *testing.T) {
 	p.fail()
 	assert.Regexp(t, `^\n\x16=== NAME  TestA/y\nTestA/y hangs: no progress for 1m0s; its processes:\nstacks\n`+
 		`\x16--- FAIL: TestA/y \(0\.00s\)\n\x16--- FAIL: TestA \(0\.00s\)\n$`, out.String())
+}
+
+// What hangs has made no progress for as many ticks as it may take, whatever time has passed.
+func TestTicks(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, time.Minute)
+	for _, line := range []string{"=== RUN   TestA", "=== ATTR  TestA limit 5m0s", "--- PASS: TestA (0.00s)", "=== RUN   TestB"} {
+		_, _ = p.Write([]byte(marker + line + "\n"))
+		assert.False(t, p.tick(59*time.Second), line)
+	}
+	assert.True(t, p.tick(time.Second))
+	_, _ = p.Write([]byte(marker + "=== ATTR  TestB limit 5m0s\n"))
+	assert.False(t, p.tick(239*time.Second))
+	assert.True(t, p.tick(time.Second))
 }
 
 // A test that waits for its turn neither hangs nor allows the others time. One that has begun only to wait is to run again.

@@ -107,6 +107,9 @@ func once(p *progress, argv []string) (code int, over bool, err error) {
 	defer stop()
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
+	length := p.limit / 20
+	ticks := time.NewTicker(length)
+	defer ticks.Stop()
 	for {
 		select {
 		case <-ended:
@@ -118,8 +121,8 @@ func once(p *progress, argv []string) (code int, over bool, err error) {
 		case s := <-signals:
 			kill(cmd.Process.Pid, entry, ended)
 			return 128 + int(s.(syscall.Signal)), false, nil
-		case <-time.After(time.Until(p.deadline())):
-			if time.Now().Before(p.deadline()) {
+		case <-ticks.C:
+			if !p.tick(length) {
 				continue
 			}
 			p.hangs(testsupport.Stacks(append([]int{cmd.Process.Pid}, testsupport.Descendants(cmd.Process.Pid)...)...))

@@ -30,7 +30,7 @@ type progress struct {
 	out     io.Writer
 	line    []byte        // the last one, as far as it has come
 	limit   time.Duration // without progress
-	last    time.Time     // when there was progress
+	quiet   time.Duration // ticks since there was progress
 	running []*test       // those that have not ended, in the order of their beginning
 	begun   []string      // all that are no subtests
 }
@@ -46,7 +46,7 @@ type test struct {
 func (t *test) within(name string) bool { return t.name == name || strings.HasPrefix(t.name, name+"/") }
 
 func newProgress(out io.Writer, limit time.Duration) *progress {
-	return &progress{out: out, limit: limit, last: time.Now()}
+	return &progress{out: out, limit: limit}
 }
 
 // Write passes all on at once, half lines too.
@@ -73,7 +73,7 @@ func (p *progress) read(line string) {
 	if m := beginning.FindStringSubmatch(line); m != nil {
 		p.happened(m[1], m[2], m[3])
 	} else if m := ending.FindStringSubmatch(line); m != nil {
-		p.last = time.Now()
+		p.quiet = 0
 		p.running = slices.DeleteFunc(p.running, func(t *test) bool { return t.name == m[1] })
 	}
 }
@@ -89,8 +89,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 func (p *progress) happened(what, name, limit string) {
 	switch what {
 	case "RUN":
-		p.last = time.Now()
-		p.running = append(p.running, &test{name: name, began: p.last})
+		p.quiet = 0
+		p.running = append(p.running, &test{name: name, began: time.Now()})
 		if !strings.Contains(name, "/") {
 			p.begun = append(p.begun, name)
 		}
@@ -101,7 +101,7 @@ func (p *progress) happened(what, name, limit string) {
 	case "PAUSE":
 		p.change(name, func(t *test) { t.paused = true })
 	case "CONT":
-		p.last = time.Now()
+		p.quiet = 0
 		p.change(name, func(t *test) { t.paused = false })
 	}
 }
@@ -114,11 +114,13 @@ func (p *progress) change(name string, how func(*test)) {
 	}
 }
 
-// deadline is when a test hangs, unless there is progress.
-func (p *progress) deadline() time.Time {
+// tick counts a tick of limit, and tells whether a test hangs: there was no progress for as many ticks as are allowed. They are counted,
+// and not time, because while limit is stopped or gets no processor it reads no progress either, and there are no ticks.
+func (p *progress) tick(length time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.last.Add(p.allowed())
+	p.quiet += length
+	return p.quiet >= p.allowed()
 }
 
 func (p *progress) allowed() time.Duration {
