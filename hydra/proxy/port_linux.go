@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,7 @@ import (
 )
 
 const (
-	// identifyLimit is how long a peer may take to say which rank it is.
+	// identifyLimit is how long a peer may take to say which rank it is. At the port it may take longer while it is in nobody's way.
 	identifyLimit = 5 * time.Second
 	// maxUnidentified is how many peers may be connected that have not said yet which rank they are.
 	maxUnidentified = 256
@@ -31,10 +32,12 @@ type port struct {
 	listener net.Listener
 	server   *pmi.Server
 	claim    pmi.Claim
+	awaits   func() bool    // a rank runs that has had no session
 	left     func(rank int) // its session has ended
 	warn     func(text string)
 	slots    chan struct{}
-	warned   sync.Map // by reason
+	scarce   atomic.Bool // there was no descriptor for the last peer
+	warned   sync.Map    // by reason
 }
 
 // openPort opens the port if the user wants one.
@@ -55,6 +58,7 @@ func (p *proxy) openPort() error {
 		listener: listener,
 		server:   p.server,
 		claim:    p.claim,
+		awaits:   p.awaitsSession,
 		left:     p.Left,
 		warn:     func(text string) { p.Warned(-1, text) },
 	}
@@ -70,6 +74,7 @@ func (t *port) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
+		t.scarce.Store(err != nil)
 		if err != nil { // there are no descriptors left; some may come free
 			t.refuse(err)
 			time.Sleep(identifyLimit / 100)
@@ -86,8 +91,12 @@ func (t *port) accept() {
 }
 
 func (t *port) serve(conn net.Conn) {
-	_ = conn.SetReadDeadline(time.Now().Add(identifyLimit)) // fails only on a closed connection
+	identified := make(chan struct{})
+	var hurry sync.WaitGroup
+	hurry.Go(func() { t.hurry(conn, identified) })
 	rank, serve, err := t.server.Identify(conn, t.claim)
+	close(identified)
+	hurry.Wait()
 	<-t.slots
 	if err != nil {
 		t.refuse(err)
@@ -97,6 +106,17 @@ func (t *port) serve(conn net.Conn) {
 	_ = conn.SetReadDeadline(time.Time{})
 	serve()
 	t.left(rank)
+}
+
+// hurry refuses a peer that has not said which rank it is and is in the way of others. While it is in nobody's way it stays: a rank may
+// be stopped, or get no processor, before it says anything.
+func (t *port) hurry(conn net.Conn, identified <-chan struct{}) {
+	for !patient(identified, identifyLimit) {
+		if len(t.slots) == cap(t.slots) || t.scarce.Load() || !t.awaits() {
+			_ = conn.SetReadDeadline(time.Now()) // fails only on a closed connection
+			return
+		}
+	}
 }
 
 // refuse warns of a peer, once for each reason: anybody may connect at any time.
@@ -139,6 +159,13 @@ func (p *proxy) claim(rank int) (appnum int, err error) {
 	}
 	proc.connected = true
 	return proc.set.Program, nil
+}
+
+// awaitsSession reports whether a process of the host may still ask for its session.
+func (p *proxy) awaitsSession() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.processes, func(proc *process) bool { return !proc.connected })
 }
 
 // neverConnected ends the wait for the session of a process that has ended without one. It keeps a later peer from being
