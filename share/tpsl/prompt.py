@@ -72,6 +72,7 @@ class Stream:
         self.rest = b""  # an unfinished line
         self.said = {}  # by rank: what is not shown yet
         self.answered = set()
+        self.left = set()  # who has said that it leaves, and so has said all
 
     def show(self):
         """Shows what ranks have said, and what several have said alike once."""
@@ -98,7 +99,6 @@ class Job:
         self.ranks = {}  # by process id
         self.ends = {}  # by descriptor that tells the end of a rank's process (pidfd_open(2)): the rank
         self.living = set(range(ranks))
-        self.leaving = set()
         self.code = None  # of a job that is ended from here
         self.process = None
         self.begin()
@@ -127,7 +127,7 @@ class Job:
             if state == "failed":
                 self.failed = self.failed or time.monotonic()
             if state == "leaves":
-                self.leaving.add(rank)
+                stream.left.add(rank)
         if rank is None:  # mpiexec's own, or the rest of a line that is too long for it to keep
             if self.code is None:
                 stream.write(text)
@@ -176,6 +176,10 @@ class Job:
 
     # What ranks do.
 
+    def leaving(self):
+        """The ranks of which all is read: mpiexec passes each stream on by itself, and a rank may end before its last words come."""
+        return set.intersection(*(stream.left for stream in self.streams))
+
     def begin(self):
         self.since, self.held = None, 0  # when the first of what is not shown came; its bytes
         self.interrupted = self.told = self.failed = None  # when
@@ -197,7 +201,7 @@ class Job:
                 tell(f"{name(self.silent())} cannot be interrupted now; Ctrl-C again ends the job")
             if self.failed and not self.terminal and now - self.failed > GRACE:
                 self.end(1)
-        self.living -= self.leaving
+        self.living -= self.leaving()
         if self.living:  # else more is to come from all
             self.show()
         self.busy = not self.terminal
@@ -222,12 +226,13 @@ class Job:
             raise Over
         if gone:
             self.await_end(gone)
+            self.show()
             tell(f"{name(gone)} left; {name(sorted(self.living))} stayed")
 
     def await_end(self, gone):
-        """Gives mpiexec the time to end the job where a rank has ended without a mark, which may be badly."""
+        """Reads the last words of ranks, and gives mpiexec the time to end the job where one has ended without its marks, which may be badly."""
         end = time.monotonic() + GRACE
-        while not self.leaving.issuperset(gone) and time.monotonic() < end:
+        while not self.leaving().issuperset(gone) and time.monotonic() < end:
             self.read(TICK)
 
     def interrupt(self):

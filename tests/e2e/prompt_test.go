@@ -94,6 +94,19 @@ func TestPromptOfAPipe(t *testing.T) {
 	assert.Equal(t, "[0-1] {'x': 'nothing'}\n", o.succeeded(t).stdout)
 }
 
+// mpiexec passes each stream of a rank on by itself. The last words of a rank come before it is told that the rank has left.
+func TestPromptLastWords(t *testing.T) {
+	testsupport.NothingLeft(t)
+	file := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(file, []byte("import os, sys; sys.exit('why') if os.environ['PMI_RANK'] == '1' else None\n6 * 7\n"), 0o600))
+	interpreter, scripts := python(t), built(t, "share/tpsl")
+	o := run(t, nil, "sh", "-c", strings.Join([]string{"exec", interpreter, scripts + "/prompt.py 2", interpreter, testScript(t, "slowstderr.py"),
+		interpreter, scripts + "/prompt-rank.py <" + file}, " "))
+	assert.Equal(t, "[0] 42\n", o.stdout)
+	assert.Equal(t, "[1] why\ntpsl python: rank 1 left; rank 0 stayed\n", o.stderr)
+	assert.Zero(t, o.code)
+}
+
 // A user types definitions, wrong lines and right ones, takes a line from the history, interrupts what runs and what is typed, and leaves.
 func TestPromptInTerminal(t *testing.T) {
 	testsupport.NothingLeft(t)
