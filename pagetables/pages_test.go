@@ -111,3 +111,26 @@ func TestProof(t *testing.T) {
 	_, err = w.proc.Prove(p)
 	assert.ErrorIs(t, err, ErrNoFrames)
 }
+
+// A page that the kernel moves while frames are compared makes no proof fail. What is wrong stays wrong.
+func TestProofIsRepeated(t *testing.T) {
+	for name, c := range map[string]struct{ moved, passes int }{"nothing moves": {0, 1}, "a page is moved": {2, 3}, "not shared": {100, proofs}} {
+		t.Run(name, func(t *testing.T) {
+			passes := 0
+			proof, err := untilHolds(func() (*Proof, error) {
+				passes++
+				object := &ProofObject{Object: library}
+				if passes <= c.moved {
+					object.TextApart = 1
+				}
+				return &Proof{Objects: []*ProofObject{object}}, nil
+			})
+			require.NoError(t, err)
+			assert.Equal(t, c.passes, passes)
+			assert.Equal(t, c.moved < proofs, proof.Holds())
+		})
+	}
+	proof, err := untilHolds(func() (*Proof, error) { return nil, ErrNoFrames })
+	assert.Nil(t, proof)
+	assert.ErrorIs(t, err, ErrNoFrames)
+}

@@ -33,9 +33,29 @@ func (p *Proof) Holds() bool {
 	return !slices.ContainsFunc(p.Objects, func(o *ProofObject) bool { return o.TextApart+o.DataSame > 0 })
 }
 
+// proofs is how often frames are compared where that proves nothing.
+const proofs = 5
+
 // Prove compares the page frames of the instances of a process that was read. It takes
 // CAP_SYS_ADMIN in the first user namespace.
 func (p Proc) Prove(process *Process) (*Proof, error) {
+	return untilHolds(func() (*Proof, error) { return p.compareFrames(process) })
+}
+
+// untilHolds repeats a proof that does not hold: the kernel may move a page meanwhile, which
+// is then seen in two frames, or another one in the frame that it has left. What is not
+// shared, or is not apart, stays so.
+func untilHolds(prove func() (*Proof, error)) (proof *Proof, err error) {
+	for range proofs {
+		if proof, err = prove(); err != nil || proof.Holds() {
+			break
+		}
+	}
+	return proof, err
+}
+
+// compareFrames looks at each page once.
+func (p Proc) compareFrames(process *Process) (*Proof, error) {
 	pages, err := openPageMap(p.path(process.PID, "pagemap"))
 	if err != nil {
 		return nil, p.explain(process.PID, err)
