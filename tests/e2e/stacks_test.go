@@ -38,9 +38,7 @@ func TestWhereStacks(t *testing.T) {
 			assert.Regexp(t, `^  #0 P?MPI_Recv \(\) from \S*/libmpich\.so\.12(\.\d+)*\n  #1 MPI_Recv \(\) from \S*/libtpslcalls\.so\n  #2 .* at stuck\.c:`+strconv.Itoa(line)+`\n`, stacks)
 			assert.Regexp(t, `(?m)^  #\d+ (main|start_thread) `, stacks)
 			assert.NotRegexp(t, `0x[0-9a-f]{6}`, stacks)
-			require.Eventually(t, func() bool { // where it cannot be proven at once, it is not said
-				return strings.Contains(where(t, strconv.Itoa(job.Process.Pid)).succeeded(t).stdout, "\ndeadlock: ")
-			}, limit, 100*time.Millisecond, "the job goes on")
+			deadlocked(t, strconv.Itoa(job.Process.Pid)) // the job goes on
 		})
 	}
 }
