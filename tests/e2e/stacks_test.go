@@ -28,12 +28,11 @@ func TestWhereStacks(t *testing.T) {
 			program := testsupport.CC(t, mode.compiler, "testdata/stuck.c", "-fopenmp", "-O2", "-g")
 			job, _ := backgroundJob(t, mode.threads, "-state "+mode.options, program, "receive_cycle")
 			var told outcome
-			require.Eventually(t, func() bool {
+			require.Eventually(t, func() bool { // on a busy machine gdb may take too long for a process
 				told = where(t, "-stacks", strconv.Itoa(job.Process.Pid))
-				return strings.Contains(told.stdout, "\ndeadlock: ")
+				return strings.Contains(told.stdout, "\ndeadlock: ") && strings.Contains(told.stdout, ": stack\n") && !strings.Contains(told.stdout, "no stack")
 			}, limit, 100*time.Millisecond)
-			lines, stacks, found := strings.Cut(told.succeeded(t).stdout, ": stack\n")
-			require.True(t, found, told.stdout)
+			lines, stacks, _ := strings.Cut(told.succeeded(t).stdout, ": stack\n")
 			assert.Regexp(t, `\ndeadlock: .*\nrank`, lines)
 			assert.Regexp(t, `^  #0 P?MPI_Recv \(\) from \S*/libmpich\.so\.12(\.\d+)*\n  #1 MPI_Recv \(\) from \S*/libtpslcalls\.so\n  #2 .* at stuck\.c:`+strconv.Itoa(line)+`\n`, stacks)
 			assert.Regexp(t, `(?m)^  #\d+ (main|start_thread) `, stacks)
