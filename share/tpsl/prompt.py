@@ -29,7 +29,7 @@ import warnings
 
 LABEL = re.compile(rb"\[(\d+)\] ")  # as mpiexec -l writes it
 TICK = 0.5  # seconds between two looks at the clock, while ranks run
-PATIENCE = 1  # seconds that a user at a terminal waits for ranks before the prompt says something
+PATIENCE = float(os.environ.get("TPSL_TEST_PATIENCE", 1))  # seconds that a user at a terminal waits for ranks before the prompt says something
 GRACE = 5  # seconds that others have to answer when a rank has failed, or to end
 HELD = 16 << 20  # bytes of output that are held for the sake of ranks that say the same
 INTERRUPTED = 128 + signal.SIGINT

@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,9 +31,9 @@ func piped(t *testing.T, options, text string) outcome {
 // rankNumber makes r the rank.
 const rankNumber = "import os, signal, sys, time; r = int(os.environ.get('PMI_RANK') or os.environ['PMIX_RANK'])\n"
 
-// promptInTerminal runs tpsl python in a terminal of a user without settings, whose state is noted before and after.
-func promptInTerminal(t *testing.T, options string) terminal {
-	term := newTerminal(t, "trap : INT\nexport HOME=$PWD\nunset PYTHONSTARTUP INPUTRC\nstty -g >before\nsh -c 'echo $$ >pid; exec "+
+// promptInTerminal runs tpsl python in a terminal of a user without settings, whose state is noted before and after. Entries of env are NAME=value.
+func promptInTerminal(t *testing.T, options string, env ...string) terminal {
+	term := newTerminal(t, "export "+strings.Join(append(env, "HOME=$PWD"), " ")+"\ntrap : INT\nunset PYTHONSTARTUP INPUTRC\nstty -g >before\nsh -c 'echo $$ >pid; exec "+
 		built(t, "bin/tpsl")+" python "+options+" "+python(t)+"'\n"+"code=$?\nstty -g >after\necho \"exit code $code.\"")
 	term.shows(`Python 3\S+ on 3 ranks. Ctrl-C interrupts, Ctrl-D ends.\n>>> *\n`)
 	return term
@@ -50,6 +51,23 @@ func (term terminal) types(lines ...string) {
 		term.shows(`\n(>>>|\.\.\.) ?` + regexp.QuoteMeta(line) + ` *\n*$`)
 		term.tmux("send-keys", "Enter")
 	}
+}
+
+// allSay waits until each of ranks 0 to 2 has said a line. Those whose lines come late do not share one with the others.
+func (term terminal) allSay(line string) {
+	term.t.Helper()
+	labels := regexp.MustCompile(`(?m)^\[([0-2,-]+)\] ` + regexp.QuoteMeta(line) + `$`)
+	ranks := strings.NewReplacer("0-2", "0,1,2", "0-1", "0,1", "1-2", "1,2")
+	var screen string
+	ok := assert.Eventually(term.t, func() bool {
+		said := ""
+		screen = term.tmux("capture-pane", "-p")
+		for _, label := range labels.FindAllStringSubmatch(screen, -1) {
+			said += ranks.Replace(label[1])
+		}
+		return strings.Contains(said, "0") && strings.Contains(said, "1") && strings.Contains(said, "2")
+	}, limit, 20*time.Millisecond)
+	require.True(term.t, ok, "not all ranks say %s in\n%s", line, screen)
 }
 
 // What is piped in runs on all ranks, statement by statement. Ranks that say the same share a line, and the exit code is Python's.
@@ -110,17 +128,19 @@ func TestPromptLastWords(t *testing.T) {
 // A user types definitions, wrong lines and right ones, takes a line from the history, interrupts what runs and what is typed, and leaves.
 func TestPromptInTerminal(t *testing.T) {
 	testsupport.NothingLeft(t)
-	term := promptInTerminal(t, "-n 3")
+	term := promptInTerminal(t, "-n 3", fmt.Sprintf("TPSL_TEST_PATIENCE=%.0f", limit.Seconds())) // who says the same shares a line, however late it is
 	term.types(strings.TrimSpace(rankNumber), "r % 2", "3 +")
 	term.shows(`>>> r % 2\n\[0,2\] 0\n\[1\] 1\n>>> 3 \+\n .*\n .*\n .*\nSyntaxError: .*\n>>> *\n`)
 	term.types("def f(x):", "    return 1 / x", "")
 	term.shows(`\.\.\. *\n>>> *\n*$`)
 	term.types("f(r)")
 	term.shows(`>>> f\(r\)\n\[1\] 1.0\n\[2\] 0.5\n\[0\] Traceback .*\n(\[0\]   File .*\n)+\[0\] ZeroDivisionError: division by zero\n>>> *\n`)
-	term.types("for i in range(2):", "    print(i); time.sleep(3600 * i)", "")
-	term.shows(`\[0-2\] 0\n\[0-2\] 1\n`) // while the ranks run
+	term.types("for i in range(2):", "    print(i); open(f'{r}.{i}', 'w').close(); time.sleep(3600 * i)", "")
+	for _, file := range []string{"0.1", "1.1", "2.1"} {
+		require.Eventually(t, func() bool { _, err := os.Stat(filepath.Join(term.folder, file)); return err == nil }, limit, 20*time.Millisecond)
+	}
 	term.tmux("send-keys", "C-c")
-	term.shows(`\[0-2\] Traceback .*\n\[0-2\]   File "<stdin>", line 2, in <module>\n\[0-2\] KeyboardInterrupt\n>>> *\n`)
+	term.shows(`\[0-2\] 0\n\[0-2\] 1\n\[0-2\] Traceback .*\n\[0-2\]   File "<stdin>", line 2, in <module>\n\[0-2\] KeyboardInterrupt\n>>> *\n`)
 	term.tmux("send-keys", "-l", "exit(")
 	term.shows(`>>> exit\(`)
 	term.tmux("send-keys", "C-c")
@@ -142,7 +162,7 @@ func TestPromptEndsInTerminal(t *testing.T) {
 	const busy = "while print('busy') is None: time.sleep(3600)"
 	for name, c := range map[string]struct {
 		lines []string
-		ready string // what shows before the end is made
+		ready string // what all ranks say, and the prompt shows while they run, before the end is made
 		end   func(term terminal, pids map[string]int)
 		said  string
 	}{
@@ -150,12 +170,12 @@ func TestPromptEndsInTerminal(t *testing.T) {
 		"killed":             {[]string{"os.kill(os.getpid(), 9) if r == 1 else r"}, "", nil, `mpiexec: rank 1 \(\S+ on \S+, PID \d+\) was killed by SIGKILL.*\n(.*\n)*exit code 9\.`},
 		"killed at a prompt": {nil, "", func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["1"], unix.SIGKILL) }, `>>> *\nmpiexec: rank 1 \(\S+ on \S+, PID \d+\) was killed by SIGKILL.*\n(.*\n)*exit code 9\.`},
 		"SIGTERM":            {nil, "", func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGTERM) }, `>>> *\nexit code 143\.`},
-		"SIGTERM, busy":      {[]string{busy, ""}, `\[0-2\] busy`, func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGTERM) }, `exit code 143\.`},
-		"SIGHUP":             {[]string{busy, ""}, `\[0-2\] busy`, func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGHUP) }, `exit code 129\.`},
-		"SIGKILL":            {[]string{busy, ""}, `\[0-2\] busy`, func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGKILL) }, `exit code 137\.`},
-		"Ctrl-C twice": {[]string{"signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if r == 1 else None", busy, ""}, `\[0-2\] busy`, func(term terminal, _ map[string]int) {
+		"SIGTERM, busy":      {[]string{busy, ""}, "busy", func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGTERM) }, `exit code 143\.`},
+		"SIGHUP":             {[]string{busy, ""}, "busy", func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGHUP) }, `exit code 129\.`},
+		"SIGKILL":            {[]string{busy, ""}, "busy", func(_ terminal, pids map[string]int) { _ = unix.Kill(pids["own"], unix.SIGKILL) }, `exit code 137\.`},
+		"Ctrl-C twice": {[]string{"signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if r == 1 else None", busy, ""}, "busy", func(term terminal, _ map[string]int) {
 			term.tmux("send-keys", "C-c")
-			term.shows(`tpsl python: rank 1 cannot be interrupted now; Ctrl-C again ends the job\n`)
+			term.shows(`tpsl python: ranks? (1|0-1|1-2|0-2) cannot be interrupted now; Ctrl-C again ends the job\n`)
 			term.tmux("send-keys", "C-c")
 		}, `exit code 130\.`},
 	} {
@@ -163,11 +183,12 @@ func TestPromptEndsInTerminal(t *testing.T) {
 			testsupport.NothingLeft(t)
 			term := promptInTerminal(t, "-n 3")
 			term.types(strings.TrimSpace(rankNumber), "open(f'{r}', 'w').write(str(os.getpid())) and None", "'begins'")
-			term.shows(`\n\[0-2\] 'begins'\n>>> *\n`)
+			term.allSay("'begins'")
+			term.shows(ready)
 			pids := map[string]int{"own": term.number("pid"), "1": term.number("1")}
 			term.types(c.lines...)
 			if c.ready != "" {
-				term.shows(c.ready)
+				term.allSay(c.ready)
 			}
 			if c.end != nil {
 				c.end(term, pids)
