@@ -1,22 +1,24 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* Rank 0 dies of SIGTERM. Rank 1 takes a second to save its state. */
+/* Rank 0 dies of SIGTERM. Rank 1 takes a while to save its state, and much less than it has: it may have to wait for a processor, too. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 static void save(int number)
 {
-    sleep(1);
+    usleep(300000);
     (void)!write(STDOUT_FILENO, "saved\n", 6);
     _exit(0);
 }
 
 int main(void)
 {
-    if (atoi(getenv("PMI_RANK")) == 1)
+    if (atoi(getenv("PMI_RANK")) == 1) {
         signal(SIGTERM, save);
+        (void)!write(STDOUT_FILENO, "ready\n", 6);
+    }
     for (;;)
         pause();
 }
