@@ -104,12 +104,18 @@ func TestForeignDeaths(t *testing.T) {
 	assert.Equal(t, unix.SIGKILL, ranks[1].ended(t).Signal())
 	assert.Equal(t, "tpsl run: rank 1: what the launcher started for rank 0 was killed, and with it the process of ranks 0,1\n", ranks[1].stderr.String())
 
-	ranks = start(2) // all, one after the other, as a launcher does that ends the job
-	for _, r := range ranks {
-		require.NoError(t, r.cmd.Process.Kill())
-		assert.Equal(t, unix.SIGKILL, r.ended(t).Signal())
-		assert.Empty(t, r.stderr.String())
+	for took, try := procs.Broadcast, 0; took >= procs.Broadcast; try++ { // all, one after the other, as a launcher does that ends the job
+		require.Less(t, try, 10, "this process is slower than a launcher may be")
+		ranks = start(2)
+		began := time.Now()
+		require.NoError(t, ranks[0].cmd.Process.Kill())
 		time.Sleep(procs.Broadcast / 5) // so slow is a launcher under load
+		require.NoError(t, ranks[1].cmd.Process.Kill())
+		took = time.Since(began)
+		for _, r := range ranks {
+			assert.Equal(t, unix.SIGKILL, r.ended(t).Signal())
+			assert.True(t, took >= procs.Broadcast || r.stderr.Len() == 0, r.stderr.String())
+		}
 	}
 
 	ranks = start(2) // a rank: the others end like it
