@@ -92,7 +92,7 @@ func TestPrivateSleepsNearArena(t *testing.T) {
 // ever.
 func TestPrivateThreadLeftBehind(t *testing.T) {
 	testsupport.NothingLeft(t)
-	job := mpiexec(t, nil, "-n 2 -rpp 2 -tpsl private", posix(t, "behind"))
+	job := mpiexec(t, nil, "-n 2 -rpp 2 -tpsl private", posix(t, "behind"), filepath.Join(t.TempDir(), "inside"))
 	assert.NotZero(t, job.code)
 	assert.Empty(t, job.stdout)
 	assert.Regexp(t, `^tpsl: rank 0 ended inside libc\. It may have left locks held in the memory that it shares, so these ranks are ended: 1\n`, job.stderr)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The tpsl authors
 // SPDX-License-Identifier: Apache-2.0
 
-/* behind: rank 0 exits while a thread of it stays inside ld.so, with ld.so's lock. The other rank asks for that lock. */
+/* behind FILE: rank 0 exits while a thread of it stays inside ld.so, with ld.so's lock. The other rank asks for that lock when the
+ * thread has it, which the file tells. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -13,8 +14,9 @@
 
 static atomic_int inside;
 
-static int stay(struct dl_phdr_info *info, size_t size, void *unused)
+static int stay(struct dl_phdr_info *info, size_t size, void *file)
 {
+	close(creat(file, 0600));
 	atomic_store(&inside, 1);
 	for (;;)
 		pause();
@@ -22,22 +24,23 @@ static int stay(struct dl_phdr_info *info, size_t size, void *unused)
 
 static int look(struct dl_phdr_info *info, size_t size, void *unused) { return 0; }
 
-static void *enter(void *unused)
+static void *enter(void *file)
 {
-	dl_iterate_phdr(stay, NULL);
+	dl_iterate_phdr(stay, file);
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 	if (atoi(getenv("PMI_RANK")) == 0) {
-		pthread_create(&thread, NULL, enter, NULL);
+		pthread_create(&thread, NULL, enter, argv[1]);
 		while (!atomic_load(&inside))
 			usleep(1000);
 		return 0;
 	}
-	sleep(1);
+	while (access(argv[1], F_OK) != 0)
+		usleep(1000);
 	dl_iterate_phdr(look, NULL);
 	puts("the other went on");
 	fflush(stdout);
