@@ -117,9 +117,11 @@ func TestPrivateRanksLeave(t *testing.T) {
 }
 
 // A rank that is killed may have held any lock. The set ends with it, whatever the others do, also after MPI_Finalize, when
-// another one has left, and where the launcher would let them run on. mpiexec names the death in one line when the job has
+// another one has left, and where the launcher would let them run on. That takes less than two seconds, unless the job gets no
+// processor for so long, as one or the other may on a busy machine. mpiexec names the death in one line when the job has
 // ended. Where it would let the others run on, the host has said in one line, at once, whom it ends.
 func TestPrivateKilledSet(t *testing.T) {
+	const inTime = 2 * time.Second
 	programs := map[string]string{
 		"without MPI":        posix(t, "leavers"),
 		"after MPI_Finalize": testsupport.CC(t, "mpicc.mpich", "testdata/leavers.c", "-DWITH_MPI", "-D_GNU_SOURCE", "-O1", "-pthread"),
@@ -129,19 +131,26 @@ func TestPrivateKilledSet(t *testing.T) {
 			for how, left := range map[string]int{"stay": 4, "one": 3} {
 				t.Run(name+option+" "+how, func(t *testing.T) {
 					testsupport.NothingLeft(t)
+					var all []time.Duration
 					for range testsupport.Times(5, 65) {
 						job := start(t, nil, built(t, "bin/mpiexec"), "-n", "4", "-rpp", "4", "-tpsl", "private", option, program, how, t.TempDir())
-						victim, took := killAny(t, job, left)
-						assert.Less(t, took, 2*time.Second)
+						victim, took, waited := killAny(t, job, left)
+						all = append(all, took)
 						_ = job.Wait()
 						stderr, err := os.ReadFile(job.said)
 						require.NoError(t, err)
-						lines := fmt.Sprintf(`mpiexec: rank \d \(%s on \S+, PID %d\) was killed by SIGKILL \(9, Killed\), no core\n`, regexp.QuoteMeta(program), victim)
+						named := fmt.Sprintf(`mpiexec: rank \d \(%s on \S+, PID %d\) was killed by SIGKILL \(9, Killed\), no core\n`, regexp.QuoteMeta(program), victim)
+						before := ""
 						if option == "-disable-auto-cleanup" {
-							lines = `tpsl: rank \d died of signal 9 \(SIGKILL\)\. It may have left locks held in the memory that it shares, so these ranks are ended: \d(, \d)*\n` + lines
+							before = `tpsl: rank \d died of signal 9 \(SIGKILL\)\. It may have left locks held in the memory that it shares, so these ranks are ended: \d(, \d)*\n`
 						}
-						require.Regexp(t, "^"+lines+"$", string(stderr))
+						if took+waited >= inTime { // for so long the proxy waits for the host: one that gets no processor is killed then, and may not have said anything
+							before = "(" + before + `|mpiexec: rank \d on \S+: it died of a signal, and its process did not end the ranks .* in time: they are killed\n){0,2}`
+						}
+						require.Regexp(t, "^"+before+named+"$", string(stderr))
 					}
+					slices.Sort(all)
+					assert.Less(t, all[len(all)/2], inTime, "%v", all)
 				})
 			}
 		}
@@ -149,9 +158,9 @@ func TestPrivateKilledSet(t *testing.T) {
 }
 
 // killAny kills any rank of a job with one set, at any time after there are so many of them left. It returns how long the job's processes
-// go on then. What this process waits for a processor beyond its pauses does not count: the job may wait as long. A look for the job's
+// go on then. What this process has waited for a processor beyond its pauses is told apart: the job may wait as long. A look for the job's
 // processes in /proc waits for the set, whose memory it reads, so there is none while the clock runs.
-func killAny(t *testing.T, job *background, left int) (victim int, took time.Duration) {
+func killAny(t *testing.T, job *background, left int) (victim int, took, waited time.Duration) {
 	t.Helper()
 	const pause = 5 * time.Millisecond
 	var ranks []int
@@ -166,7 +175,7 @@ func killAny(t *testing.T, job *background, left int) (victim int, took time.Dur
 	victim = ranks[rand.N(left)]
 	time.Sleep(rand.N(20 * time.Millisecond))
 	require.NoError(t, unix.Kill(victim, unix.SIGKILL))
-	began, waited := time.Now(), time.Duration(0)
+	began := time.Now()
 	for len(live) > 0 {
 		require.Less(t, time.Since(began), soon, "processes of the job are left")
 		start := time.Now()
@@ -179,7 +188,7 @@ func killAny(t *testing.T, job *background, left int) (victim int, took time.Dur
 	}
 	took = time.Since(began) - waited
 	require.Empty(t, job.processes())
-	return victim, took
+	return victim, took, waited
 }
 
 // ranksOf lists the ranks of a job with one set: the children of their host.
