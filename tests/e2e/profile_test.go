@@ -255,6 +255,13 @@ func TestProfileOnHosts(t *testing.T) {
 	hosts := testsupport.Hosts(t, "a", "b")
 	file := filepath.Join(t.TempDir(), "of")
 	program := profileWays()[0].program(t)
+	lateBy := func(r profile.Rank) *float64 {
+		i := slices.IndexFunc(r.Calls, func(c profile.Calls) bool { return c.Function == "MPI_Allreduce" })
+		if i < 0 {
+			return nil
+		}
+		return r.Calls[i].Late
+	}
 	var p *profile.Profile
 	for try, well := 0, false; try < 5 && !well; try++ { // where others use the machine, answers about clocks may all be late, and so may ranks
 		// MPICH 4.0 hangs now and then in MPI_Finalize between hosts, with any launcher. The profile has what was before that.
@@ -262,6 +269,10 @@ func TestProfileOnHosts(t *testing.T) {
 		p = readProfile(t, file+".json")
 		well = !slices.ContainsFunc(p.Hosts, func(h profile.Host) bool { return h.ClockError >= 0.01 }) &&
 			!slices.ContainsFunc(p.Ranks, func(r profile.Rank) bool { return callsOf(r, "MPI_Allreduce").Count < 5 })
+		for rank, r := range p.Ranks {
+			late := lateBy(r)
+			well = well && late != nil && (*late > 0.010) == (rank == 2)
+		}
 	}
 	require.Len(t, p.Hosts, 2)
 	assert.Equal(t, "late", filepath.Base(strings.Fields(p.Job.Command)[1]))
@@ -270,10 +281,9 @@ func TestProfileOnHosts(t *testing.T) {
 		assert.Positive(t, h.ClockError)
 	}
 	for rank, r := range p.Ranks {
-		i := slices.IndexFunc(r.Calls, func(c profile.Calls) bool { return c.Function == "MPI_Allreduce" })
-		require.GreaterOrEqual(t, i, 0)
-		require.NotNil(t, r.Calls[i].Late)
-		assert.Equal(t, rank == 2, *r.Calls[i].Late > 0.010, "%v", *r.Calls[i].Late)
+		late := lateBy(r)
+		require.NotNil(t, late)
+		assert.Equal(t, rank == 2, *late > 0.010, "%v", *late)
 	}
 }
 

@@ -119,19 +119,28 @@ func TestSlowRanksAreNoDeadlock(t *testing.T) {
 func TestStoppedRankIsNoDeadlock(t *testing.T) {
 	job, stderr := stuckJob(t, "-state -n 2", "stopped")
 	pid := strconv.Itoa(job.Process.Pid)
-	rank := regexp.MustCompile(`(?m)^rank 1 on .* \(PID (\d+)\)$`)
+	waits := regexp.MustCompile(`(?m)^rank 1 on \S+: in MPI_Recv\(source 0, tag 1, MPI_COMM_WORLD\).* \(PID (\d+)\)$`)
 	var stopped int
-	require.Eventually(t, func() bool { // rank 1 stands still, and rank 0 has sent what it waits for
-		told := where(t, pid).stdout
-		found := rank.FindStringSubmatch(told)
-		if found == nil || !strings.Contains(told, "in MPI_Recv(source 1, tag 2, MPI_COMM_WORLD)") {
+	require.Eventually(t, func() bool {
+		found := waits.FindStringSubmatch(where(t, pid).stdout)
+		if found == nil {
 			return false
 		}
 		stopped, _ = strconv.Atoi(found[1])
-		return stands(stopped)
+		return true
+	}, limit, 20*time.Millisecond)
+	require.NoError(t, unix.Kill(stopped, unix.SIGSTOP))
+	sent := regexp.MustCompile(`(?m)^rank 0 on \S+: in MPI_Recv\(source 1, tag 2, MPI_COMM_WORLD\).* for ([2-9]|\d\d+)s \(PID \d+\)$`)
+	require.Eventually(t, func() bool { // rank 0 has sent what rank 1 waits for, and both calls are old enough for a deadlock
+		return stands(stopped) && sent.MatchString(where(t, pid).stdout)
 	}, limit, 20*time.Millisecond)
 	for range 3 {
-		told := where(t, pid).succeeded(t)
+		var told outcome
+		require.Eventually(t, func() bool { // on a busy machine the proxy may not answer in time
+			told = where(t, pid)
+			return !strings.Contains(told.stdout, "not known, as their proxy did not answer")
+		}, limit, 20*time.Millisecond)
+		told.succeeded(t)
 		assert.Regexp(t, `rank 0 on \S+: in MPI_Recv\(source 1, tag 2, MPI_COMM_WORLD\)`, told.stdout)
 		assert.Regexp(t, `rank 1 on \S+: in MPI_Recv\(source 0, tag 1, MPI_COMM_WORLD\)`, told.stdout)
 		assert.NotContains(t, told.stdout, "deadlock")

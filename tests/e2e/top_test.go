@@ -114,8 +114,10 @@ func TestTop(t *testing.T) {
 				}
 			}
 			assert.Len(t, pids, mode.processes)
-			byProcess := topRows(t, run(t, nil, built(t, "bin/tpsl"), "top", "-once", "-by", "process", pid).succeeded(t).stdout)
-			assert.Len(t, byProcess, 4/mode.together)
+			assert.Eventually(t, func() bool { // the processes of ranks are not known where their proxy does not answer in time
+				said := run(t, nil, built(t, "bin/tpsl"), "top", "-once", "-by", "process", pid).succeeded(t)
+				return len(topRows(t, said.stdout)) == 4/mode.together
+			}, limit, time.Millisecond)
 		})
 	}
 }
@@ -235,7 +237,9 @@ func TestReaderThatDoesNotRead(t *testing.T) {
 		_, err = conn.Write(append(question, '\n'))
 	}
 	assert.ErrorIs(t, err, os.ErrDeadlineExceeded, "mpiexec reads no more questions, as nobody reads its answers")
-	assert.Contains(t, where(t, pid).succeeded(t).stdout, barrier)
+	assert.Eventually(t, func() bool { // on a busy machine the proxy may not answer in time
+		return strings.Contains(where(t, pid).succeeded(t).stdout, barrier)
+	}, limit, 20*time.Millisecond)
 	missed(t, built(t, "bin/tpsl"), "top", "-once", pid)
 	require.NoError(t, job.Process.Signal(unix.SIGTERM))
 	began := time.Now()
