@@ -118,7 +118,7 @@ func TestPrivateRanksLeave(t *testing.T) {
 
 // A rank that is killed may have held any lock. The set ends with it, whatever the others do, also after MPI_Finalize, when
 // another one has left, and where the launcher would let them run on. That takes less than two seconds, unless the job gets no
-// processor for so long, as one or the other may on a busy machine. mpiexec names the death in one line when the job has
+// processor for so long, as one of several may on a busy machine. mpiexec names the death in one line when the job has
 // ended. Where it would let the others run on, the host has said in one line, at once, whom it ends.
 func TestPrivateKilledSet(t *testing.T) {
 	const inTime = 2 * time.Second
@@ -150,7 +150,7 @@ func TestPrivateKilledSet(t *testing.T) {
 						require.Regexp(t, "^"+before+named+"$", string(stderr))
 					}
 					slices.Sort(all)
-					assert.Less(t, all[len(all)/2], inTime, "%v", all)
+					assert.Less(t, all[len(all)-2], inTime, "all but one: %v", all)
 				})
 			}
 		}
