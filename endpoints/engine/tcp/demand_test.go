@@ -309,6 +309,34 @@ func rests(t testing.TB, l *link) {
 	require.True(t, l.resting.Load())
 }
 
+// Close does not wait for what nobody will acknowledge: a side may propose to rest after the peer has acknowledged its goodbye, and before it
+// finds that the peer has ended the connection.
+func TestRestsAfterItsGoodbye(t *testing.T) {
+	testsupport.NothingLeft(t)
+	nodes := joined(t, Options{Idle: time.Hour}, 1, 1)
+	a, b := nodes[0].ports[0], nodes[1].ports[0]
+	mustSend(t, a, 1, 0, nil, 0)
+	giveBack(b, carriertest.Await(t, b))
+	ours, theirs := nodes[0].links[1], nodes[1].links[0]
+	still(t, ours, theirs)
+	ours.leave()
+	for end := time.Now().Add(carriertest.Within); theirs.fate.Load() != left; nodes[1].progress(true) {
+		require.True(t, time.Now().Before(end))
+	}
+	ours.in.Lock()
+	for end := time.Now().Add(carriertest.Within); !ours.isOver(); ours.read() {
+		require.True(t, time.Now().Before(end))
+	}
+	require.GreaterOrEqual(t, ours.in.socket, 0, "the end of the connection has not been read yet")
+	ours.rest()
+	require.True(t, ours.resting.Load())
+	for end := time.Now().Add(carriertest.Within); ours.in.socket >= 0; ours.read() {
+		require.True(t, time.Now().Before(end))
+	}
+	ours.in.Unlock()
+	assert.True(t, ours.isOver())
+}
+
 // Whatever crosses the word of a side that it rests, nothing is written into a connection that the other has
 // dropped: either that one keeps it, and both go on with it, or what there is to send goes by another.
 func TestRestIsCrossed(t *testing.T) {

@@ -221,9 +221,9 @@ func (l *link) waitForHolder() {
 	defer l.out.Unlock()
 }
 
-// isOver tells whether the peer has all that was sent, or is gone.
+// isOver tells whether the peer has all that it must get, or is gone.
 func (l *link) isOver() bool {
 	l.out.Lock()
 	defer l.out.Unlock()
-	return l.fate.Load() != fine || l.out.acked == l.out.end
+	return l.fate.Load() != fine || l.out.acked >= l.out.due
 }
