@@ -103,10 +103,14 @@ func (l *link) drive() {
 	}
 }
 
-// reachRail makes a rail, until there is nothing more for it. Without any rail for longer than patience, the peer is gone.
+// reachRail makes a rail, until there is nothing more for it. Without any rail for longer than patience before the last try, the peer is
+// gone.
 func (l *link) reachRail(i int) {
 	begin, r := time.Now(), &l.out.rails[i]
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		l.out.Lock()
+		last := l.lacksRails(begin)
+		l.out.Unlock()
 		l.dialRail(i) // its error is that there is no rail yet
 		l.out.Lock()
 		if r.socket >= 0 || !l.wantsRails() {
@@ -114,7 +118,7 @@ func (l *link) reachRail(i int) {
 			l.out.Unlock()
 			return
 		}
-		lost := l.out.striping > 0 && !l.anyRail() && time.Since(begin) > l.node.options.Patience && time.Since(l.out.railed) > l.node.options.Patience
+		lost := last && l.lacksRails(begin)
 		l.out.Unlock()
 		if lost {
 			l.lose(silent)
@@ -126,6 +130,13 @@ func (l *link) reachRail(i int) {
 			return
 		}
 	}
+}
+
+// lacksRails tells whether there is something for rails, and was no rail for longer than patience since this one was dialled first.
+//
+// Preconditions: out is locked.
+func (l *link) lacksRails(dialled time.Time) bool {
+	return l.out.striping > 0 && !l.anyRail() && min(time.Since(dialled), time.Since(l.out.railed)) > l.node.options.Patience
 }
 
 // anyRail tells whether there is one.
