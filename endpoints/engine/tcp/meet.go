@@ -137,8 +137,8 @@ func (n *Node) mend(l *link) {
 	}
 }
 
-// reach makes a connection, or nudges the peer to make one, until one was made or patience was over before the last try: this
-// process may have been stopped meanwhile. Another one that is wanted after that has patience of its own.
+// reach makes a connection, or nudges the peer to make one, until there is one. When patience is over it tries once more, because this
+// process may have been stopped meanwhile. A connection that is wanted after that has patience of its own.
 func (n *Node) reach(l *link) {
 	begin, pause, purpose := time.Now(), firstPause, uint32(forFrames)
 	if !l.dials() {

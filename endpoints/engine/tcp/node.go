@@ -371,7 +371,7 @@ func (n *Node) quit() {
 	n.closeListeners()
 	for _, l := range n.links {
 		if l != nil {
-			l.waitForHolder() // who was about to have a connection made has begun then, and nobody begins any more
+			l.waitForHolder() // it may have been about to add to busy; later holders see that the node is closing
 		}
 	}
 	n.busy.Wait()

@@ -103,8 +103,8 @@ func (l *link) drive() {
 	}
 }
 
-// reachRail makes a rail, until there is nothing more for it. Without any rail for longer than patience before the last try, the peer is
-// gone.
+// reachRail makes a rail, until there is nothing more for it. If there was no rail for longer than patience, and one more try fails, the
+// peer is gone.
 func (l *link) reachRail(i int) {
 	begin, r := time.Now(), &l.out.rails[i]
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -132,7 +132,7 @@ func (l *link) reachRail(i int) {
 	}
 }
 
-// lacksRails tells whether there is something for rails, and was no rail for longer than patience since this one was dialled first.
+// lacksRails tells whether there is something for rails, and there was no rail for longer than patience, in which this one was dialled.
 //
 // Preconditions: out is locked.
 func (l *link) lacksRails(dialled time.Time) bool {

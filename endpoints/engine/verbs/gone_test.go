@@ -164,7 +164,7 @@ func TestCutOff(t *testing.T) {
 	carriertest.Mourn(t, a.node, a, "makes no sense$")
 }
 
-// Who has proved itself has patience for its pairs: a processor may have much else to do meanwhile.
+// Who has proved that it knows the secret has as much time for its queue pairs as the patience: its processor may have much else to do.
 func TestSlowPairs(t *testing.T) {
 	testsupport.NothingLeft(t)
 	nodes := joined(t, Options{}, 1, 1)

@@ -100,8 +100,8 @@ var (
 	errRefused = errors.New("the peer holds this process for gone")
 )
 
-// reach dials until the link is connected, or the peer is gone: also if patience was over before the last try. This process may
-// have been stopped before.
+// reach dials until the link is connected, or the peer is gone. When patience is over it tries once more, because this process may
+// have been stopped meanwhile.
 func (n *Node) reach(l *link) {
 	for begin, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
 		last := time.Since(begin) > n.options.Patience
@@ -149,7 +149,7 @@ func (n *Node) dial(l *link) (final bool, err error) {
 	defer func() { stop() }()
 	verdict, err := t.Open(greet.Hello{From: uint32(n.options.Process), To: uint32(l.peer), Purpose: forFrames}, func() []byte {
 		final = true
-		stop() // the peer has proved itself, and may need long to make its pairs
+		stop() // the peer knows the secret, and may need long to make its pairs
 		stop = greet.Within(n.open, conn, n.options.Patience)
 		return digest(addresses, greet.HalfSize)
 	})

@@ -247,7 +247,7 @@ static void while_streams_are_opened(void)
 {
     pthread_t thread;
     struct timespec before, after;
-    int slow = 0; /* one may be so by chance: the machine has much to do */
+    int slow = 0; /* one or two may be slow by chance, on a busy machine */
     OK(pthread_create(&thread, NULL, open_converted, NULL));
     for (int i = 0; i < 200 && slow < 3; i++) {
         clock_gettime(CLOCK_MONOTONIC, &before);
