@@ -132,7 +132,8 @@ func (l *link) reachRail(i int) {
 	}
 }
 
-// lacksRails tells whether there is something for rails, and there was no rail for longer than patience, in which this one was dialled.
+// lacksRails tells whether there is something for rails, there has been no rail for longer than patience, and this one has been
+// dialled for as long.
 //
 // Preconditions: out is locked.
 func (l *link) lacksRails(dialled time.Time) bool {
