@@ -35,7 +35,7 @@ type proxyLink struct {
 func (j *Job) startProxies(w *world) {
 	var hosts []launch.Host
 	for _, host := range w.plan.Hosts {
-		hosts = append(hosts, launch.Host{ID: host.ID, Name: host.Name, User: host.User, Ranks: host.LocalRanks()})
+		hosts = append(hosts, launch.Host{ID: host.ID, Key: host.Key(), Name: host.Name, User: host.User, Ranks: host.LocalRanks()})
 	}
 	conns := map[int]*channel.Conn{}
 	var children []*launch.Child

@@ -4,13 +4,13 @@
 package hydra
 
 import (
-	"os"
 	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/hydra/channel"
+	"github.com/tpsl/tpsl/hydra/launch"
 	"github.com/tpsl/tpsl/hydra/procs"
 )
 
@@ -23,7 +23,7 @@ const (
 	termGrace = 2 * time.Second
 	// termLimit is how long ranks may take to end after a second SIGTERM from the user, or a SIGHUP.
 	termLimit = 10 * time.Second
-	// sweepLimit is how long mpiexec waits for the end of killed processes that outlived their proxy.
+	// sweepLimit is how long mpiexec waits for the end of proxies that outlived their relay, and then for that of killed processes.
 	sweepLimit = 3 * time.Second
 )
 
@@ -71,7 +71,7 @@ func (j *Job) end() {
 	j.children.Abandon()
 }
 
-// finish closes the channels, waits for the proxies, and ends the processes that killed proxies have left behind.
+// finish closes the channels, waits for the proxies, and ends the processes that killed proxies and relays have left behind.
 func (j *Job) finish() {
 	for _, w := range j.worlds {
 		w.gather.Close()
@@ -79,15 +79,15 @@ func (j *Job) finish() {
 	j.stop()
 	collected := procs.Makers{}
 	reap := func() bool { return procs.Reap(func(pid int, _ unix.WaitStatus) { collected.Ended(pid) }) }
-	if !procs.Sweep(reap, sweepLimit) {
+	if !procs.SweepSparing(reap, sweepLimit, launch.IsProxy) {
 		j.outcome.note("some processes of the job could not be killed")
 	}
 	if j.lostProxy {
+		var keys []string
 		for _, link := range j.proxies {
-			procs.RemoveGroup(link.host.CgroupName())
-			_ = os.RemoveAll(link.host.PMIxFolder()) // most jobs have none
+			keys = append(keys, link.host.Key())
 		}
-		procs.RemoveSharedMemory(j.began, collected)
+		procs.RemoveLeft(keys, j.began, collected)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,44 @@ func TestLastProcessDies(t *testing.T) {
 	} {
 		_, code := runJob(t, "-n", "1", "bash", "-c", script)
 		assert.Equal(t, want, code, script)
+	}
+}
+
+// In a tree the ranks of a proxy that is killed come to the relay above it. What they left is removed there, even if mpiexec is gone.
+// The proxies of a relay that is killed remove what their own ranks left.
+func TestProxyInTreeDies(t *testing.T) {
+	testsupport.NothingLeft(t)
+	for _, killed := range []string{"proxies", "proxies and mpiexec", "relays"} {
+		r, w := pipe(t)
+		j := launchTo(t, nil, w, slices.Concat(tree, []string{"leaver", "stay"})...)
+		newCollector(r).await(t, "\n", 7)
+
+		relays := j.relays()
+		require.Len(t, relays, 2)
+		var proxies []int
+		for pid, parent := range j.proxies() {
+			if slices.Contains(relays, parent) {
+				proxies = append(proxies, pid)
+			}
+		}
+		require.Len(t, proxies, 6)
+		for _, pid := range append(relays, proxies...) {
+			stop(t, pid) // who is to be killed must not see another one die
+		}
+		victims := proxies
+		switch killed {
+		case "relays":
+			victims = relays
+		case "proxies and mpiexec":
+			victims = append(victims, j.Process.Pid)
+		}
+		for _, pid := range victims {
+			require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+		}
+		for _, pid := range append(relays, proxies...) {
+			_ = unix.Kill(pid, unix.SIGCONT)
+		}
+		j.end(t)
 	}
 }
 

@@ -28,8 +28,8 @@ func launchTree(t *testing.T, args ...string) *job {
 	return launch(t, strings.NewReader("from stdin\n"), slices.Concat(tree, args)...)
 }
 
-// relays lists the job's proxies that have started proxies, those at the top first.
-func (j *job) relays() (found []int) {
+// proxies lists the job's proxies, each with its parent.
+func (j *job) proxies() map[int]int {
 	parents := map[int]int{}
 	for _, pid := range j.processes() {
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte("\x00+proxy\x00")) {
@@ -39,6 +39,12 @@ func (j *job) relays() (found []int) {
 			}
 		}
 	}
+	return parents
+}
+
+// relays lists the job's proxies that have started proxies, those at the top first.
+func (j *job) relays() (found []int) {
+	parents := j.proxies()
 	for _, parent := range parents {
 		if parents[parent] == j.Process.Pid {
 			found = append(found, parent)

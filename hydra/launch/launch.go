@@ -16,9 +16,18 @@ import (
 // ProxyArg is the argument that makes mpiexec a proxy. It cannot be an option.
 const ProxyArg = "+proxy"
 
+// IsProxy reports whether a process of this host is a proxy. A proxy that has lost the process that started it ends its ranks, removes
+// what they have left, and ends.
+func IsProxy(pid int) bool {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	args := strings.Split(string(line), "\x00")
+	return len(args) > 1 && args[1] == ProxyArg
+}
+
 // A Host is where a proxy runs.
 type Host struct {
-	ID    int // the number of the proxy
+	ID    int    // the number of the proxy
+	Key   string // of what the proxy makes: see [procs.RemoveLeft]
 	Name  string
 	User  string // to log in as; "" leaves it to the launcher
 	Ranks []int

@@ -36,15 +36,15 @@ type relay struct {
 	entered  pmi.Entered    // barriers, above
 }
 
-// Relay runs a relay as a Grow frame asks for, until the trunk above or every child has ended.
-func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
+// Relay runs a relay as a Grow frame asks for, until the trunk above or every child has ended. It returns the branch that it has run.
+func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) (Branch, error) {
 	var g growth
 	if err := frame.Value(&g); err != nil {
-		return fmt.Errorf("read branch: %w", err)
+		return Branch{}, fmt.Errorf("read branch: %w", err)
 	}
 	launcher, err := New(g.Options)
 	if err != nil {
-		return err
+		return Branch{}, err
 	}
 	r := &relay{id: g.Branch.Host.ID, up: up, ways: map[int]*Child{}}
 	r.children = NewChildren(launcher, secret, g.Options, r)
@@ -65,7 +65,7 @@ func Relay(up *channel.Trunk, secret Secret, frame channel.Frame) error {
 	}
 	go r.receive()
 	r.running.Wait()
-	return nil
+	return g.Branch, nil
 }
 
 // receive passes on what comes from above. When the trunk ends, all proxies below end.

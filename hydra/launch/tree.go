@@ -26,6 +26,15 @@ func (b Branch) IDs() []int {
 	return ids
 }
 
+// Keys lists those of the branch's hosts.
+func (b Branch) Keys() []string {
+	keys := []string{b.Host.Key}
+	for _, below := range b.Below {
+		keys = append(keys, below.Keys()...)
+	}
+	return keys
+}
+
 // ranks lists the ranks of the branch's hosts.
 func (b Branch) ranks() []int {
 	ranks := slices.Clone(b.Host.Ranks)

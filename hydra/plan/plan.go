@@ -5,7 +5,6 @@ package plan
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -207,13 +206,8 @@ func (h Host) ProgramsAs(p Placement, environ []string) []Program {
 	return list
 }
 
-// CgroupName names the control group of the host's ranks.
-func (h Host) CgroupName() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
-
-// PMIxFolder names the folder of the host's PMIx server. Its sockets and other files belong to this job only.
-func (h Host) PMIxFolder() string {
-	return filepath.Join(os.TempDir(), "tpsl_"+h.CgroupName()+"_pmix")
-}
+// Key is what names have in common that a proxy gives on its host: of the ranks' control group, and of the PMIx server's folder.
+func (h Host) Key() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
 
 // ReadsStdin reports whether some rank of the host gets mpiexec's stdin.
 func (h Host) ReadsStdin() bool {

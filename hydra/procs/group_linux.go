@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// groupPrefix begins the names of all groups.
+// groupPrefix begins the names of all groups and folders.
 const groupPrefix = "tpsl_"
 
 // staleAfter is the age from which an empty group counts as abandoned. A younger group may be about to get its processes.
@@ -36,14 +36,14 @@ type Group struct {
 	pipe   *os.File // when it is closed, the keeper knows that this process is gone
 }
 
-// NewGroup makes a group tpsl_NAME, or returns nil where this process may not or the kernel has no cgroup.kill (before
+// NewGroup makes a group tpsl_KEY, or returns nil where this process may not or the kernel has no cgroup.kill (before
 // Linux 5.14).
-func NewGroup(name string) *Group {
+func NewGroup(key string) *Group {
 	own := ownCgroup("")
 	if own == "" {
 		return nil
 	}
-	g := &Group{dir: filepath.Join(own, groupPrefix+name)}
+	g := &Group{dir: filepath.Join(own, groupPrefix+key)}
 	if syscall.Mkdir(g.dir, 0o755) != nil {
 		return nil
 	}
@@ -139,12 +139,20 @@ func (g *Group) Remove() {
 	}
 }
 
-// RemoveGroup ends a group that another process, in the same control group as this one, has made and not removed.
-func RemoveGroup(name string) {
-	if own := ownCgroup(""); own != "" {
-		removeGroup(filepath.Join(own, groupPrefix+name))
+// RemoveLeft removes what killed proxies and their ranks have left on this host: for each key the group, which a process in the same
+// control group as this one has made, and the folder of the PMIx server, and shared memory made since a time of [Now].
+func RemoveLeft(keys []string, since time.Time, makers Makers) {
+	for _, key := range keys {
+		if own := ownCgroup(""); own != "" {
+			removeGroup(filepath.Join(own, groupPrefix+key))
+		}
+		_ = os.RemoveAll(PMIxFolder(key)) // most jobs have none
 	}
+	RemoveSharedMemory(since, makers)
 }
+
+// PMIxFolder names the folder of a PMIx server. Its sockets and other files belong to this job only.
+func PMIxFolder(key string) string { return filepath.Join(os.TempDir(), groupPrefix+key+"_pmix") }
 
 // removeStale removes groups whose job was killed with all of its processes, if the keeper was killed too or had not been started.
 func removeStale(own string) {

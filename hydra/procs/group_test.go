@@ -108,14 +108,20 @@ func TestKeeper(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Another process of the same control group can remove the group. To remove a group that does not exist does nothing.
-func TestRemoveGroup(t *testing.T) {
+// Another process of the same control group can remove the group, and the folder beside it. To remove what does not exist does
+// nothing.
+func TestRemoveLeft(t *testing.T) {
 	g := testGroup(t)
 	inGroup(t, g, "exec sleep 60")
-	name := strings.TrimPrefix(filepath.Base(g.dir), groupPrefix)
-	RemoveGroup(name)
-	assert.NoDirExists(t, g.dir)
-	RemoveGroup(name)
+	key := strings.TrimPrefix(filepath.Base(g.dir), groupPrefix)
+	t.Setenv("TMPDIR", t.TempDir())
+	folder := PMIxFolder(key)
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
+	for range 2 {
+		RemoveLeft([]string{key, "none"}, Now(), nil)
+		assert.NoDirExists(t, g.dir)
+		assert.NoDirExists(t, folder)
+	}
 	_ = syscall.Close(g.folder)
 }
 

@@ -73,15 +73,32 @@ func Reap(ended func(pid int, status unix.WaitStatus)) bool {
 // Sweep kills every descendant until there is none left or the limit is over, as insist counts it, but no stranger and nothing below
 // one. It reports whether all are gone. reap must collect ended children and report whether any child is left.
 func Sweep(reap func() bool, limit time.Duration) bool {
+	return sweep(reap, limit, func(all []int) []int { return all })
+}
+
+// SweepSparing is like Sweep, but first leaves time, up to the limit, to descendants that spare chooses and to those below them: they
+// are to end by themselves.
+func SweepSparing(reap func() bool, limit time.Duration, spare func(pid int) bool) bool {
+	sweep(reap, limit, func(all []int) []int {
+		spared := slices.DeleteFunc(slices.Clone(all), func(pid int) bool { return !spare(pid) })
+		spared = append(spared, descendants(spared...)...)
+		return slices.DeleteFunc(all, func(pid int) bool { return slices.Contains(spared, pid) })
+	})
+	return Sweep(reap, limit)
+}
+
+// sweep kills those of the descendants that chosen returns until there is no descendant left or the limit is over.
+func sweep(reap func() bool, limit time.Duration, chosen func(all []int) []int) bool {
 	return insist(limit, func() bool {
 		if !reap() {
 			return true
 		}
 		left := descendants(os.Getpid())
-		for _, pid := range left {
+		none := len(left) == 0 // only strangers
+		for _, pid := range chosen(left) {
 			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended meanwhile
 		}
-		return len(left) == 0 // only strangers
+		return none
 	})
 }
 

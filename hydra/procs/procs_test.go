@@ -91,6 +91,41 @@ func TestSweepStandsStill(t *testing.T) {
 	assert.Equal(t, 3, looks)
 }
 
+// SweepSparing leaves alone for a while what is to end by itself, and all below it.
+func TestSweepSparing(t *testing.T) {
+	require.NoError(t, SetSubreaper())
+	for _, ends := range []bool{true, false} {
+		spared := exec.Command("sh", "-c", "sh -c 'read nothing; exit 3'; exit $?")
+		in, err := spared.StdinPipe()
+		require.NoError(t, err)
+		require.NoError(t, spared.Start())
+		require.Eventually(t, func() bool { return len(descendants(spared.Process.Pid)) == 1 }, patience, time.Millisecond)
+		own := exec.Command("sleep", "60")
+		require.NoError(t, own.Start())
+		ended := map[int]unix.WaitStatus{}
+		reap := func() bool {
+			left := Reap(func(pid int, status unix.WaitStatus) { ended[pid] = status })
+			if _, killed := ended[own.Process.Pid]; killed && ends {
+				in.Close()
+			}
+			return left
+		}
+		limit := patience
+		if !ends {
+			limit = 20 * time.Millisecond
+		}
+		assert.True(t, SweepSparing(reap, limit, func(pid int) bool { return pid == spared.Process.Pid }) || !ends)
+		assert.True(t, Sweep(reap, patience))
+		assert.Equal(t, unix.SIGKILL, ended[own.Process.Pid].Signal())
+		if ends {
+			assert.Equal(t, 3, ended[spared.Process.Pid].ExitStatus())
+		} else {
+			assert.Equal(t, unix.SIGKILL, ended[spared.Process.Pid].Signal())
+			in.Close()
+		}
+	}
+}
+
 // Only new files with an MPI library's name that nobody uses are removed. One user is a process that only another PID namespace has: it
 // is not in our /proc.
 func TestRemoveSharedMemory(t *testing.T) {

@@ -107,16 +107,23 @@ func takeStreams() (in, out *os.File, err error) {
 	return descriptors.Pollable(fds[0]), os.NewFile(uintptr(fds[1]), "channel out"), nil
 }
 
-// relay passes frames between mpiexec and other proxies, one of which is this host's.
+// relay passes frames between mpiexec and other proxies, one of which is this host's. If one of them was killed, its ranks come to
+// the relay, which ends them and removes what they have left.
 func relay(trunk *channel.Trunk, conn *channel.Conn, secret launch.Secret, frame channel.Frame) {
+	began, collected := procs.Now(), procs.Makers{}
+	var branch launch.Branch
 	err := procs.SetSubreaper()
 	if err == nil {
-		err = launch.Relay(trunk, secret, frame)
+		branch, err = launch.Relay(trunk, secret, frame)
 	}
 	if err != nil {
 		conn.Send(channel.Failed, 0, []byte(err.Error()))
 	}
-	procs.Sweep(func() bool { return procs.Reap(func(int, unix.WaitStatus) {}) }, sweepLimit)
+	reap := func() bool { return procs.Reap(func(pid int, _ unix.WaitStatus) { collected.Ended(pid) }) }
+	procs.SweepSparing(reap, sweepLimit, launch.IsProxy)
+	if len(collected) > 0 {
+		procs.RemoveLeft(branch.Keys(), began, collected)
+	}
 }
 
 // serve runs the ranks of the launch frame to their end.

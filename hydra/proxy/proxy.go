@@ -80,7 +80,7 @@ func (p *proxy) run(signals <-chan os.Signal) error {
 	if err := p.openPort(); err != nil {
 		return err
 	}
-	p.group = procs.NewGroup(p.host.CgroupName())
+	p.group = procs.NewGroup(p.host.Key())
 	defer func() { p.group.Remove() }()
 	go p.handleSignals(signals)
 	go p.receive()

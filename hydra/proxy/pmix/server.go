@@ -16,6 +16,7 @@ import (
 
 	"github.com/tpsl/tpsl/hydra/channel"
 	"github.com/tpsl/tpsl/hydra/plan"
+	"github.com/tpsl/tpsl/hydra/procs"
 	"github.com/tpsl/tpsl/hydra/proxy/executable"
 	"github.com/tpsl/tpsl/hydra/proxy/hardware"
 	"github.com/tpsl/tpsl/internal/installation"
@@ -95,11 +96,12 @@ func Start(host plan.Host, conn *channel.Conn, up Upstream, events Events) (*Ser
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(host.PMIxFolder(), 0o700); err != nil {
+	folder := procs.PMIxFolder(host.Key())
+	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("%w; set TMPDIR to a folder in which you may write", err)
 	}
 	s := newServer(host, conn, up, events)
-	s.folder = host.PMIxFolder()
+	s.folder = folder
 	var pipes [3]struct{ ours, its *os.File }
 	for i := range pipes {
 		read, write, err := os.Pipe()
