@@ -73,8 +73,8 @@ func TestMasksOfHandlers(t *testing.T) {
 	call(t, b, "stop")
 }
 
-// An instance that is closed waits for a thread that a signal took into its handler. A slow machine may take the second for which it
-// waits.
+// An instance that is closed waits for a thread that a signal took into its handler, for a second. Where the machine stands still for
+// so long, the thread is still inside.
 func TestClosingInsideAHandler(t *testing.T) {
 	i := open(t, library(t, "actions.c"))
 	where, _ := cBuffer(t, 4)

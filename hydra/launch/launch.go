@@ -27,7 +27,7 @@ func IsProxy(pid int) bool {
 // A Host is where a proxy runs.
 type Host struct {
 	ID    int    // the number of the proxy
-	Key   string // of what the proxy makes: see [procs.RemoveLeft]
+	Key   string // the name of the job there: see plan.Host.Key
 	Name  string
 	User  string // to log in as; "" leaves it to the launcher
 	Ranks []int

@@ -26,7 +26,7 @@ func (b Branch) IDs() []int {
 	return ids
 }
 
-// Keys lists those of the branch's hosts.
+// Keys lists the keys of the branch's hosts.
 func (b Branch) Keys() []string {
 	keys := []string{b.Host.Key}
 	for _, below := range b.Below {

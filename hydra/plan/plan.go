@@ -206,7 +206,7 @@ func (h Host) ProgramsAs(p Placement, environ []string) []Program {
 	return list
 }
 
-// Key is what names have in common that a proxy gives on its host: of the ranks' control group, and of the PMIx server's folder.
+// Key is the name of the job on this host. The names of the ranks' control group and of the PMIx server's folder contain it.
 func (h Host) Key() string { return fmt.Sprintf("%s_%d", h.World.KVSName, h.ID) }
 
 // ReadsStdin reports whether some rank of the host gets mpiexec's stdin.

@@ -76,8 +76,8 @@ func Sweep(reap func() bool, limit time.Duration) bool {
 	return sweep(reap, limit, func(all []int) []int { return all })
 }
 
-// SweepSparing is like Sweep, but first leaves time, up to the limit, to descendants that spare chooses and to those below them: they
-// are to end by themselves.
+// SweepSparing is like Sweep, but some descendants are to end by themselves: those that spare chooses, and all below them. Until the
+// limit is over it kills only the others. Then it kills all, and waits as long again.
 func SweepSparing(reap func() bool, limit time.Duration, spare func(pid int) bool) bool {
 	sweep(reap, limit, func(all []int) []int {
 		spared := slices.DeleteFunc(slices.Clone(all), func(pid int) bool { return !spare(pid) })
