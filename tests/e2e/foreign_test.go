@@ -172,7 +172,7 @@ func TestForeignErrors(t *testing.T) {
 		{"-n 2 sleep 60 : -n 1", "-rpp 2 -wait 1", hello, ": -n 1 sleep 60", `tpsl run: rank 2: of the 4 ranks of this host, counted from 0, number 3 has not come for 1s; start all ranks with the same tpsl run -rpp 2`},
 		{"-n 3", "-rpp 2", hello, ": -n 1 " + strings.Join(shared(t, "-rpp 2", threads), " "), `tpsl run: rank 2: ranks 2 and 3 would share a process, but one runs .*hello and the other .*hello; give each program a multiple of -rpp ranks per host`},
 	} {
-		job := hydra(t, nil, c.ranks, append(shared(t, c.options, c.program), strings.Fields(c.more)...)...)
+		job := hydra(t, oneThread, c.ranks, append(shared(t, c.options, c.program), strings.Fields(c.more)...)...)
 		assert.Equal(t, 255, job.code)
 		assert.Regexp(t, `^`+c.stderr+`\n$`, job.stderr)
 	}
