@@ -25,13 +25,14 @@ import (
 type browser struct {
 	t       *testing.T
 	to      *os.File
-	from    *bufio.Reader
+	pipe    *os.File
+	from    *bufio.Reader // of the pipe
 	session string
 	last    int // number of the last request
 	said    []string
 }
 
-const browserLimit = time.Minute
+const answerLimit = time.Minute
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
@@ -50,14 +51,13 @@ func newBrowser(t *testing.T) *browser {
 	require.NoError(t, cmd.Start())
 	theirIn.Close()
 	theirOut.Close()
-	require.NoError(t, from.SetReadDeadline(time.Now().Add(browserLimit)))
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait() // it was killed
 		to.Close()
 		from.Close()
 	})
-	b := &browser{t: t, to: to, from: bufio.NewReader(from)}
+	b := &browser{t: t, to: to, pipe: from, from: bufio.NewReader(from)}
 	b.attach()
 	return b
 }
@@ -88,6 +88,7 @@ func (b *browser) call(method string, params, result any) {
 	require.NoError(b.t, err)
 	_, err = b.to.Write(append(text, 0))
 	require.NoError(b.t, err)
+	require.NoError(b.t, b.pipe.SetReadDeadline(time.Now().Add(answerLimit)))
 	for {
 		text, err := b.from.ReadBytes(0)
 		require.NoError(b.t, err, method)
@@ -181,7 +182,7 @@ func (b *browser) value(expression string) any {
 // until waits until an expression is true on the page.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(browserLimit / 2); b.value(`!!(`+expression+`)`) != true; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(answerLimit / 2); b.value(`!!(`+expression+`)`) != true; time.Sleep(10 * time.Millisecond) {
 		require.True(b.t, time.Now().Before(deadline), "%s never came true; the page says %v", expression, b.said)
 	}
 }

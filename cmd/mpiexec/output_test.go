@@ -34,9 +34,10 @@ func TestOutputFiles(t *testing.T) {
 	require.NoError(t, err)
 	script := "echo out$PMI_RANK; echo err$PMI_RANK >&2"
 	all := func(*job) bool {
+		first, _ := os.ReadFile("out.0." + host)
 		out, _ := os.ReadFile("out.1." + host)
 		text, _ := os.ReadFile("err.0-0%")
-		return bytes.HasPrefix(out, []byte("[1] out1\n")) && bytes.Count(text, []byte("\n")) == 3
+		return string(first) == "[0] out0\n" && bytes.HasPrefix(out, []byte("[1] out1\n")) && bytes.Count(text, []byte("\n")) == 3
 	}
 	for launcher, run := range map[string]func(*testing.T, ...string) *job{
 		"mpiexec":       func(t *testing.T, args ...string) *job { t.Helper(); j, _ := runJob(t, args...); return j },

@@ -30,7 +30,7 @@ func TestPrintAllExitCodes(t *testing.T) {
 	for _, line := range []string{"ranks 0-1 on %s: exit code 0", "rank 2 on %s: exit code 3", "rank 3 on %s: ended with the job", "rank 4 on %s: signal SIGUSR2 (12), no core"} {
 		assert.Contains(t, j.errOut.String(), "mpiexec: "+fmt.Sprintf(line, host)+"\n")
 	}
-	h := byHydra(t, func(j *job) bool { return j.out.Len()+j.errOut.Len() > 0 }, "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
+	h := byHydra(t, func(j *job) bool { return strings.Contains(j.out.String()+j.errOut.String(), "0,256,512") }, "-print-all-exitcodes", "-n", "3", "sh", "-c", "exit $PMI_RANK")
 	assert.Contains(t, h.out.String()+h.errOut.String(), "0,256,512")
 }
 

@@ -80,10 +80,11 @@ func TestSIGPIPE(t *testing.T) {
 // Each rank leads a session and a process group of its own, as with Hydra.
 func TestRanksLeadSessions(t *testing.T) {
 	args := []string{"-n", "2", "sh", "-c", "read -r pid name state parent group session rest </proc/self/stat; [ $$ = $group ] && [ $$ = $session ] && echo leads"}
+	const both = "leads\nleads\n"
 	ours, _ := runJob(t, args...)
-	for _, j := range []*job{ours, byHydra(t, func(j *job) bool { return j.out.Len() > 0 }, args...)} {
+	for _, j := range []*job{ours, byHydra(t, func(j *job) bool { return j.out.String() == both }, args...)} {
 		assert.Zero(t, j.ProcessState.ExitCode(), j.Args)
-		assert.Equal(t, "leads\nleads\n", j.out.String(), j.Args)
+		assert.Equal(t, both, j.out.String(), j.Args)
 	}
 }
 

@@ -63,6 +63,7 @@ var silence time.Duration
 func startChild(t *testing.T, script string, limit time.Duration) (*heard, *Children) {
 	t.Helper()
 	testsupport.NothingLeft(t)
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // the proxy is this program
 	ssh := filepath.Join(t.TempDir(), "ssh")
 	require.NoError(t, os.WriteFile(ssh, []byte("#!/bin/bash\n"+script), 0o700))
 	opts := Options{Exec: ssh, Limit: limit, Silence: silence}

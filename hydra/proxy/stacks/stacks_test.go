@@ -5,11 +5,17 @@ package stacks
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/tpsl/tpsl/internal/testsupport"
 )
@@ -45,11 +51,15 @@ func TestRead(t *testing.T) {
 	testsupport.Require(t, "gdb")
 	child := exec.Command("sleep", "1000")
 	require.NoError(t, child.Start())
-	pid := child.Process.Pid
+	pid, sleeps := child.Process.Pid, strconv.Itoa(unix.SYS_CLOCK_NANOSLEEP)+" "
 	defer func() {
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}()
+	require.Eventually(t, func() bool {
+		call, _ := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
+		return strings.HasPrefix(string(call), sleeps)
+	}, time.Minute, time.Millisecond)
 	own, other, ended := Thread{pid, pid}, Thread{pid, 1}, Thread{1 << 30, 1 << 30}
 	all := Read(t.Context(), []Thread{own, other, ended})
 	assert.Empty(t, all[own].Error)
