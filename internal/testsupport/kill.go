@@ -13,21 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kill kills a process by SIGKILL and returns its command line, with blanks between the words; "" for one between fork and exec,
-// which has its parent's still. killed is false for one that had ended.
+// Kill kills a process by SIGKILL and returns its command line, with blanks between the words; "" for one between fork and the end of
+// exec, which has its parent's or none. killed is false for one that had ended.
 func Kill(pid int) (line string, killed bool) {
-	const flags, forked = 9 - 3, 0x40 // PF_FORKNOEXEC, in the ninth field of proc_pid_stat(5)
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(f) <= flags {
+	now := flags(pid)
+	if now&forked == 0 {
+		line = CommandLine(pid)
+		now = flags(pid) // who has no command line ends, or is in exec
+	}
+	if now&exiting != 0 {
 		return "", false
 	}
-	if bits, _ := strconv.ParseUint(string(f[flags]), 10, 64); bits&forked == 0 {
-		if line = CommandLine(pid); line == "" {
-			return "", false // a zombie
-		}
-	}
 	return line, unix.Kill(pid, unix.SIGKILL) == nil
+}
+
+const exiting, forked = 0x4, 0x40 // PF_EXITING and PF_FORKNOEXEC of the kernel's include/linux/sched.h
+
+// flags returns a process's flags, which are the ninth field of proc_pid_stat(5).
+func flags(pid int) uint64 {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from the third field on
+	if len(f) <= 9-3 {
+		return exiting
+	}
+	bits, _ := strconv.ParseUint(string(f[9-3]), 10, 64)
+	return bits
 }
 
 // Marked returns the processes that have an entry "NAME=value" in the environment that they were started with.

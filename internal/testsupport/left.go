@@ -40,35 +40,47 @@ func NothingLeft(t testing.TB) {
 		left := things()
 		remains := func() bool {
 			now := things()
-			maps.DeleteFunc(left, func(thing string, _ bool) bool { return before[thing] || !now[thing] })
+			for thing := range left {
+				_, old := before[thing]
+				if command, still := now[thing]; still && !old {
+					left[thing] = command
+				} else {
+					delete(left, thing)
+				}
+			}
 			return len(left) > 0
 		}
 		for range 2 { // another's job may end just before the look at who uses its files, and remove them just after
 			for end := time.Now().Add(patience); remains() && time.Now().Before(end); {
 				time.Sleep(20 * time.Millisecond)
 			}
-			maps.DeleteFunc(left, func(thing string, _ bool) bool { return othersUse(thing) })
+			maps.DeleteFunc(left, func(thing, _ string) bool { return othersUse(thing) })
 			if len(left) == 0 {
 				return
 			}
 		}
-		t.Errorf("left behind:\n%s", strings.Join(slices.Sorted(maps.Keys(left)), "\n"))
+		var lines []string
+		for thing, command := range left {
+			lines = append(lines, thing+command)
+		}
+		slices.Sort(lines)
+		t.Errorf("left behind:\n%s", strings.Join(lines, "\n"))
 	})
 }
 
-// things names all that NothingLeft watches.
-func things() map[string]bool {
-	found := map[string]bool{}
+// things names all that NothingLeft watches. A process has its command, which is no part of its name: there is none until exec is over.
+func things() map[string]string {
+	found := map[string]string{}
 	if files, err := os.ReadDir("/dev/shm"); err == nil {
 		for _, f := range files {
-			found["/dev/shm/"+f.Name()] = true
+			found["/dev/shm/"+f.Name()] = ""
 		}
 	}
 	// key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime ...: proc_sysvipc_shm(5)
 	if table, err := os.ReadFile("/proc/sysvipc/shm"); err == nil {
 		for line := range strings.Lines(string(table)) {
 			if f := strings.Fields(line); len(f) > 13 && f[0] != "key" && isNew(f[13]) && !othersLive(f[4]) && (f[6] == "0" || attached(f[1])) {
-				found[fmt.Sprintf("SysV segment %s, made by process %s", f[1], f[4])] = true
+				found[fmt.Sprintf("SysV segment %s, made by process %s", f[1], f[4])] = ""
 			}
 		}
 	}
@@ -76,8 +88,7 @@ func things() map[string]bool {
 		if reaped, _ := unix.Wait4(pid, nil, unix.WNOHANG, nil); reaped == pid {
 			continue // an orphan that has ended
 		}
-		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		found[fmt.Sprintf("process %d: %s", pid, bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))] = true
+		found[fmt.Sprintf("process %d", pid)] = ": " + CommandLine(pid)
 	}
 	fds, _ := filepath.Glob("/proc/self/fd/*")
 	for _, fd := range fds {
@@ -85,7 +96,7 @@ func things() map[string]bool {
 		// the Go runtime's, made on first use.
 		target, err := os.Readlink(fd)
 		if err == nil && !strings.HasPrefix(target, "anon_inode:[event") {
-			found["descriptor "+filepath.Base(fd)+": "+target] = true
+			found["descriptor "+filepath.Base(fd)+": "+target] = ""
 		}
 	}
 	return found

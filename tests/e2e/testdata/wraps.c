@@ -7,13 +7,14 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { MAGIC = 54321 };
-static int creates, joins, mallocs, frees, lines, unmaps;
+static atomic_int creates, joins, mallocs, frees, lines, unmaps;
 
 #define BEHIND(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
 
