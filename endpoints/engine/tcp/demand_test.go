@@ -454,6 +454,23 @@ func TestPatienceIsForOneConnection(t *testing.T) {
 	}
 }
 
+// When its patience is over, a process asks once more to be dialled, and waits for that: it may have been stopped meanwhile.
+func TestLastNudgeIsAwaited(t *testing.T) {
+	testsupport.NothingLeft(t)
+	const patience = 2 * time.Second
+	nodes := joined(t, Options{Patience: patience}, 1, 1)
+	asks := 0
+	if nodes[0].links[1].dials() {
+		asks = 1
+	}
+	l := nodes[asks].links[1-asks]
+	l.in.Lock() // no connection can be taken
+	mustSend(t, nodes[asks].ports[0], 1-asks, 0, nil, 0)
+	time.Sleep(patience + patience/3)
+	l.in.Unlock()
+	assert.Equal(t, carrier.Arrived, carriertest.Await(t, nodes[1-asks].ports[0]).Kind, "%v", nodes[asks].Gone(1-asks))
+}
+
 // A peer that has ended without ever having been met is found when something is sent to it. A process that leaves says
 // so to those that it has met, though their connection is closed.
 func TestUnmet(t *testing.T) {

@@ -154,8 +154,13 @@ func (n *Node) reach(l *link) {
 			l.lose(ended)
 		case errors.Is(err, errRefused):
 			l.lose(parted)
-		case last && l.made() == made && l.stillWants():
-			l.lose(silent)
+		case last:
+			if purpose == forNudge {
+				n.awaitDial(l, made)
+			}
+			if n.open.Err() == nil && l.made() == made && l.stillWants() {
+				l.lose(silent)
+			}
 		}
 		if l.fate.Load() != fine {
 			n.tell()
@@ -169,6 +174,14 @@ func (n *Node) reach(l *link) {
 			}
 			pause = min(2*pause, longestPause)
 		}
+	}
+}
+
+// awaitDial gives a peer that was nudged as long to dial as one that is dialled has to answer. It counts pauses, so that the time in which
+// this process is stopped does not count.
+func (n *Node) awaitDial(l *link, made uint64) {
+	for left := n.greetingLimit() / firstPause; left > 0 && n.open.Err() == nil && l.made() == made && l.stillWants(); left-- {
+		time.Sleep(firstPause)
 	}
 }
 
