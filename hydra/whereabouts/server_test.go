@@ -107,7 +107,7 @@ func TestEnded(t *testing.T) {
 // mpiexec ends the connection of one who asks nothing for long, and who asks again is connected again.
 func TestQuietPeer(t *testing.T) {
 	short := usualLimits
-	short.quiet = 2 * time.Second // no scheduler keeps the client so long from its question
+	short.quiet = 2 * time.Second // a new connection is quiet, too, until its client has a processor
 	f := serveFake(t, short)
 	c := connection(t)
 	_, err := c.Look()

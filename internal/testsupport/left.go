@@ -68,7 +68,7 @@ func NothingLeft(t testing.TB) {
 	})
 }
 
-// things names all that NothingLeft watches. A process has its command, which is no part of its name: there is none until exec is over.
+// things names all that NothingLeft watches. The value is the command of a process, which exec changes, and empty for other things.
 func things() map[string]string {
 	found := map[string]string{}
 	if files, err := os.ReadDir("/dev/shm"); err == nil {

@@ -99,7 +99,7 @@ func shell(t *testing.T, folder, commands string) (stdout, stderr string) {
 	commands = strings.ReplaceAll(commands, "/opt/tpsl", root) // where documents say that tpsl is installed
 	const begin = `set -e
 trap 'for job in $(jobs -p); do kill $job 2>/dev/null || :; done; wait' EXIT # no job in the background is left, also if a command fails
-sleep() { until tpsl trace -for 10ms $! >/dev/null 2>&1; do command sleep 0.1; done } # however long it takes until a rank calls MPI
+sleep() { until tpsl trace -for 10ms $! >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do command sleep 0.1; done } # until a rank calls MPI, or the job is over
 `
 	stdout, stderr, code := testsupport.Run(t, limit, env, "bash", "-c", begin+"cd \"$FOLDER\"\n"+commands)
 	require.Zero(t, code, "%s\nstdout:\n%s\nstderr:\n%s", commands, stdout, stderr)

@@ -167,7 +167,11 @@ const (
 	hostWaits   = 500 * time.Millisecond
 )
 
-func withoutHostEndsSet(stderr string) string {
+// withoutHostEndsSet takes that line out of what a job has said. If the job began less than the host's wait ago, the line is a fault, and stays.
+func withoutHostEndsSet(began time.Time, stderr string) string {
+	if time.Since(began) < hostWaits {
+		return stderr
+	}
 	return regexp.MustCompile(`(?m)^`+hostEndsSet).ReplaceAllString(stderr, "")
 }
 

@@ -459,16 +459,14 @@ func TestLastNudgeIsAwaited(t *testing.T) {
 	testsupport.NothingLeft(t)
 	const patience = 2 * time.Second
 	nodes := joined(t, Options{Patience: patience}, 1, 1)
-	asks := 0
-	if nodes[0].links[1].dials() {
-		asks = 1
-	}
-	l := nodes[asks].links[1-asks]
+	dials, asks := nodes[0], nodes[1]
+	l := asks.links[0]
+	require.False(t, l.dials())
 	l.in.Lock() // no connection can be taken
-	mustSend(t, nodes[asks].ports[0], 1-asks, 0, nil, 0)
+	mustSend(t, asks.ports[0], 0, 0, nil, 0)
 	time.Sleep(patience + patience/3)
 	l.in.Unlock()
-	assert.Equal(t, carrier.Arrived, carriertest.Await(t, nodes[1-asks].ports[0]).Kind, "%v", nodes[asks].Gone(1-asks))
+	assert.Equal(t, carrier.Arrived, carriertest.Await(t, dials.ports[0]).Kind, "%v", asks.Gone(0))
 }
 
 // A peer that has ended without ever having been met is found when something is sent to it. A process that leaves says

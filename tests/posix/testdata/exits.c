@@ -329,7 +329,7 @@ static void replaced_in_transfers(void)
         OK(pthread_create(&thread, NULL, transfer, (void *)i));
     usleep(50000);
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(command, sizeof command, "[ $(($(date +%%s) - %ld)) -lt 5 ] && echo replaced at once", now.tv_sec);
+    snprintf(command, sizeof command, "[ $(($(date +%%s) - %ld)) -lt 4 ] && echo replaced at once", now.tv_sec);
     execl("/bin/sh", "sh", "-c", command, NULL);
 }
 
