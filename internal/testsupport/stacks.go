@@ -48,12 +48,26 @@ func Stacks(pids ...int) string {
 	return text.String()
 }
 
+// Whereabouts says where each thread of processes is, as the kernel knows it, and lets them run on: gdb would stop them. Its
+// first line has the ticks of all processors, the eighth of which are those that a hypervisor gave to other machines.
+func Whereabouts(pids ...int) string {
+	ticks, _, _ := strings.Cut(proc("/proc/stat"), "\n")
+	text := ticks + "\n"
+	for _, pid := range pids {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+		for _, thread := range threads {
+			text += whereabouts(thread)
+		}
+	}
+	return text
+}
+
 // whereabouts is a line of proc(5)'s files of a thread.
 func whereabouts(thread string) string {
 	stat, _ := os.ReadFile(thread + "/stat")
 	state, _, _ := bytes.Cut(bytes.TrimSpace(stat[bytes.LastIndexByte(stat, ')')+1:]), []byte(" "))
-	return fmt.Sprintf("  thread %s %s: state %s in %s, system call %s\n", filepath.Base(thread),
-		proc(thread+"/comm"), state, proc(thread+"/wchan"), proc(thread+"/syscall"))
+	return fmt.Sprintf("  thread %s %s: state %s in %s, system call %s, ran and waited %s\n", filepath.Base(thread),
+		proc(thread+"/comm"), state, proc(thread+"/wchan"), proc(thread+"/syscall"), proc(thread+"/schedstat"))
 }
 
 func proc(path string) string {

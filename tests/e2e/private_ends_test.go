@@ -121,7 +121,6 @@ func TestPrivateRanksLeave(t *testing.T) {
 // processor for so long, as one of several may on a busy machine. mpiexec names the death in one line when the job has
 // ended. Where it would let the others run on, the host has said in one line, at once, whom it ends.
 func TestPrivateKilledSet(t *testing.T) {
-	const inTime = 2 * time.Second
 	programs := map[string]string{
 		"without MPI":        posix(t, "leavers"),
 		"after MPI_Finalize": testsupport.CC(t, "mpicc.mpich", "testdata/leavers.c", "-DWITH_MPI", "-D_GNU_SOURCE", "-O1", "-pthread"),
@@ -165,6 +164,7 @@ func TestPrivateKilledSet(t *testing.T) {
 const (
 	hostEndsSet = `(\[\d\] )?tpsl: rank \d died of signal \d+ \(SIG\w+\)\. It may have left locks held in the memory that it shares, so these ranks are ended: \d(, \d)*\n`
 	hostWaits   = 500 * time.Millisecond
+	inTime      = 2 * time.Second // in which a set ends of which a rank was killed
 )
 
 // withoutHostEndsSet takes that line out of what a job has said. If the job began less than the host's wait ago, the line is a fault, and stays.
@@ -184,7 +184,8 @@ func killAny(t *testing.T, job *background, left int) (victim int, took, waited 
 	var ranks []int
 	require.Eventually(t, func() bool { ranks = ranksOf(job); return len(ranks) == left }, soon, pause, "ranks of the job")
 	var live []unix.PollFd
-	for _, pid := range job.processes() {
+	processes := job.processes()
+	for _, pid := range processes {
 		if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 			defer unix.Close(fd)
 			live = append(live, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
@@ -193,8 +194,12 @@ func killAny(t *testing.T, job *background, left int) (victim int, took, waited 
 	victim = ranks[rand.N(left)]
 	time.Sleep(rand.N(20 * time.Millisecond))
 	require.NoError(t, unix.Kill(victim, unix.SIGKILL))
-	began := time.Now()
-	for len(live) > 0 {
+	began, before := time.Now(), testsupport.Whereabouts()
+	for logged := false; len(live) > 0; {
+		if !logged && time.Since(began)-waited >= inTime {
+			t.Logf("slow. Ticks at the kill, and now:\n%s%s", before, testsupport.Whereabouts(processes...))
+			logged = true
+		}
 		require.Less(t, time.Since(began), soon, "processes of the job are left")
 		start := time.Now()
 		time.Sleep(pause)

@@ -297,8 +297,8 @@ func (n *Network) run() {
 const linger = time.Second
 
 // Close leaves: to the others this process is gone, once the carrier is closed. What is here is moved on
-// before, but for what does not move for a second; the error then says so. As with MPI_Finalize, nobody
-// should need this process any more.
+// before, but for what does not move for a second. The error then says so, if that is a message: a neighbour that has left
+// needs no credits. As with MPI_Finalize, nobody should need this process any more.
 //
 // Preconditions: nobody sends, now or later.
 func (n *Network) Close() error {
@@ -312,10 +312,13 @@ func (n *Network) Close() error {
 		if n.Poll() {
 			last = time.Now()
 		}
-		if !n.router.holds() && len(n.arriving)+len(n.leaving)+len(n.own) == 0 {
+		messages, words := n.router.holds()
+		messages = messages || len(n.arriving)+len(n.leaving)+len(n.own) > 0
+		isOver := time.Since(last) > linger
+		if !messages && (!words || isOver) {
 			return nil
 		}
-		if time.Since(last) > linger {
+		if isOver {
 			return errors.New("leave the signalization network: messages that wait here did not go on for a second")
 		}
 		time.Sleep(tryAgain)

@@ -79,3 +79,24 @@ func TestTriesAgain(t *testing.T) {
 		return count == 8
 	}, carriertest.Within, time.Millisecond)
 }
+
+// A neighbour that takes nothing more takes no credits either. That is no message that waits.
+func TestCloseLeavesCredits(t *testing.T) {
+	testsupport.NothingLeft(t)
+	carriers, _ := overShm(t, torus(t, 2, 1), nil)
+	came := make(chan Message, 1)
+	n := join(t, []carrier.Carrier{carriers[0], nil}, torus(t, 2, 1), func(int) Options {
+		return Options{Message: func(m Message) { came <- m }}
+	})[0]
+	for range 2 { // fill the ring
+		require.NoError(t, n.Send(1, 0, nil))
+	}
+	require.Eventually(t, func() bool { return len(n.own) == 0 }, carriertest.Within, time.Millisecond)
+	outcome, err := carriers[1].Port(1).Send(0, frameMessage, 0, newBody(0, 1, 0, nil), 1)
+	require.NoError(t, err)
+	require.Equal(t, carrier.Done, outcome)
+	<-came
+	require.NoError(t, n.Close())
+	_, words := n.router.holds()
+	assert.True(t, words, "the credit went on: the test shows nothing")
+}

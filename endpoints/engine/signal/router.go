@@ -179,23 +179,15 @@ func (r *router) forward(w *waiting, send func(index int, f frame) bool) bool {
 	return true
 }
 
-// holds tells whether something waits here.
-func (r *router) holds() bool {
-	if r.own != nil {
-		return true
-	}
+// holds tells whether messages wait here, and whether neighbours are still to be told of credits or of links.
+func (r *router) holds() (messages, words bool) {
+	messages = r.own != nil
 	for i := range r.links {
 		l := &r.links[i]
-		if !l.down && (len(l.notices) > 0 || slices.ContainsFunc(l.owed, func(n uint32) bool { return n > 0 })) {
-			return true
-		}
-		for _, queue := range l.in {
-			if len(queue) > 0 {
-				return true
-			}
-		}
+		words = words || !l.down && (len(l.notices) > 0 || slices.ContainsFunc(l.owed, func(n uint32) bool { return n > 0 }))
+		messages = messages || slices.ContainsFunc(l.in, func(queue []*waiting) bool { return len(queue) > 0 })
 	}
-	return false
+	return messages, words
 }
 
 // lose notes that a link is down, and has the neighbours told. What no way leads to any more is gone.
