@@ -19,7 +19,7 @@ func Kill(pid int) (line string, killed bool) {
 	now := flags(pid)
 	if now&forked == 0 {
 		line = CommandLine(pid)
-		now = flags(pid) // who has no command line ends, or is in exec
+		now = flags(pid) // a process without a command line is ending, or is in exec
 	}
 	if now&exiting != 0 {
 		return "", false

@@ -48,8 +48,8 @@ func Stacks(pids ...int) string {
 	return text.String()
 }
 
-// Whereabouts says where each thread of processes is, as the kernel knows it, and lets them run on: gdb would stop them. Its
-// first line has the ticks of all processors, the eighth of which are those that a hypervisor gave to other machines.
+// Whereabouts says what each thread of some processes is doing, as the kernel knows it. Unlike Stacks it does not stop them.
+// The first line is that of all processors in proc_stat(5). Its eighth number counts the ticks that a hypervisor gave to other machines.
 func Whereabouts(pids ...int) string {
 	ticks, _, _ := strings.Cut(proc("/proc/stat"), "\n")
 	text := ticks + "\n"

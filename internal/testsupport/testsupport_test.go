@@ -242,10 +242,12 @@ func TestStacks(t *testing.T) {
 	sleeps := fmt.Sprintf("%d ", unix.SYS_CLOCK_NANOSLEEP)
 	call := fmt.Sprintf("/proc/%d/syscall", cmd.Process.Pid)
 	require.Eventually(t, func() bool { return strings.HasPrefix(proc(call), sleeps) }, time.Minute, time.Millisecond)
-	head := fmt.Sprintf(`^process %d: sleep 60\n  thread %[1]d sleep: state S in \w+, system call \d+ 0x.*\n`, cmd.Process.Pid)
+	thread := fmt.Sprintf(`  thread %d sleep: state S in \w+, system call \d+ 0x.*, ran and waited \d+ \d+ \d+\n`, cmd.Process.Pid)
+	head := fmt.Sprintf(`^process %d: sleep 60\n`, cmd.Process.Pid) + thread
 	assert.Regexp(t, head+`(?s).*\n#0 .*nanosleep`, Stacks(cmd.Process.Pid))
 	t.Setenv("PATH", "")
 	assert.Regexp(t, head+`  thread \d+ in the kernel: .*\n$`, Stacks(cmd.Process.Pid))
 	assert.Regexp(t, head, Stacks(os.Getpid(), cmd.Process.Pid), "the last process comes first")
 	assert.Empty(t, Stacks(1<<22+1), "there is no such process")
+	assert.Regexp(t, `^cpu( +\d+){8,}\n`+thread+`$`, Whereabouts(1<<22+1, cmd.Process.Pid))
 }

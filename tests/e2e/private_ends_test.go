@@ -164,7 +164,7 @@ func TestPrivateKilledSet(t *testing.T) {
 const (
 	hostEndsSet = `(\[\d\] )?tpsl: rank \d died of signal \d+ \(SIG\w+\)\. It may have left locks held in the memory that it shares, so these ranks are ended: \d(, \d)*\n`
 	hostWaits   = 500 * time.Millisecond
-	inTime      = 2 * time.Second // in which a set ends of which a rank was killed
+	inTime      = 2 * time.Second // a set ends sooner after the death of one of its ranks
 )
 
 // withoutHostEndsSet takes that line out of what a job has said. If the job began less than the host's wait ago, the line is a fault, and stays.
@@ -197,7 +197,7 @@ func killAny(t *testing.T, job *background, left int) (victim int, took, waited 
 	began, before := time.Now(), testsupport.Whereabouts()
 	for logged := false; len(live) > 0; {
 		if !logged && time.Since(began)-waited >= inTime {
-			t.Logf("slow. Ticks at the kill, and now:\n%s%s", before, testsupport.Whereabouts(processes...))
+			t.Logf("the set is late; the processors' ticks at the kill, and what is going on now:\n%s%s", before, testsupport.Whereabouts(processes...))
 			logged = true
 		}
 		require.Less(t, time.Since(began), soon, "processes of the job are left")

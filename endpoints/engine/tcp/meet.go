@@ -177,8 +177,8 @@ func (n *Node) reach(l *link) {
 	}
 }
 
-// awaitDial gives a peer that was nudged as long to dial as one that is dialled has to answer. It counts pauses, so that the time in which
-// this process is stopped does not count.
+// awaitDial waits for a nudged peer to dial. The limit is that for the answer of a peer that is dialled. It counts pauses, so that the time
+// in which this process is stopped does not count.
 func (n *Node) awaitDial(l *link, made uint64) {
 	for left := n.greetingLimit() / firstPause; left > 0 && n.open.Err() == nil && l.made() == made && l.stillWants(); left-- {
 		time.Sleep(firstPause)
